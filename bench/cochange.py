@@ -109,7 +109,7 @@ def by_formula(counts: CoChange, path: str) -> list[str]:
 def by_count(counts: CoChange, path: str) -> list[str]:
     number = counts.number(path)
     near = counts.pairs.get(number, {}) if number is not None else {}
-    there = [each for each in near if counts.is_there(each)]
+    there = [each for each in near if counts.exists(each)]
     return [counts.path(each) for each in sorted(there, key=lambda each: (-near[each].count, *_busiest(counts, each)))]
 
 
@@ -119,7 +119,7 @@ def by_folder(counts: CoChange, path: str) -> list[str]:
 
 
 def by_popularity(counts: CoChange, path: str) -> list[str]:
-    there = (each for each in counts.files if counts.is_there(each) and each != counts.number(path))
+    there = (each for each in counts.files if counts.exists(each) and each != counts.number(path))
     return [counts.path(each) for each in sorted(there, key=lambda each: _busiest(counts, each))[:ONE_PLACE]]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.data import DATA
 from bench.results import percentile, table, write_section
-from treering.conversation.cues import Cues, cues_of
+from treering.conversation.cues import MessageCues, cues_of
 from treering.conversation.cues.notation import LANGUAGES
 from treering.conversation.cues.phrases import Cue
 from treering.conversation.topics import Topic, subject_of
@@ -65,7 +65,7 @@ def load() -> list[Case]:
     return [case | {"part": PARTS[case.get("held", False)]} for case in map(json.loads, lines)]
 
 
-def read(case: Case) -> Cues:
+def read(case: Case) -> MessageCues:
     """The cues of a case's message; what a tool said comes as its result."""
     text = TextPart.make(text=case["text"])
     if case["role"] != Role.TOOL:

@@ -24,7 +24,7 @@ from bench.data import DATA
 from bench.results import table, write_section
 from treering.adapters.tokenizers import tokenizer
 from treering.conversation.identifiers import names_in
-from treering.conversation.window_context import Context
+from treering.conversation.window_context import ConversationContext
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
 from treering.render.token_counts import Meter, rules_of
 
@@ -135,7 +135,7 @@ def _alone(messages: list[dict[str, Any]]) -> int:
     return alone + len(waiting)
 
 
-def _held(built: Context) -> frozenset[str]:
+def _held(built: ConversationContext) -> frozenset[str]:
     return frozenset[str]().union(*(names_in(message.text) for message in built.messages))
 
 

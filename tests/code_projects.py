@@ -14,11 +14,11 @@ from treering.code.encoding import edges_in, unpack_definitions, unpack_edges, u
 from treering.code.facts import Facts
 from treering.code.files.source_file import text_of
 from treering.code.graph import CodeGraph
-from treering.code.history.stored_history import Repository
+from treering.code.history.stored_history import ProjectRepository
 from treering.code.language_choice import language_named, load_language
 from treering.code.locations.embedding import ChunkEmbedding
-from treering.code.locations.search import Places
-from treering.code.sources import Surroundings
+from treering.code.locations.search import LocationSearch
+from treering.code.sources import CodeSources
 from treering.code.symbols import Asking, World
 from treering.core.scope import Scope
 from treering.core.settings import IndexSettings
@@ -48,13 +48,13 @@ def written(root: Path, files: Mapping[str, str | bytes]) -> Path:
 def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None = None, **settings: object) -> Code:
     """A door of its own, as another process would have it; every question looks at the files."""
 
-    def without_history(root: Path) -> Repository:
+    def without_history(root: Path) -> ProjectRepository:
         from treering.core.errors import RepositoryUnavailable
 
         raise RepositoryUnavailable(f"{root} has no history")
 
     ports = memory._parts
-    around = Surroundings(
+    around = CodeSources(
         root=None,
         around=None,
         repository=without_history,
@@ -66,8 +66,8 @@ def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None 
     work = ChunkEmbedding(
         scope or memory.scope, memory.store, ports.clock, memory.settings.model_copy(update={"index": chosen})
     )
-    places = Places(work, memory.models, ports.new_id, query_may_leave)
-    return Code(scope or memory.scope, memory.store, ports.clock, chosen, around, places=places)
+    search = LocationSearch(work, memory.models, ports.new_id, query_may_leave)
+    return Code(scope or memory.scope, memory.store, ports.clock, chosen, around, location_search=search)
 
 
 def no_watcher(_root: Path, _quiet_ms: int, _stop: Event) -> Iterator[frozenset[str]]:

@@ -109,7 +109,7 @@ ROWS = (
 
 PROMPTS: Mapping[str, tuple[dict[str, str], str]] = {
     "remember": ({"what": "tests need a frozen clock"}, "tests need a frozen clock"),
-    "recall": ({"about": "where are orders kept"}, "PostgreSQL"),
+    "search": ({"about": "where are orders kept"}, "PostgreSQL"),
     "review": ({}, "web page"),
 }
 

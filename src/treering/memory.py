@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from treering.code.api import Code
     from treering.context.api import ContextBuilder
     from treering.conversation.api import Conversation
-    from treering.conversation.views import Happened
+    from treering.conversation.views import ConversationEvent
     from treering.core.episodes import Episode
     from treering.core.fields import EpisodeFields, KnowledgeFields, TaskFields, TurnFields
     from treering.core.history import Action, AuditEntry, HistoryEntry
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from treering.maintenance.health_report import HealthReport
     from treering.maintenance.inline_jobs import JobsLeft
     from treering.maintenance.stats import Stats
+    from treering.maintenance.vectors import Vectors
     from treering.patterns.api import Patterns
     from treering.ports.clock import Clock, NewId
     from treering.ports.models import Models
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from treering.search.api import Search
     from treering.task.api import Task
     from treering.task.factory import TaskServices
-    from treering.task.pruning import Step
+    from treering.task.pruning import PruneStep
 
 
 class Parts(Protocol):
@@ -91,6 +92,8 @@ class Parts(Protocol):
     def archive(self) -> Archive: ...
     @property
     def maintenance(self) -> Upkeep[HealthReport]: ...
+    @property
+    def vectors(self) -> Vectors: ...
     def stats(self) -> Stats: ...
     def doctor(self, *, repair: bool) -> Report: ...
     def settle(self, timeout: float) -> Settled: ...
@@ -177,7 +180,7 @@ class Memory:
         id: str | None = None,
         model: str | None = None,
         count: CountTokens | None = None,
-        on_event: Callable[[Step], None] | None = None,
+        on_event: Callable[[PruneStep], None] | None = None,
         **context: Unpack[TaskFields],
     ) -> Task:
         """Working memory of a task: a new one with a description, else the latest save of the task `id`.
@@ -204,11 +207,13 @@ class Memory:
         oversize: str | None = None,
         at_task_boundary: bool | None = None,
         tokenizer: Tokenizer | str | None = None,
-        on_event: Callable[[Happened], None] = lambda _event: None,
+        on_event: Callable[[ConversationEvent], None] = lambda _event: None,
+        create: bool = True,
     ) -> Conversation:
         """A conversation with a model: everything is stored, what fits is sent. Its turns belong to session `id`.
 
-        Without a model, an existing conversation continues with its stored rules.
+        Without a model, an existing conversation continues with its stored rules. With `create=False`, one that is not
+        stored is `NotFound`.
         """
         from treering.conversation.factory import open_conversation
         from treering.conversation.removed_search import RemovedSearch
@@ -233,6 +238,7 @@ class Memory:
             find=RemovedSearch(self.settings, self.search),
             on_event=on_event,
             injected=self.injected,
+            create=create,
         )
 
     def search(
@@ -322,6 +328,11 @@ class Memory:
     def maintenance(self) -> Upkeep[HealthReport]:
         """Scheduled work on the store: `run` stages, list what is `due` and past `runs`, make a health `report`."""
         return self._parts.maintenance
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors that search by meaning compares: `update` computes missing ones, `coverage` counts them."""
+        return self._parts.vectors
 
     def get(self, id: str) -> Knowledge | Turn | Episode | Pattern:
         """The record with this id, of any kind; `NotFound` for a forgotten one.

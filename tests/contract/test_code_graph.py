@@ -8,8 +8,8 @@ import pytest
 
 from tests.code_projects import code_of, fresh, fresh_graph, stored, written
 from treering.code.api import Code
-from treering.code.build import update as updating
 from treering.code.files import discovery as discovering
+from treering.code.index import update as updating
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.core.graph import GraphNode, NodeKind
 from treering.memory import Memory
@@ -60,7 +60,7 @@ def test_a_change_reaches_whoever_depends_on_it(code: Code, root: Path) -> None:
     assert found.node == "app/tokens.py::decode"
     assert found.dependents.ids[:2] == ("app/tokens.py::verify", "app/login.py::login")
     assert found.tests == ("tests/test_login.py::test_login",)
-    assert found.standing.whole
+    assert found.status.up_to_date
     assert code.dependencies("login").dependencies.ids[0] == "app/tokens.py::verify"
     way = code.path("test_login", "decode")
     assert way.ids[-1] == "app/tokens.py::decode"
@@ -164,11 +164,11 @@ def test_more_changes_than_a_question_waits_for_are_left_out_and_told(memory: Me
     whole = edges(hurried)
     written(root, {"app/login.py": "def login(): ...\n"})
     found = hurried.impact("verify")
-    assert found.standing.stale == ("app/login.py",)
+    assert found.status.stale == ("app/login.py",)
     assert "app/login.py::login" not in found.dependents.ids
     written(root, {"app/login.py": FILES["app/login.py"]})
     assert edges(hurried) == whole
-    assert hurried.impact("verify").standing.whole
+    assert hurried.impact("verify").status.up_to_date
 
 
 def test_what_another_process_indexes_is_seen(memory: Memory, code: Code, root: Path) -> None:
@@ -186,11 +186,11 @@ def test_what_another_process_indexes_is_seen(memory: Memory, code: Code, root: 
 def test_two_that_index_at_once_do_not_mix(memory: Memory, root: Path, code: Code) -> None:
     clock = memory._parts.clock
     with memory.store.transaction(memory.scope, clock()) as tx:
-        assert tx.code.take("somebody", timedelta(minutes=1))
-    with pytest.raises(Conflict, match="indexes this project now"):
+        assert tx.code.take_lease("somebody", timedelta(minutes=1))
+    with pytest.raises(Conflict, match="is indexing this project"):
         code.index(root)
     with memory.store.transaction(memory.scope, clock()) as tx:
-        tx.code.give_back("somebody")
+        tx.code.release_lease("somebody")
     code.index(root)
     assert stored(memory) == fresh(FILES)
 
@@ -217,12 +217,12 @@ def test_a_run_that_breaks_off_leaves_what_is_right_and_says_what_is_missing(
     assert found.matches
     graph = reader._current.graph()
     assert set(graph.edges()) <= set(fresh_graph(FILES).edges())
-    assert reader.module_map().standing.incomplete
-    assert len(reader.module_map().standing.stale) == len(FILES) - 2
+    assert reader.module_map().status.incomplete
+    assert len(reader.module_map().status.stale) == len(FILES) - 2
     done = code_of(memory, batch=2).index(root)
     assert (done.read, done.resolved) == (0, len(FILES) - 2)
     assert stored(memory) == fresh(FILES)
-    assert code_of(memory).module_map().standing.whole
+    assert code_of(memory).module_map().status.up_to_date
 
 
 def test_a_file_that_changes_while_others_are_read_is_read_again(
@@ -244,14 +244,14 @@ def test_what_another_version_has_read_is_read_anew(
     memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code.index(root)
-    for module in ("building.pipeline", "building.updating", "asking.current"):
+    for module in ("index.indexer", "index.update", "live.current"):
         monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "newer")
     newer = code_of(memory)
-    assert newer.module_map().standing.incomplete
+    assert newer.module_map().status.incomplete
     done = newer.index(root)
     assert done.read == len(FILES)
     assert stored(memory) == fresh(FILES)
-    assert newer.module_map().standing.whole
+    assert newer.module_map().status.up_to_date
 
 
 def test_everything_bad_is_told_and_costs_itself_only(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:

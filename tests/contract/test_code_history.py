@@ -197,9 +197,9 @@ def test_a_history_that_cannot_be_read_leaves_everything_as_it_was(
 
 
 def test_counts_answer_where_the_repository_is_not(memory: Memory, work: Work) -> None:
-    assert memory.code._chronicle.told(None) is None
+    assert memory.code._history.counts_at(None) is None
     memory.code.index(work.root)
-    told = memory.code._chronicle.told(None)
+    told = memory.code._history.counts_at(None)
     assert told is not None
     assert told.counts.number("a.py") is not None
 
@@ -208,7 +208,7 @@ def test_forgetting_the_index_takes_the_history_along(memory: Memory, work: Work
     memory.code.index(work.root)
     memory.code.forget()
     assert seeds(memory) == set()
-    assert memory.code._chronicle.told(None) is None
+    assert memory.code._history.counts_at(None) is None
 
 
 def test_a_plain_folder_says_in_one_line_that_there_is_no_history(memory: Memory, tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from tests.code_projects import code_of, fresh, stored, written
 from treering.code import language_choice as which_language
-from treering.code.build.report import Indexed
 from treering.code.files.discovery import BINARY, NO_FILE, NO_PERMISSION, ODD_NAME, TOO_LARGE, UNLISTED
 from treering.code.files.source_file import NO_GRAMMAR, Reading, read_file
+from treering.code.index.report import IndexReport
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.memory import Memory
 
@@ -57,9 +57,9 @@ def test_a_root_that_cannot_be_listed_takes_nothing_away(memory: Memory, root: P
         with pytest.raises(FolderUnavailable):
             code._current.catch_up(root, {"a.py"})
         # Nobody knows whether this is still so, and the answer says that.
-        assert not code.impact("c").standing.whole
+        assert not code.impact("c").status.up_to_date
         assert stored(memory) == before
-    assert code.impact("c").standing.whole
+    assert code.impact("c").status.up_to_date
     assert code.index(root).read == 0
 
 
@@ -70,7 +70,7 @@ def test_what_a_folder_holds_that_cannot_be_listed_is_kept_and_not_served(
     code = code_of(memory)
     code.index(root)
     with unlisted(root / "lib" / "deep", why):
-        looks: list[Callable[[], Indexed]] = [
+        looks: list[Callable[[], IndexReport]] = [
             lambda: code.index(root),
             lambda: code._current.catch_up(root, set()),
             lambda: code._current.catch_up(root, {"a.py"}),
@@ -83,10 +83,10 @@ def test_what_a_folder_holds_that_cannot_be_listed_is_kept_and_not_served(
             asked = code_of(memory)
             asked._current._roots.add(root.resolve())
             for each in (code, asked):
-                assert each.module_map().standing.stale == ("lib/deep/c.py",)
+                assert each.module_map().status.stale == ("lib/deep/c.py",)
     done = code._current.catch_up(root, {"a.py"})
     assert (done.read, done.skipped, done.warnings) == (0, {}, ())
-    assert code.module_map().standing.whole
+    assert code.module_map().status.up_to_date
     assert code.impact("c").total
 
 
@@ -126,7 +126,7 @@ def test_a_grammar_that_is_missing_costs_its_files_only(
     assert code._current._indexer is not None
     assert not code._current._indexer.pending().changes
     written(root, {"a.py": "def a(): ...\n"})
-    assert code.impact("c").standing.whole
+    assert code.impact("c").status.up_to_date
 
 
 def test_a_grammar_that_comes_back_is_used(memory: Memory, root: Path, without_rust: None) -> None:
@@ -166,7 +166,7 @@ def test_a_broken_file_takes_one_line_of_the_summary(memory: Memory, root: Path)
 
 def test_nothing_to_read_is_said(memory: Memory, tmp_path: Path) -> None:
     empty = written(tmp_path / "empty", {"notes.md": "# Notes\n"})
-    assert any("nothing here can be read as code" in warning for warning in code_of(memory).index(empty).warnings)
+    assert any("no source files found" in warning for warning in code_of(memory).index(empty).warnings)
 
 
 def test_a_name_that_no_record_could_have_is_asked_about(memory: Memory, root: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_file_that_vanishes_while_the_others_are_read_is_not_missed(
         (root / "lib" / "b.py").unlink(missing_ok=True)
         return read_file(at, path, *others)
 
-    monkeypatch.setattr("treering.code.build.executor.read_file", vanishing)
+    monkeypatch.setattr("treering.code.index.executor.read_file", vanishing)
     done = code_of(memory).index(root)
     assert done.complete
     assert stored(memory) == fresh({path: content for path, content in FILES.items() if path != "lib/b.py"})

@@ -8,9 +8,9 @@ import pytest
 from tests.code_projects import code_of, written
 from tests.scip_indexes import Project
 from treering.code.api import Code
-from treering.code.build.report import ScipIndex
 from treering.code.encoding import edges_in, pack_further, unpack_further
 from treering.code.facts import Edge
+from treering.code.index.report import ScipIndex
 from treering.core.errors import InvalidInput
 from treering.core.graph import EdgeKind, GraphSource
 from treering.memory import Memory
@@ -133,7 +133,7 @@ def test_the_status_tells_which_indexes_are_in_until_their_files_change(code: Co
     code.index(root, scip=tmp_path / "index.scip")
     in_it = ScipIndex("index.scip", "hand", confirmed=0, added=2, edges=2)
     assert (code.status().scip, code.status().scip_edges) == ((in_it,), 2)
-    assert code.status().told()["scip"][0]["tool"] == "hand"
+    assert code.status().to_document()["scip"][0]["tool"] == "hand"
     (root / "user.py").write_text("x = 1\n")
     code.index(root)
     assert (code.status().scip, code.status().scip_edges) == ((in_it,), 1)
@@ -165,11 +165,11 @@ def test_several_indexes_are_added_together(memory: Memory, code: Code, root: Pa
 def test_what_others_told_of_a_file_is_kept(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
     code.index(root)
     told = Edge("user.py::go", "tools.py::other", EdgeKind.CALLS, 0.5, 5)
-    desk = code._desk.at(root)
+    desk = code._project.at(root)
     with desk.writing() as index:
         new = index.describe(desk.owner, seen=generation(memory), root=str(root), version="v", complete=True)
         index.add_further({"user.py": pack_further({GraphSource.AGENT: [told]})}, new)
-        index.give_back(desk.owner)
+        index.release_lease(desk.owner)
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
     from treering.code.scip.merge import add_scip, opened_scip
 
@@ -201,11 +201,11 @@ def test_no_source_is_read_through_a_link_or_beyond_the_limit(memory: Memory, ro
 
     (root / "user.py").rename(tmp_path / "elsewhere.py")
     os.symlink(tmp_path / "elsewhere.py", root / "user.py")
-    desk = code_of(memory, largest_file=len(FILES["tools.py"]))._desk.at(root)
+    desk = code_of(memory, largest_file=len(FILES["tools.py"]))._project.at(root)
     (said,) = add_scip(desk, opened_scip([tmp_path / "index.scip"], 1_000_000))
     assert "1 refused: the file is not in the project" in said
     assert further(memory) == {GraphSource.SCIP: {"second.py::again": "tools.py::other"}}
-    small = code_of(memory, largest_file=8)._desk.at(root)
+    small = code_of(memory, largest_file=8)._project.at(root)
     with pytest.raises(InvalidInput, match="is of other code"):
         add_scip(small, opened_scip([tmp_path / "index.scip"], 1_000_000))
 

@@ -40,13 +40,13 @@ def check(memory: Memory) -> Check:
 
 def described(memory: Memory, code: Code, **fields: object) -> None:
     """The stored state, but for these."""
-    desk = code._desk
+    desk = code._project
     with desk.writing() as index:
         state = index.state()
         assert state is not None
-        known = {"root": state.root, "version": state.version, "complete": state.complete, "told": state.told}
+        known = {"root": state.root, "version": state.version, "complete": state.complete, "report": state.report}
         index.describe(desk.owner, seen=state.generation, **{**known, **fields})  # type: ignore[arg-type]
-        index.give_back(desk.owner)
+        index.release_lease(desk.owner)
 
 
 def test_who_indexed_nothing_hears_nothing_of_it(memory: Memory, code: Code) -> None:
@@ -67,7 +67,7 @@ def test_a_whole_index_is_told_with_its_counts(memory: Memory, code: Code, root:
         "",
     )
     assert found.totals == done.totals
-    assert memory.stats().code == found.told()
+    assert memory.stats().code == found.to_document()
     told = check(memory)
     assert (told.fine, told.advice) == (True, "")
     assert told.detail == f"{root}: 3 files, 3 definitions, {done.totals.edges} edges"
@@ -76,8 +76,8 @@ def test_a_whole_index_is_told_with_its_counts(memory: Memory, code: Code, root:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"complete": False}, ("not complete", "goes on where it stopped")),
-        ({"version": "of another day"}, ("read by another version", "reads it anew")),
+        ({"complete": False}, ("not complete", "to continue")),
+        ({"version": "of another day"}, ("read by another version", "read all files again")),
         ({"root": "/nowhere/at/all"}, ("/nowhere/at/all", "--forget")),
     ],
 )
@@ -94,7 +94,7 @@ def test_what_is_left_to_do_is_advised(
 
 def test_files_that_wait_are_counted(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
-    desk = code._desk
+    desk = code._project
     with desk.writing() as index:
         state = index.state()
         assert state is not None
@@ -102,21 +102,21 @@ def test_files_that_wait_are_counted(memory: Memory, code: Code, root: Path) -> 
             desk.owner, seen=state.generation, root=state.root, version=state.version, complete=True
         )
         index.unresolve(["app/login.py"], generation)
-        index.give_back(desk.owner)
+        index.release_lease(desk.owner)
     assert (code.status().totals.waiting, code.status().current) == (1, False)
-    assert "1 files wait" in check(memory).detail
-    assert "goes on" in check(memory).advice
+    assert "1 file not resolved yet" in check(memory).detail
+    assert "to continue" in check(memory).advice
 
 
 def test_who_indexes_now_is_named_and_not_interrupted(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     described(memory, code, complete=False)
-    other = code_of(memory)._desk
+    other = code_of(memory)._project
     with memory.store.transaction(memory.scope, memory._parts.clock()) as tx:
-        assert tx.code.take(other.owner, HOUR)
+        assert tx.code.take_lease(other.owner, HOUR)
     assert code.status().writer.startswith("process ")
-    assert (check(memory).advice, "indexes now" in check(memory).detail) == ("", True)
-    with pytest.raises(Conflict, match="indexes this project now"):
+    assert (check(memory).advice, "is indexing" in check(memory).detail) == ("", True)
+    with pytest.raises(Conflict, match="is indexing this project"):
         code.forget()
     assert code.status().totals.files == 3
 
@@ -176,14 +176,14 @@ def test_what_the_history_told_is_forgotten_with_it(open_memory: OpenMemory, tmp
 
 def test_a_damaged_index_is_told_by_whoever_meets_it_and_made_anew(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
-    with code._desk.writing() as index:
+    with code._project.writing() as index:
         state = index.state()
         assert state is not None
         generation = index.describe(
-            code._desk.owner, seen=state.generation, root=state.root, version=state.version, complete=True
+            code._project.owner, seen=state.generation, root=state.root, version=state.version, complete=True
         )
         index.resolve([ResolvedFile("app/login.py", b"\x00\xff", b"", b"", 1, 0)], generation)
-        index.give_back(code._desk.owner)
+        index.release_lease(code._project.owner)
     found = check(memory)
     assert not found.fine
     assert "treering index --forget" in found.detail
@@ -199,4 +199,4 @@ def test_other_pieces_are_cut_when_that_is_asked_for(memory: Memory, code: Code,
     smaller = code_of(memory, chunks={"most_bytes": 200, "joined_bytes": 0})
     assert smaller.status().outdated
     assert smaller.index(root).read == len(FILES)
-    assert [place.symbol for place in smaller.where("decode").places][:1] == ["decode"]
+    assert [place.symbol for place in smaller.where("decode").locations][:1] == ["decode"]

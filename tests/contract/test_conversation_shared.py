@@ -206,7 +206,7 @@ def test_search_gives_as_many_as_are_asked_for(memory: Memory) -> None:
     chatter(talk, 30)
     talk.build()
     assert len(talk.search("question parser", limit=15)) == 15
-    with pytest.raises(InvalidInput, match="at least one"):
+    with pytest.raises(InvalidInput, match="pass 1 or more"):
         talk.search("question", limit=-1)
 
 
@@ -221,7 +221,7 @@ def test_a_question_too_large_is_named_or_cut(memory: Memory) -> None:
 
 @pytest.mark.parametrize("tools", [["x"], [None], [3]])
 def test_tools_that_are_no_objects_are_refused(memory: Memory, tools: list[Any]) -> None:
-    with pytest.raises(InvalidInput, match="a tool is defined by an object"):
+    with pytest.raises(InvalidInput, match="a tool definition must be an object"):
         memory.conversation("t", model="gpt-4o").build(tools=tools)
 
 

@@ -111,7 +111,7 @@ def test_nothing_that_is_stored_closes_the_block_it_is_shown_in(memory: Memory, 
         agent.told("similar_failures", error="Zephyr keeps the lamp burning"),
         agent.told("get_entity_info", name="Zephyr"),
         agent.told("record_memory", text="Zephyr keeps the lamp burning"),
-        agent.prompt("recall", about="who keeps the lamp burning"),
+        agent.prompt("search", about="who keeps the lamp burning"),
     ]
     for answer in answers:
         tags = re.findall(r"<\W{0,8}memory\b.?", answer, re.IGNORECASE)

@@ -65,8 +65,8 @@ def test_a_known_text_is_said_to_be_known(terminal_on: Terminal) -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (("--kind", "bogus"), "--kind 'bogus' is not known; use one of knowledge, turn, episode, pattern, code"),
-        (("--role", "bogus"), "--role 'bogus' is not known; use one of user, assistant, system, tool"),
+        (("--kind", "bogus"), "--kind 'bogus' is unknown; use one of knowledge, turn, episode, pattern, code"),
+        (("--role", "bogus"), "--role 'bogus' is unknown; use one of user, assistant, system, tool"),
         (("--min-confidence", "7"), "--min-confidence is 7.0; give a number from 0 to 1"),
         (("--min-confidence", "nan"), "--min-confidence is nan; give a number from 0 to 1"),
     ],
@@ -274,10 +274,10 @@ def test_a_correction_without_a_reason_is_shown_and_undone(terminal: Terminal) -
 
 def test_a_budget_that_nothing_fits_is_said_so(terminal: Terminal) -> None:
     terminal.ok("remember", "The database of the shop listens on port 5432 of every host " * 20)
-    done = terminal.run("search", "database", "--pack", "--budget", "20")
+    done = terminal.run("context", "database", "--budget", "20")
     assert (done.returncode, done.stdout) == (0, "")
     assert "nothing fits into 20 tokens: 1 result left out; raise --budget" in done.stderr
-    assert terminal.run("search", "unknown", "--pack", "--budget", "20").stderr == ""
+    assert terminal.run("context", "unknown", "--budget", "20").stderr == ""
 
 
 def test_remember_says_what_it_superseded(terminal: Terminal) -> None:

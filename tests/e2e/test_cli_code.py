@@ -108,7 +108,7 @@ def test_an_index_says_how_it_stands_until_it_is_forgotten(terminal: Terminal) -
     assert terminal.json("stats")["code"] == found
     assert f"{terminal.folder}: 4 files" in " ".join(terminal.ok("stats").split())
     assert [each for each in terminal.json("doctor")["checks"] if each["name"] == "code" and each["fine"]]
-    assert "add --yes" in terminal.refused("index", "--forget")
+    assert "pass --yes" in terminal.refused("index", "--forget")
     assert terminal.json("index", "--forget", "--yes")["forgotten"] == found
     assert "treering index" in terminal.refused("index", "--status")
     assert "treering index" in terminal.refused("impact", "decode")
@@ -164,12 +164,12 @@ def test_a_map_is_drawn(terminal: Terminal, tmp_path: Path) -> None:
     [
         (("impact", "nothing_like_this"), "nothing_like_this"),
         (("index", "nowhere"), "not a folder"),
-        (("deps", "login", "--to", "decode", "--flow"), "one at a time"),
-        (("map", "--cycles", "--entries"), "one at a time"),
-        (("map", "--cycles", "--svg", "x.svg"), "leave them"),
-        (("index", "--watch", "--scip", "x.scip"), "without --watch"),
-        (("index", "--status", "--forget"), "one at a time"),
-        (("index", "--status", "--scip", "x.scip"), "one at a time"),
+        (("deps", "login", "--to", "decode", "--flow"), "pass one"),
+        (("map", "--cycles", "--entries"), "pass one"),
+        (("map", "--cycles", "--svg", "x.svg"), "leave out --cycles"),
+        (("index", "--watch", "--scip", "x.scip"), "cannot be combined with --watch"),
+        (("index", "--status", "--forget"), "pass one"),
+        (("index", "--status", "--scip", "x.scip"), "pass one"),
         (("index", "--scip", "nowhere.scip"), "cannot be read"),
     ],
 )

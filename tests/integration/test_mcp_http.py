@@ -81,7 +81,7 @@ def test_what_one_client_records_another_finds(service_on_engine: HttpService, e
     with agent_at(service_on_engine, era) as second:
         assert id in second.told("search_memory", query=f"{flavour} flag")
         assert json.loads(second.read(f"treering://memory/{id}"))["source"] == "agent_explicit"
-        assert flavour in second.prompt("recall", about=f"the {flavour} build")
+        assert flavour in second.prompt("search", about=f"the {flavour} build")
         assert len(second.ask("list_tools").tools) == 16
 
 

@@ -20,8 +20,8 @@ from tests.property.graphs_drawn import (
     nodes_of,
     re_exporters,
 )
-from treering.code.graph import CodeGraph, Tied, reach
-from treering.code.graph.steps import Walking
+from treering.code.graph import CodeGraph, ReachedNode, reach
+from treering.code.graph.steps import WalkSteps
 from treering.core.graph import EdgeKind
 
 edits = st.lists(
@@ -93,7 +93,7 @@ def test_every_step_of_a_path_is_a_dependence_and_the_score_is_their_product(cod
                 _assert_product(tied, factors)
 
 
-def _assert_product(tied: Tied, factors: dict[tuple[str, str], float]) -> None:
+def _assert_product(tied: ReachedNode, factors: dict[tuple[str, str], float]) -> None:
     best = 1.0
     for step in zip(tied.path, tied.path[1:], strict=False):
         best *= factors[step]
@@ -180,7 +180,7 @@ def test_a_layer_leads_to_the_same_whichever_end_of_its_edges_is_read(code: dict
     for node in nodes_of(graph):
         answers = []
         for few in (True, False):
-            with patch.object(Walking, "_few_are_left", lambda *_, few=few: few):
+            with patch.object(WalkSteps, "_few_are_left", lambda *_, few=few: few):
                 found = graph.impact(node, cap=None, min_confidence=level)
                 answers.append((found.dependents, found.total, found.tests_total))
         assert answers[0] == answers[1]
@@ -254,7 +254,7 @@ def test_after_any_edits_the_graph_is_the_one_built_anew(
             graph.remove_file(path)
             now.pop(path, None)
         else:
-            graph.stale(path)
+            graph.mark_stale(path)
             if path in now:
                 now[path] = now[path]._replace(edges=())
     assert_same(graph, built(now))

@@ -10,7 +10,7 @@ from tests.property.graphs_drawn import PATHS, File, built, codes, depths, nodes
 from treering.code.facts import Edge
 from treering.code.graph import CodeGraph
 from treering.code.graph.communities import communities, modularity
-from treering.code.graph.typos import distance, near
+from treering.code.graph.typos import closest, distance
 from treering.core.graph import EdgeKind
 
 weights = st.lists(
@@ -141,7 +141,7 @@ def test_one_slip_is_forgiven(word: str, data: st.DataObject) -> None:
         )
     )
     if distance(slip, word, 2) == 1:
-        assert near(slip, [word, "entirely_other"]) == [word]
+        assert closest(slip, [word, "entirely_other"]) == [word]
 
 
 @given(codes)

@@ -155,7 +155,7 @@ def test_a_hostile_address_is_one_clear_line(agent: Agent, uri: str) -> None:
 
 
 @given(
-    name=st.sampled_from(("remember", "recall", "review", "", "__proto__", HUGE)),
+    name=st.sampled_from(("remember", "search", "review", "", "__proto__", HUGE)),
     arguments=st.dictionaries(st.sampled_from(("what", "about", "project", "", HUGE)), texts, max_size=2),
 )
 def test_a_hostile_prompt_is_written_or_one_clear_line(agent: Agent, name: str, arguments: dict[str, str]) -> None:

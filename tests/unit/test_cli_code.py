@@ -6,7 +6,7 @@ import pytest
 
 from tests.golden.code import drawing
 from treering.code.facts import Definition, DefinitionKind, EntryPoint
-from treering.code.graph import Standing
+from treering.code.graph import IndexStatus
 from treering.interfaces.cli.code import documents
 from treering.interfaces.cli.output import _plain
 
@@ -79,7 +79,7 @@ def test_entries_in_tests_are_left_out_and_counted() -> None:
 
 def test_every_document_says_how_far_it_can_be_relied_on() -> None:
     graph = drawing._graph()
-    graph.stale(drawing.TESTS)
+    graph.mark_stale(drawing.TESTS)
     told = [
         documents.dependencies(graph.dependencies(drawing.VERIFY), 9),
         documents.route("a", "b", graph.path(drawing.DECODE, drawing.ROUTE)),
@@ -91,6 +91,6 @@ def test_every_document_says_how_far_it_can_be_relied_on() -> None:
     stale = {"stale": (drawing.TESTS,), "incomplete": False, "guessed": (), "whole": False}
     assert [each["standing"] for each in told] == [stale] * len(told)
     assert documents.relations(drawing.RELATED)["standing"] == stale
-    assert Standing().whole
+    assert IndexStatus().up_to_date
     for each in told:
         json.dumps(each, default=_plain)

@@ -3,7 +3,7 @@
 import pytest
 
 from treering.code.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
-from treering.code.graph import Carried, CodeGraph
+from treering.code.graph import CodeGraph, FlowKind
 from treering.core.errors import NotFound
 from treering.core.graph import EdgeKind, GraphSource
 
@@ -150,11 +150,11 @@ def test_what_hands_a_name_on_is_reached_but_not_walked_through(graph: CodeGraph
 
 
 def test_a_stale_file_is_not_served_and_is_told_of(graph: CodeGraph) -> None:
-    graph.stale("auth/service.py")
+    graph.mark_stale("auth/service.py")
     answer = graph.impact("auth/tokens.py::verify")
     assert answer.dependents.ids == ("auth/__init__.py",)
-    assert answer.standing.stale == ("auth/service.py",)
-    assert not answer.standing.whole
+    assert answer.status.stale == ("auth/service.py",)
+    assert not answer.status.up_to_date
     # What it defines is still what others mean.
     assert graph.impact("auth/service.py::Service.login").dependents.ids == ("tests/test_auth.py::test_login",)
 
@@ -205,13 +205,13 @@ def test_edges_of_other_sources_live_as_long_as_the_file_they_belong_to(graph: C
 
 
 def test_answers_say_that_the_index_is_being_made(graph: CodeGraph) -> None:
-    assert graph.module_map().standing.whole
-    graph.indexing(True)
-    assert graph.impact("cli.py::main").standing.incomplete
-    assert graph.module_map().standing.incomplete
-    graph.indexing(False)
-    assert graph.impact("cli.py::main").standing.whole
-    assert graph.module_map().standing.whole
+    assert graph.module_map().status.up_to_date
+    graph.set_indexing(True)
+    assert graph.impact("cli.py::main").status.incomplete
+    assert graph.module_map().status.incomplete
+    graph.set_indexing(False)
+    assert graph.impact("cli.py::main").status.up_to_date
+    assert graph.module_map().status.up_to_date
 
 
 def test_an_answer_stays_as_it_is_while_the_graph_changes(graph: CodeGraph) -> None:
@@ -256,7 +256,7 @@ def test_data_goes_down_with_arguments_and_back_with_results() -> None:
         ],
     )
     sinks = {each.id: each.carried for each in made.data_flow("a.py::read").sinks}
-    assert sinks == {"a.py::save": Carried.RESULT, "a.py::clean": Carried.ARGUMENT}
+    assert sinks == {"a.py::save": FlowKind.RESULT, "a.py::clean": FlowKind.ARGUMENT}
     sources = {each.id: each.path for each in made.data_flow("a.py::clean").sources}
     assert sources == {
         "a.py::save": ("a.py::save", "a.py::clean"),

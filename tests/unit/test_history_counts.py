@@ -97,7 +97,7 @@ def test_a_sweep_says_nothing_of_what_belongs_together(files: int, expected: int
 def test_what_takes_no_part_neither_counts_nor_makes_a_commit_large() -> None:
     counts = counted(commit("A a.py", "A b.py", *(f"A {number}.txt" for number in range(50))))
     assert together(counts, "a.py", "b.py") == 1
-    assert not counts.is_there(counts.lineage.numbers["0.txt"])
+    assert not counts.exists(counts.lineage.numbers["0.txt"])
 
 
 def test_what_was_changed_together_fades_with_the_commits_of_the_file_itself() -> None:
@@ -127,7 +127,7 @@ COMMITS = st.lists(st.builds(lambda touches: Commit("c", 1, tuple(touches)), ONE
 @given(COMMITS)
 def test_whatever_git_says_every_path_has_at_most_one_file_and_indexes_agree(commits: list[Commit]) -> None:
     counts = counted(*commits)
-    there = [number for number in range(len(counts.lineage.paths)) if counts.is_there(number)]
+    there = [number for number in range(len(counts.lineage.paths)) if counts.exists(number)]
     assert set(there) == counts.lineage.alive
     assert {number for files in counts.by_folder.values() for number in files} == set(there)
     assert {number for files in counts.by_subject.values() for number in files} == set(there)

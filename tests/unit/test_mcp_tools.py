@@ -151,6 +151,6 @@ def test_any_other_address_is_told_which_there_are(uri: str) -> None:
 
 
 def test_every_prompt_has_its_words_and_its_arguments() -> None:
-    assert [prompt.name for prompt in PROMPTS] == ["remember", "recall", "review"]
+    assert [prompt.name for prompt in PROMPTS] == ["remember", "search", "review"]
     for prompt in PROMPTS:
         assert all(f"{{{argument.name}}}" in written(prompt.name) for argument in prompt.arguments)

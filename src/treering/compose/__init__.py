@@ -16,6 +16,7 @@ from treering.compose.locations import (
     home_of,
     keep_in_data_folder,
     keep_in_project,
+    may_be_renamed,
     named_place,
     project_in,
     repository_in,
@@ -26,6 +27,7 @@ from treering.compose.plug_ins import PLUG_INS, load_plug_ins
 from treering.compose.preload import load_ahead
 from treering.compose.services import Services
 from treering.compose.stores import data_directory, new_id, now, open_store, salvage
+from treering.compose.unopened import unopened_report
 from treering.core.model_choice import from_environment
 from treering.core.redaction import refuse_secret
 from treering.core.scope import Scope
@@ -34,8 +36,8 @@ from treering.location.repository import project_name, repository_around, reposi
 from treering.memory import Memory
 
 if TYPE_CHECKING:
-    from treering.code.history.stored_history import Repository as IndexedRepository
-    from treering.code.sources import Surroundings
+    from treering.code.history.stored_history import ProjectRepository as IndexedRepository
+    from treering.code.sources import CodeSources
     from treering.jobs.worker import Worker
     from treering.maintenance.api import Upkeep
     from treering.maintenance.health_report import HealthReport
@@ -53,6 +55,7 @@ __all__ = [
     "keep_in_project",
     "load_ahead",
     "load_plug_ins",
+    "may_be_renamed",
     "new_id",
     "now",
     "open",
@@ -62,6 +65,7 @@ __all__ = [
     "repository_root",
     "salvage",
     "standing",
+    "unopened_report",
 ]
 
 
@@ -132,17 +136,17 @@ def open(
     return Memory(services)
 
 
-def _surroundings(root: Path | None, settings: Settings) -> Surroundings:
+def _surroundings(root: Path | None, settings: Settings) -> CodeSources:
     """What the code graph is read from."""
     from treering.adapters.processes import has_ended, this_writer
     from treering.code.files.outer_ignore_rules import git_home
-    from treering.code.sources import Surroundings
+    from treering.code.sources import CodeSources
 
     try:
         around = repository_root(Path.cwd())
     except OSError:
         around = None
-    return Surroundings(
+    return CodeSources(
         root=root,
         around=around,
         repository=partial(_indexed_repository, settings.staleness.git_seconds),
@@ -162,11 +166,11 @@ def _watched(root: Path, quiet_ms: int, stop: threading.Event) -> Iterator[froze
 def _indexed_repository(seconds: float, root: Path) -> IndexedRepository:
     """The history of the repository that an indexed folder lies in."""
     from treering.adapters.git.commits import GitCommits
-    from treering.code.history.stored_history import Repository
+    from treering.code.history.stored_history import ProjectRepository
 
     top = repository_root(root)
     inside = "" if root == top else f"{root.relative_to(top).as_posix()}/"
-    return Repository(GitCommits(top, os.environ, seconds), inside)
+    return ProjectRepository(GitCommits(top, os.environ, seconds), inside)
 
 
 def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Upkeep[HealthReport]]:

@@ -74,6 +74,13 @@ def standing(
     return standing_of(home, choice, embedded_path(path_or_url, repository), identity_in, projects_in)
 
 
+def may_be_renamed(path_or_url: str | os.PathLike[str] | None = None) -> bool:
+    """Whether there are memories of repositories that are gone: one of them may be this repository's earlier one."""
+    from treering.location.status import RENAMED
+
+    return any(check.name == RENAMED for check in standing(path_or_url).found)
+
+
 def named_place(path_or_url: str | os.PathLike[str] | None) -> str | None:
     return os.environ.get("TREERING_DB") or None if path_or_url is None else os.fspath(path_or_url)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from treering.archive.backup import OpenEmbedded
     from treering.audit import Injections
     from treering.code.api import Code
-    from treering.code.sources import Surroundings
+    from treering.code.sources import CodeSources
     from treering.code.status import CodeStatus
     from treering.context.api import ContextBuilder
     from treering.core.episodes import Episode
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from treering.maintenance.health_report import HealthReport
     from treering.maintenance.inline_jobs import JobsLeft
     from treering.maintenance.stats import Stats
+    from treering.maintenance.vectors import Vectors
     from treering.patterns.api import Patterns
     from treering.ports.blobs import Blobs
     from treering.ports.clock import Clock, NewId
@@ -70,7 +71,7 @@ class Services:
     """Ends every worker of this memory once it is set."""
     background: Background | None
     open_embedded: OpenEmbedded
-    code_sources: Callable[[], Surroundings]
+    code_sources: Callable[[], CodeSources]
     location_status: Callable[[], Standing]
     version: str
     _flushes: list[Callable[[float], None]] = field(default_factory=list)
@@ -168,7 +169,7 @@ class Services:
     def code(self) -> Code:
         from treering.code.api import Code
         from treering.code.locations.embedding import ChunkEmbedding
-        from treering.code.locations.search import Places
+        from treering.code.locations.search import LocationSearch
 
         def may_leave(tx: Transaction, query: str, location: ModelLocation) -> bool:
             from treering.search.private_words import query_may_leave
@@ -176,8 +177,10 @@ class Services:
             return query_may_leave(tx, query, location)
 
         work = ChunkEmbedding(self.scope, self.store, self.clock, self.settings)
-        places = Places(work, self.models, self.new_id, may_leave)
-        made = Code(self.scope, self.store, self.clock, self.settings.index, self.code_sources(), places=places)
+        search = LocationSearch(work, self.models, self.new_id, may_leave)
+        made = Code(
+            self.scope, self.store, self.clock, self.settings.index, self.code_sources(), location_search=search
+        )
         self._flushes.append(made.store_vectors)
         return made
 
@@ -198,7 +201,7 @@ class Services:
             new_id=self.new_id,
             search=self.search.run,
             tokenizers=self.tokenizers,
-            keep_episode=self._keep_task,
+            store_episode=self._keep_task,
             injected=self.note_injection,
         )
 
@@ -215,6 +218,12 @@ class Services:
             open_embedded=self.open_embedded,
             note=self.note,
         )
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        from treering.maintenance.vectors import Vectors
+
+        return Vectors(self.scope, self.store, self.clock, self.settings, self.models)
 
     @property
     def worker(self) -> Worker:
@@ -271,7 +280,7 @@ class Services:
             self.store,
             self.clock(),
             episode_cache=self.episode_operations.cache.counts(),
-            code={} if code is None else code.told(),
+            code={} if code is None else code.to_document(),
         )
 
     def doctor(self, *, repair: bool) -> Report:
@@ -367,7 +376,7 @@ class Services:
         from treering.search.code_hits import FoundCode
 
         found = self.code.where(query, limit=request.most, where=request.where, hurried=True, private=private)
-        return FoundCode(found.places, found.standing.whole, found.missing)
+        return FoundCode(found.locations, found.status.up_to_date, found.missing)
 
     def _keep_task(self, retrieved: Iterable[str], **fields: Any) -> Episode:
         """Store a finished task as an episode and learn from it. An episode based on tainted records is tainted."""

@@ -94,10 +94,10 @@ def _handlers(
         do_embedding(scope, store, job, clock, models=models, settings=settings, heed=lease(scope, job).heed)
 
     def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
-        from treering.code.locations.embedding import ChunkEmbedding, do_chunk_embedding
+        from treering.code.locations.embedding import ChunkEmbedding, run_chunk_embedding
 
         work = ChunkEmbedding(scope, store, clock, settings)
-        do_chunk_embedding(work, job, models, new_id, lease(scope, job).heed)
+        run_chunk_embedding(work, job, models, new_id, lease(scope, job).heed)
 
     def summarise(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.conversation.summary_job import do_summaries
@@ -151,7 +151,7 @@ def _make_vectors(run: StageRun) -> None:
         if embedder.local and not run.dry_run:
             told = embed_all(run.scope, run.store, run.now, embedder, run.settings.embedder, between=between)
             chunks = ChunkEmbedding(run.scope, run.store, lambda: run.now, run.settings)
-            chunks.all(embedder, between=lambda more, _last: between(told + more))
+            chunks.embed_all(embedder, between=lambda more, _last: between(told + more))
     except ModelUnavailable as exc:
         run.models.failed("embedder", exc)
 

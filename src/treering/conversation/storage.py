@@ -1,4 +1,4 @@
-"""A conversation in the store: its messages are turns of a session, its window is kept with the session."""
+"""Storage of a conversation: messages are turns of a session; the window is stored with the session."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,9 +9,9 @@ from treering.conversation.fingerprints import fingerprint_of
 from treering.conversation.identifiers import names_in
 from treering.conversation.importance import modifiers_of, total
 from treering.conversation.message_turns import message_of, turn_of
-from treering.conversation.session_end import kept_turn
+from treering.conversation.sessions import after_turn_stored
 from treering.conversation.summaries import gist_of
-from treering.conversation.transcript import Entry, Transcript
+from treering.conversation.transcript import Transcript, TranscriptEntry
 from treering.core.contexts import ContextState
 from treering.core.errors import InvalidInput, id_taken
 from treering.core.jobs import Job
@@ -27,11 +27,11 @@ from treering.ports.store import Store, Transaction
 from treering.render.token_counts import Meter
 
 TOKENS = "tokens"
-"""Where a turn keeps what it takes, by tokenizer and rules."""
+"""Key of a turn's token counts in its metadata, by tokenizer and rules."""
 
 
-class Keeping:
-    """Reads and writes one conversation, and knows what it has read."""
+class ConversationStorage:
+    """Reads and writes one conversation, and caches what it has read."""
 
     def __init__(self, scope: Scope, store: Store, clock: Clock, new_id: NewId, *, id: str, meter: Meter) -> None:
         self.id = id
@@ -48,7 +48,7 @@ class Keeping:
         self._pulse: Pulse | None = None
 
     def catch_up(self) -> bool:
-        """Read what others did since; whether anything changed."""
+        """Read changes of other writers. Returns whether anything changed."""
         with self._store.reading(self._scope, self._clock()) as tx:
             pulse = tx.sessions.pulse(self.id)
             if pulse == self._pulse:
@@ -64,17 +64,17 @@ class Keeping:
             return True
 
     def add(self, messages: Sequence[Message]) -> tuple[Turn, ...]:
-        """Store messages, in one transaction. One that is known already is not stored twice."""
+        """Store messages in one transaction. A message that is already stored is not stored twice."""
         now = self._clock()
         turns = [self._turn(message, now) for message in messages]
         if len({turn.id for turn in turns}) < len(turns):
-            raise InvalidInput("two of the messages have the same id; give each one of its own, or none")
+            raise InvalidInput("two of the messages have the same id; give each a unique id, or none")
 
         def add(tx: Transaction) -> dict[str, Turn]:
             tx.claim(f"conversation {self.id}")
             known = tx.turns.get_many([turn.id for turn in turns])
             for turn in turns:
-                _refuse_another(turn, known.get(turn.id))
+                _refuse_other_message(turn, known.get(turn.id))
             new = [turn for turn in turns if turn.id not in known]
             if len(new) == 1:
                 stored = {new[0].id: tx.turns.create(new[0])}
@@ -82,14 +82,14 @@ class Keeping:
                 tx.turns.create_many(new)
                 stored = dict(tx.turns.get_many([turn.id for turn in new]))
             for turn in stored.values():
-                kept_turn(tx, turn, self._new_id)
+                after_turn_stored(tx, turn, self._new_id)
             return {**known, **stored}
 
-        kept = self._store.write(self._scope, now, add)
-        return tuple(kept[turn.id] for turn in turns)
+        stored = self._store.write(self._scope, now, add)
+        return tuple(stored[turn.id] for turn in turns)
 
     def follow(self, turns: Iterable[Turn]) -> bool:
-        """Take over what was just stored; False where others wrote in between."""
+        """Append turns that were just stored. Returns False if other writers added turns in between."""
         fresh = sorted((turn for turn in turns if self.transcript.get(turn.id) is None), key=lambda turn: turn.seq)
         if self._pulse is None or not self._follow(fresh):
             return False
@@ -98,7 +98,7 @@ class Keeping:
         return True
 
     def save(self, state: ContextState, jobs: Sequence[Job]) -> None:
-        """Keep the window; `Conflict` where somebody else changed it since it was read."""
+        """Store the window. Raises `Conflict` if another writer changed it since it was read."""
         now = self._clock()
 
         def save(tx: Transaction) -> Session:
@@ -121,7 +121,7 @@ class Keeping:
         return TurnFilter(sessions=(self.id,))
 
     def _rewritten(self, session: Session | None, pulse: Pulse | None, new: int) -> bool:
-        """Whether what was read is more than the beginning of what is stored."""
+        """Whether the stored turns no longer begin with the cached ones."""
         if session is None or self.session is None or pulse is None or self._pulse is None:
             return True
         if session.taken != self.session.taken or _fresh_from(session) != self._fresh_from:
@@ -144,7 +144,7 @@ class Keeping:
         self._append_all(turns)
 
     def _append_all(self, turns: Iterable[Turn]) -> None:
-        """All of them, or the transcript is read anew next time."""
+        """Append all turns; after an error, the transcript is read again next time."""
         try:
             for turn in turns:
                 self._append(turn)
@@ -153,8 +153,8 @@ class Keeping:
             raise
 
     def hold_messages(self, out: frozenset[int]) -> None:
-        """Hold the messages that are in the window, and no others."""
-        back = list[Entry]()
+        """Load the messages in the window, and release the others."""
+        back = list[TranscriptEntry]()
         for entry in self.transcript:
             if entry.place in out:
                 entry.message = None
@@ -172,7 +172,7 @@ class Keeping:
         return "" if turn is None else turn.text
 
     def everything(self) -> tuple[Message, ...]:
-        """All that was said, read from the store."""
+        """All messages, read from the store."""
         with self._store.reading(self._scope, self._clock()) as tx:
             return tuple(message_of(turn) for turn in tx.turns.stream(self._mine))
 
@@ -181,7 +181,7 @@ class Keeping:
         cues, text = cues_of(message), message.text
         modifiers = modifiers_of(message, cues)
         counted = turn.metadata.get(TOKENS, {}).get(self._counted_as)
-        entry = Entry(
+        entry = TranscriptEntry(
             place=len(self.transcript),
             seq=turn.seq,
             id=turn.id,
@@ -215,8 +215,8 @@ def _fresh_from(session: Session | None) -> tuple[int, ...]:
     return state.fresh_from if state else ()
 
 
-def _refuse_another(turn: Turn, known: Turn | None) -> None:
-    """The same message twice is one; another one under its id is a mistake."""
+def _refuse_other_message(turn: Turn, known: Turn | None) -> None:
+    """Raise `Conflict` if the id is taken by another message or a forgotten one."""
     if known is None:
         return
     is_same = (known.session, known.role, known.text, known.body) == (turn.session, turn.role, turn.text, turn.body)

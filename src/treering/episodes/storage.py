@@ -35,8 +35,6 @@ _PLACES: Mapping[str, str] = {
 }
 _PARTS = ("task", "execution", "outcome", "reflection", "metadata")
 _ITSELF = frozenset({"session", "visibility", "tainted", "taint", "embeddings", "consolidation"})
-NAMES = frozenset({*_PLACES, *_PARTS, *_ITSELF, "id", "at", "artifacts"})
-"""Every word by which something of an episode is told."""
 _TEXT = "text/plain"
 _BYTES = "application/octet-stream"
 

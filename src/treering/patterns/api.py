@@ -14,7 +14,7 @@ from treering.patterns.matching.index import IN_USE
 from treering.patterns.operations import PatternCare
 from treering.patterns.recommendations import AfterFailure, TaskContext
 from treering.task.api import Task
-from treering.task.retrieved import Retrieved
+from treering.task.passages import RetrievedPassage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,9 @@ class Patterns(PatternSearch, PatternCare):
         most = {"patterns": patterns, "episodes": episodes, "known": known}
         found = self.context(about, **most, statuses=statuses, tainted=tainted, **features)
         if isinstance(task, Task):
-            task.take_in(Retrieved.make(id=each.id, source=each.source, text=each.text) for each in found.passages())
+            task.add_passages(
+                RetrievedPassage.make(id=each.id, source=each.source, text=each.text) for each in found.passages()
+            )
         else:
             self._note(found, "context_for_task")
         return found

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from treering.core.delimiters import escaped, one_line
-from treering.core.pattern_words import doing
+from treering.core.delimiters import escaped
+from treering.core.episode_text import MAX_INSIGHTS, in_a_line
+from treering.core.pattern_words import advice_of
 from treering.core.tokens import CountTokens, estimate_tokens
-from treering.search.episode_text import LESSONS, in_a_line
+from treering.render.listing import cited_block
 
 if TYPE_CHECKING:
-    from treering.core.patterns import Pattern
     from treering.episodes.answer import EpisodeAnswer, EpisodeHit, FailureAnswer, FailureHit
     from treering.patterns.matching.ranking import Ranked
     from treering.search.answer import Answer, Hit
@@ -97,11 +97,6 @@ class AfterFailure:
         return _within((*map(_block, self.passages()), *steps), budget, count)
 
 
-def advice_of(pattern: Pattern) -> str:
-    """What a pattern says to do, and how."""
-    return "\n".join(filter(None, (pattern.summary or pattern.description, *doing(pattern), pattern.guidance.how)))
-
-
 def _pattern_passage(ranked: Ranked) -> Passage:
     pattern, evidence = ranked.pattern, ranked.pattern.evidence
     proven = (
@@ -114,7 +109,7 @@ def _pattern_passage(ranked: Ranked) -> Passage:
 
 
 def _episode_passage(hit: EpisodeHit) -> Passage:
-    lessons = (f"- {in_a_line(each.text)}" for each in hit.episode.reflection.insights[:LESSONS])
+    lessons = (f"- {in_a_line(each.text)}" for each in hit.episode.reflection.insights[:MAX_INSIGHTS])
     return Passage(hit.id, hit.source, "\n".join((in_a_line(hit.text), *lessons)))
 
 
@@ -126,7 +121,7 @@ def _failure_passage(hit: FailureHit) -> Passage:
         ("task: ", [hit.episode.task.input]),
         ("then: ", hit.recovery),
         ("in the end: ", [ended] if ended.strip() not in ("", hit.error.strip()) else []),
-        ("learned: ", hit.insights[:LESSONS]),
+        ("learned: ", hit.insights[:MAX_INSIGHTS]),
         ("solved by ", [", ".join(hit.solved_by)] if hit.solved_by else []),
     )
     text = "\n".join(f"{what}{in_a_line(each)}" for what, said in lines for each in said)
@@ -134,7 +129,7 @@ def _failure_passage(hit: FailureHit) -> Passage:
 
 
 def _block(passage: Passage) -> str:
-    return f"[{one_line(passage.id)}] {one_line(passage.source)}\n{escaped(passage.text)}"
+    return cited_block(passage.id, passage.source, passage.text)
 
 
 def _within(blocks: Iterable[str], budget: int | None, count: CountTokens) -> str:

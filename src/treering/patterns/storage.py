@@ -6,7 +6,7 @@ from typing import Any
 
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Action
-from treering.core.patterns import Evidence, Pattern, PatternStatus, Subtask, Template
+from treering.core.patterns import RESERVED_METADATA, Evidence, Pattern, PatternStatus, Subtask, Template
 from treering.core.queries import Order, RevisionFilter
 from treering.core.scope import Scope
 from treering.core.values import EMPTY, FrozenDict, thaw
@@ -24,8 +24,6 @@ TOLD = frozenset(
     }
 )
 """What a person says of a pattern; its status and its evidence are earned."""
-RESERVED = frozenset({MINED, "imported", "merged_from"})
-"""Of the metadata, what is known of where a pattern came from."""
 # Where one of these changes, it is another pattern as far as evidence goes.
 _PROVEN = ("category", "applicability", "content")
 _MOST_VERSIONS = 1_000
@@ -165,12 +163,16 @@ def _refuse_unknown(fields: dict[str, Any]) -> None:
 def _with_reserved(told: Any, known: Mapping[str, Any]) -> Any:
     """What somebody says of a pattern, and what is known of where it came from: that stays."""
     _refuse_reserved(told, known)
-    return {**told, **{name: known[name] for name in RESERVED & known.keys()}} if isinstance(told, Mapping) else told
+    return (
+        {**told, **{name: known[name] for name in RESERVED_METADATA & known.keys()}}
+        if isinstance(told, Mapping)
+        else told
+    )
 
 
 def _refuse_reserved(told: Any, known: Mapping[str, Any]) -> None:
     """Evidence is counted by what stands there, so that nobody but who found, merged or imported it writes it."""
-    given = RESERVED & told.keys() if isinstance(told, Mapping) else frozenset[str]()
+    given = RESERVED_METADATA & told.keys() if isinstance(told, Mapping) else frozenset[str]()
     if wrong := sorted(name for name in given if name not in known or thaw(told[name]) != thaw(known[name])):
         raise InvalidInput(f"{', '.join(wrong)} of metadata tells where a pattern came from; leave it out")
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from treering.core.errors import InvalidInput
 from treering.core.history import Action
-from treering.core.patterns import Evidence, Pattern, PatternStatus
+from treering.core.patterns import RESERVED_METADATA, Evidence, Pattern, PatternStatus
 from treering.core.queries import PatternFilter
 from treering.core.scope import Scope
 from treering.core.values import FrozenDict, thaw
 from treering.patterns.portable import read, to_json, to_yaml
-from treering.patterns.storage import RESERVED, TOLD, begun, changed_to, earlier_versions
+from treering.patterns.storage import TOLD, begun, changed_to, earlier_versions
 from treering.patterns.templates import refuse_broken
 from treering.ports.store import Store, Transaction
 
@@ -69,7 +69,7 @@ def _reason_to_leave(tx: Transaction, known: Pattern | None, given: Pattern) -> 
 
 
 def _update(tx: Transaction, known: Pattern, given: Pattern) -> None:
-    kept = {name: known.metadata[name] for name in RESERVED & known.metadata.keys()}
+    kept = {name: known.metadata[name] for name in RESERVED_METADATA & known.metadata.keys()}
     changed, detail = changed_to(known, tx.now, {**_told(given), "metadata": {**kept, **_metadata(given)}})
     assert changed is not None, "what is told differs"
     tx.patterns.update(changed, Action.IMPORT, detail)
@@ -99,5 +99,5 @@ def _metadata(given: Pattern) -> FrozenDict:
     """With what the file said of status and evidence: nobody here has seen it."""
     evidence = given.evidence.model_dump(mode="json", exclude_defaults=True)
     said: dict[str, Any] = {"version": given.version, "status": given.status.value, "evidence": evidence}
-    own = {name: value for name, value in thaw(given.metadata).items() if name not in RESERVED}
+    own = {name: value for name, value in thaw(given.metadata).items() if name not in RESERVED_METADATA}
     return FrozenDict({**own, IMPORTED: said})

@@ -18,13 +18,13 @@ from treering.ports.code import (
     CodeState,
     CodeTotals,
     FileContents,
+    FileDependency,
     FileFacts,
     FileKeys,
-    Lease,
+    IndexLease,
     ListedFile,
     ReadFile,
     ResolvedFile,
-    Tie,
 )
 
 if TYPE_CHECKING:
@@ -66,14 +66,14 @@ class StoredCode:
         if row is None:
             return None
         held = row.lease_owner is not None and self._holds(row.lease_until)
-        lease = Lease(row.lease_owner, instant(row.lease_until)) if held else None
+        lease = IndexLease(row.lease_owner, instant(row.lease_until)) if held else None
         return CodeState(row.root, row.version, bool(row.complete), row.generation, row.told, lease)
 
-    def hold(self) -> CodeState | None:
+    def lock_state(self) -> CodeState | None:
         self._connection.execute(select(code_state.c.root).where(self._here(code_state)).with_for_update(read=True))
         return self.state()
 
-    def take(self, owner: str, duration: timedelta) -> bool:
+    def take_lease(self, owner: str, duration: timedelta) -> bool:
         self._context.dialect.lock(self._connection, self._context.scope, "claim code index")
         columns, now = code_state.c, self._context.now
         until = micros(now + duration)
@@ -94,19 +94,19 @@ class StoredCode:
     def _holds(self, until: int) -> bool:
         return micros(self._context.now) < until <= micros(self._context.now + _AHEAD)
 
-    def give_back(self, owner: str) -> None:
+    def release_lease(self, owner: str) -> None:
         mine = (self._here(code_state), code_state.c.lease_owner == owner)
         self._connection.execute(update(code_state).where(*mine).values(lease_owner=None, lease_until=None))
 
     def describe(
-        self, owner: str, *, seen: int, root: str, version: str, complete: bool, told: str | None = None
+        self, owner: str, *, seen: int, root: str, version: str, complete: bool, report: str | None = None
     ) -> int:
         columns = code_state.c
         new = {"root": root, "version": version, "complete": complete, "generation": columns.generation + 1}
         changed = (
             update(code_state)
             .where(self._here(code_state), columns.lease_owner == owner, columns.generation == seen)
-            .values(new if told is None else {**new, "told": told})
+            .values(new if report is None else {**new, "told": report})
             .returning(columns.generation)
         )
         generation = self._connection.execute(changed).scalar()
@@ -230,12 +230,12 @@ class StoredCode:
         some = select(packed).where(self._here(code_files), func.length(packed) > 0)
         return (bytes(each) for (each,) in self._few_at_once(some))
 
-    def ties(self, files: Sequence[str], *, limit: int) -> Sequence[Tie]:
+    def ties(self, files: Sequence[str], *, limit: int) -> Sequence[FileDependency]:
         columns = code_ties.c
         touching = or_(columns.origin.in_(files), columns.target.in_(files))
         statement = select(columns.origin, columns.target, columns.weight).where(self._here(code_ties), touching)
         ordered = statement.order_by(columns.weight.desc(), columns.origin, columns.target).limit(limit)
-        return [Tie(*row) for row in self._rows(ordered)]
+        return [FileDependency(*row) for row in self._rows(ordered)]
 
     def totals(self) -> CodeTotals:
         columns = code_files.c

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from msgspec import structs
 
-from treering.code.build.project import Desk
-from treering.code.build.report import ScipIndex
 from treering.code.encoding import edges_in, pack_further, unpack_definitions, unpack_edges, unpack_further
 from treering.code.facts import Edge, Flow
 from treering.code.files.source_file import source_with
+from treering.code.index.project import IndexedProject
+from treering.code.index.report import ScipIndex
 from treering.code.scip import ScipEdges, ScipLimits, check_scip, read_scip
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.graph import GraphSource
@@ -69,35 +69,35 @@ def _content(file: Path, room: int, most_bytes: int) -> bytes:
     return data
 
 
-def add_scip(desk: Desk, files: Sequence[ScipFile]) -> list[str]:
+def add_scip(project: IndexedProject, files: Sequence[ScipFile]) -> list[str]:
     """Store what the indexes add to the graph, instead of what others added before; what came of each, in words.
 
     `InvalidInput`, and nothing is changed, where one of them speaks of no file that is indexed.
     """
-    with desk.reading() as stored:
+    with project.reading() as stored:
         state = stored.state()
         if state is None:
             raise NotFound("no code is indexed that a SCIP index could be added to; index it first")
         listed = {each.path: each for each in stored.listed() if not each.skipped}
         contents = {each.path: each for each in stored.contents()}
-    read = [_read(desk, file, listed, contents) for file in files]
+    read = [_read(project, file, listed, contents) for file in files]
     for file, found in zip(files, read, strict=True):
         _check_it_is_of_this_code(file, found)
     added = [_summed(file, found, contents) for file, found in zip(files, read, strict=True)]
-    further, before = with_scip(contents.values(), read), json.loads(state.told)
+    further, before = with_scip(contents.values(), read), json.loads(state.report)
     told = {**before, "scip": [asdict(each) for each in added]}
     if further or told != before:
-        with desk.writing() as stored:
+        with project.writing() as stored:
             generation = stored.describe(
-                desk.owner,
+                project.owner,
                 seen=state.generation,
                 root=state.root,
                 version=state.version,
                 complete=state.complete,
-                told=json.dumps(told),
+                report=json.dumps(told),
             )
             stored.add_further(further, generation)
-            stored.give_back(desk.owner)
+            stored.release_lease(project.owner)
     return [_told(each, found) for each, found in zip(added, read, strict=True)]
 
 
@@ -120,27 +120,27 @@ def with_scip(contents: Iterable[FileContents], read: Sequence[ScipEdges]) -> di
 
 
 def _read(
-    desk: Desk, file: ScipFile, listed: Mapping[str, ListedFile], contents: Mapping[str, FileContents]
+    project: IndexedProject, file: ScipFile, listed: Mapping[str, ListedFile], contents: Mapping[str, FileContents]
 ) -> ScipEdges:
     def source(path: str) -> bytes | None:
         """A file as it was indexed; None where it is not what it was."""
         known = listed.get(path)
-        return None if known is None else source_with(known.digest, desk.root, path, desk.settings.largest_file)
+        return None if known is None else source_with(known.digest, project.root, path, project.settings.largest_file)
 
     return read_scip(
         file.data,
         lambda path: unpack_definitions(contents[path].definitions) if path in contents else (),
         source,
-        folder=_folder(desk, file.path),
-        limits=ScipLimits(index_bytes=desk.settings.scip_bytes),
+        folder=_folder(project, file.path),
+        limits=ScipLimits(index_bytes=project.settings.scip_bytes),
     )
 
 
-def _folder(desk: Desk, file: Path) -> str:
+def _folder(project: IndexedProject, file: Path) -> str:
     """Indexers write where they were run: the index speaks of paths from there."""
     beside = file.resolve().parent
-    inside = desk.root in beside.parents
-    return beside.relative_to(desk.root).as_posix() if inside else ""
+    inside = project.root in beside.parents
+    return beside.relative_to(project.root).as_posix() if inside else ""
 
 
 def _beyond(edges: Iterable[Edge], file: FileContents) -> list[Edge]:

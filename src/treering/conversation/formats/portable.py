@@ -1,9 +1,8 @@
-"""What of a message crosses into another provider's format.
+"""Conversion of message parts to another provider's format.
 
-Words, pictures, files, calls and results do. What only the other provider understands does not: extra fields, and
-opaque parts such as its reasoning. A picture, a file or a sound that cannot stand in its new place leaves a text
-(`[image]`, `[document: report.pdf]`), so that nothing a person gave vanishes without a trace. A failed result says so
-in its words where the format has no mark for it. The name of a speaker is written only by chat, which has a field.
+Texts, images, files, calls and results are converted. Extra fields and opaque parts such as reasoning are dropped. An
+image, file or audio part that the target cannot hold is replaced by a text (`[image]`, `[document: report.pdf]`). A
+failed result is marked in its text if the format has no field for it. Only chat has a field for the speaker's name.
 """
 
 import json
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treering.conversation.formats import files
-from treering.conversation.formats.content import Said, one_text
+from treering.conversation.formats.content import ContentPart, one_text
 from treering.core.messages import CallPart, Format, ImagePart, Message, OtherPart, Part, ResultPart, Role, TextPart
 from treering.core.values import EMPTY, FrozenDict, thaw
 
@@ -32,11 +31,11 @@ FAILED = "[error]"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """What a provider's format can hold."""
+class TargetFormat:
+    """Capabilities of a provider's format."""
 
     format: Format
-    write_file: Callable[[files.File], OtherPart | None]
+    write_file: Callable[[files.MessageFile], OtherPart | None]
     call_ids: re.Pattern[str]
     object_arguments: bool = False
     marks_errors: bool = False
@@ -45,12 +44,12 @@ class Target:
     details: bool = True
 
 
-TARGETS: Mapping[Format, Target] = {
+TARGETS: Mapping[Format, TargetFormat] = {
     target.format: target
     for target in (
-        Target(Format.CHAT, files.to_chat, re.compile(r".{1,40}"), rich_results=False),
-        Target(Format.RESPONSES, files.to_responses, re.compile(r".{1,64}")),
-        Target(
+        TargetFormat(Format.CHAT, files.to_chat, re.compile(r".{1,40}"), rich_results=False),
+        TargetFormat(Format.RESPONSES, files.to_responses, re.compile(r".{1,64}")),
+        TargetFormat(
             Format.ANTHROPIC,
             files.to_anthropic,
             re.compile(r"[A-Za-z0-9_-]{1,128}"),
@@ -63,16 +62,16 @@ TARGETS: Mapping[Format, Target] = {
 }
 
 
-def is_native(message: Message, target: Target) -> bool:
-    """Whether the message is written exactly as it came. Nothing but words, said plainly, is at home everywhere."""
+def is_native(message: Message, target: TargetFormat) -> bool:
+    """Whether the message can be written unchanged: same format, or a single plain text."""
     if message.origin is target.format:
         return True
     words = one_text(message.parts) if message.origin is Format.PLAIN and message.role is not Role.TOOL else None
     return words is not None and (target.blank_texts or bool((words.text or "").strip()))
 
 
-def portable(message: Message, target: Target) -> Message:
-    """The message with the parts that cross; it may have none left."""
+def portable(message: Message, target: TargetFormat) -> Message:
+    """The message with its convertible parts, possibly none."""
     kin = {message.origin, target.format} <= _OPENAI
     parts = [crossed for part in message.parts for crossed in _crossed(part, message.role, target, kin)]
     hints = {"role": message.extra["role"]} if kin and "role" in message.extra else {}
@@ -81,7 +80,7 @@ def portable(message: Message, target: Target) -> Message:
     return message.replace(parts=parts, origin=target.format, extra=hints)
 
 
-def _crossed(part: Part, role: Role, target: Target, kin: bool) -> Iterator[Part]:
+def _crossed(part: Part, role: Role, target: TargetFormat, kin: bool) -> Iterator[Part]:
     if isinstance(part, CallPart):
         custom = kin and part.extra.get("as") == "custom"
         arguments = part.arguments if custom else _arguments(part.arguments, target)
@@ -92,8 +91,8 @@ def _crossed(part: Part, role: Role, target: Target, kin: bool) -> Iterator[Part
         yield from _crossed_said(part, role, target)
 
 
-def _crossed_said(part: Said, role: Role, target: Target) -> Iterator[Said]:
-    """A part that is neither call nor result: as it can stand in a message of this role, if at all."""
+def _crossed_said(part: ContentPart, role: Role, target: TargetFormat) -> Iterator[ContentPart]:
+    """A text, image or opaque part in a form that a message of this role can hold, if any."""
     shows = role in (Role.USER, Role.TOOL)
     if isinstance(part, TextPart):
         if (part.text or "").strip():
@@ -107,10 +106,10 @@ def _crossed_said(part: Said, role: Role, target: Target) -> Iterator[Said]:
         yield TextPart.make(text=_STAND_INS[part.type])
 
 
-def _crossed_result(result: ResultPart, target: Target) -> Iterator[Part]:
-    """The result, and after it what it showed, where a result can only hold words."""
+def _crossed_result(result: ResultPart, target: TargetFormat) -> Iterator[Part]:
+    """The result, followed by its images and files if a result can hold only text."""
     shown = [said for part in result.parts for said in _crossed_said(part, Role.TOOL, target)]
-    held, lifted = shown, list[Said]()
+    held, lifted = shown, list[ContentPart]()
     if not target.rich_results:
         held = [said for part in result.parts for said in _crossed_said(part, Role.ASSISTANT, target)]
         lifted = [part for part in shown if not isinstance(part, TextPart)]
@@ -120,8 +119,8 @@ def _crossed_result(result: ResultPart, target: Target) -> Iterator[Part]:
     yield from lifted
 
 
-def _marked(parts: list[Said]) -> list[Said]:
-    """The parts of a failed result, for a format that has no other way to say that it failed."""
+def _marked(parts: list[ContentPart]) -> list[ContentPart]:
+    """The parts of a failed result, marked in the text."""
     first = parts[0] if parts else None
     if isinstance(first, TextPart):
         return [TextPart.make(text=f"{FAILED} {first.text}"), *parts[1:]]
@@ -134,13 +133,13 @@ def _can_be_shown(image: ImagePart) -> bool:
     return image.url is not None and image.url.startswith(("https://", "http://"))
 
 
-def _picture(image: ImagePart, target: Target) -> ImagePart:
+def _picture(image: ImagePart, target: TargetFormat) -> ImagePart:
     known = target.details and image.detail in _DETAILS
     return image.replace(detail=image.detail if known else None, extra=EMPTY)
 
 
-def _arguments(arguments: Any, target: Target) -> Any:
-    """As an object, or as the text of one; what is no object becomes the one argument `input`."""
+def _arguments(arguments: Any, target: TargetFormat) -> Any:
+    """An object, or its JSON text; a value that is not an object becomes the argument `input`."""
     found = _parsed(arguments) if isinstance(arguments, str) else arguments
     if isinstance(found, Mapping):
         as_text = arguments if isinstance(arguments, str) and arguments.strip() else None
@@ -152,6 +151,6 @@ def _arguments(arguments: Any, target: Target) -> Any:
 def _parsed(text: str) -> FrozenDict | None:
     try:
         return FrozenDict(json.loads(text)) if text.strip() else EMPTY
-    # Not JSON, not an object, nested too deep, or holding what is no text.
+    # Not JSON, not an object, nested too deep, or containing invalid text.
     except (ValueError, AttributeError, RecursionError):
         return None

@@ -71,7 +71,7 @@ def settle(
     as_json: AsJson = False,
 ) -> None:
     """Wait until background work is done."""
-    with opened(db, project, works=True) as memory:
+    with opened(db, project, is_worker=True) as memory:
         settled = memory.settle(timeout)
     from treering.interfaces.cli import views as show
 

@@ -11,7 +11,7 @@ from treering.interfaces.cli.layout import unbroken
 from treering.interfaces.cli.views import FAINT, ID, safe
 
 if TYPE_CHECKING:
-    from treering.code.graph import Standing
+    from treering.code.graph import IndexStatus
     from treering.core.code_locations import CodePlace
 
 _INDENT = 4
@@ -30,7 +30,7 @@ def _place(place: "CodePlace") -> "list[RenderableType]":
     return [head, *([Padding(Text(safe(place.text)), (0, 0, 0, _INDENT))] if place.text else [])]
 
 
-def relied_on(found: "Standing") -> Iterator[RenderableType]:
+def relied_on(found: "IndexStatus") -> Iterator[RenderableType]:
     """What an answer rests on that may not be so: a name that was guessed, files that are missing."""
     for guess in found.guessed:
         yield Text(f"no `{safe(guess.asked)}`; taken for {safe(guess.taken_for)}", "yellow")

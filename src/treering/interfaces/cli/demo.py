@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treering.conversation.views import ConversationStats
-    from treering.conversation.window_context import Context
+    from treering.conversation.window_context import ConversationContext
     from treering.core.history import HistoryEntry
     from treering.core.records import Knowledge
     from treering.core.turns import Turn
@@ -34,7 +34,7 @@ class Played:
     found_after_correction: "Answer"
     history: "tuple[HistoryEntry, ...]"
     found_after_undo: "Answer"
-    sent: "Context"
+    sent: "ConversationContext"
     window: "ConversationStats"
 
 
@@ -155,10 +155,10 @@ def _sent(played: Played) -> "RenderableType":
     from rich.text import Text
 
     from treering.interfaces.cli import views as show
-    from treering.interfaces.cli.conversation.gauge import fullness
+    from treering.interfaces.cli.conversation.gauge import usage_bar
 
     told = next(message.text for message in played.sent.messages if message.text.startswith("…"))
-    return Group(*fullness(played.window, 60), Text(show.preview(told, 150), show.FAINT))
+    return Group(*usage_bar(played.window, 60), Text(show.preview(told, 150), show.FAINT))
 
 
 def _next_steps() -> "RenderableType":

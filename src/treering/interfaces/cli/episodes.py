@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from treering.episodes.search import Compared
 
 _SAID_ELSEWHERE = {"task": "TASK", "outcome": "--outcome", "artifacts": "--artifact"}
+_NAMED_ARGUMENTS = ("artifacts", "at", "id", "outcome", "output", "session", "task")
+"""Of `Memory.episode`, beside its further fields."""
 MODES = ("hybrid", "semantic", "structured", "recent", "during")
 
 Several = list[str] | None
@@ -238,14 +240,15 @@ def _more(detail: str | None) -> dict[str, Any]:
     """What `--detail` adds to the record: nothing that has a place of its own on the command line."""
     if detail is None:
         return {}
-    from treering.episodes.storage import NAMES
+    from treering.core.fields import EpisodeFields
 
     more = json_object("--detail", detail)
+    known = sorted({*EpisodeFields.__annotations__, *_NAMED_ARGUMENTS})
     for name in sorted(more):
         if name in _SAID_ELSEWHERE:
             raise InvalidInput(f"--detail says {name}; say it by {_SAID_ELSEWHERE[name]} instead")
-        if name not in NAMES:
-            raise InvalidInput(f"--detail says {name!r}; an episode has {', '.join(sorted(NAMES))}")
+        if name not in known:
+            raise InvalidInput(f"--detail says {name!r}; an episode has {', '.join(known)}")
     return more
 
 

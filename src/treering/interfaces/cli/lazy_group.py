@@ -19,7 +19,6 @@ class Command(NamedTuple):
     """`module:attribute`, below this package."""
     summary: str
     """First paragraph of its help, as the list of all commands shows it."""
-    hidden: bool = False
 
 
 class LazyGroup(TyperGroup):
@@ -30,9 +29,7 @@ class LazyGroup(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         for row in self.table:
-            self.add_command(
-                TyperCommand(row.name, help=row.summary, hidden=row.hidden, rich_help_panel=row.panel), row.name
-            )
+            self.add_command(TyperCommand(row.name, help=row.summary, rich_help_panel=row.panel), row.name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, _summary, rest = super().resolve_command(ctx, args)
@@ -51,7 +48,7 @@ class LazyGroup(TyperGroup):
                 rich_markup_mode=found.rich_markup_mode,
             )
         return get_command_from_info(
-            CommandInfo(row.name, callback=found, hidden=row.hidden, rich_help_panel=row.panel),
+            CommandInfo(row.name, callback=found, rich_help_panel=row.panel),
             pretty_exceptions_short=True,
             rich_markup_mode=self.rich_markup_mode,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treering.interfaces.cli.pending_jobs import jobs_done
+from treering.interfaces.cli.pending_jobs import small_jobs_after
 
 if TYPE_CHECKING:
     from treering.core.taint import Taint
@@ -45,6 +45,18 @@ Files = Annotated[
     typer.Option("--file", metavar="PATH", help="A file, relative to the repository root; give it again for more."),
 ]
 Modules = Annotated[list[str] | None, typer.Option("--module", metavar="NAME", help="A module; again for more.")]
+InPlay = Annotated[
+    list[str] | None,
+    typer.Option("--in-play", metavar="PATH", help="File being worked on: raises related records; repeatable."),
+]
+WorkPhase = Annotated[
+    str | None,
+    typer.Option(
+        "--phase",
+        metavar="PHASE",
+        help="Phase of the work: define, implement, validate, refine, explore, reflect; or coding, debugging…",
+    ),
+]
 Repository = Annotated[
     Path | None,
     typer.Option(
@@ -80,17 +92,17 @@ def taint_of(source: str | None, reason: str | None) -> "Taint | None":
 
 @contextmanager
 def opened(
-    db: str | None, project: str | None, repository: Path | None = None, *, works: bool = False
+    db: str | None, project: str | None, repository: Path | None = None, *, is_worker: bool = False
 ) -> "Iterator[Memory]":
     """The memory that the options name; its maintenance compares records with the files of `repository`.
 
     What the command stores leaves jobs: small ones are done at the end, and the output names how many are pending,
-    unless the command `works` on jobs itself.
+    unless the command `is_worker`.
     """
     from treering.compose import open
 
     memory = open(db, project=chosen_project(project), background=False, repository=repository)
-    with memory, jobs_done(memory, works=works):
+    with memory, small_jobs_after(memory, is_worker=is_worker):
         yield memory
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import InvalidInput, StoreFull
 from treering.core.visible_text import visible, visible_json
-from treering.interfaces.cli.pending_jobs import in_document, in_words
+from treering.interfaces.cli.pending_jobs import pending_document, pending_lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,12 +30,12 @@ def emit(document: object, picture: Picture, *, as_json: bool) -> None:
         write_lines([json.dumps(_with_jobs(document), default=_plain, ensure_ascii=False)])
     else:
         _print(picture())
-        for line in in_words():
+        for line in pending_lines():
             _print(_faint(f"  {line}"))
 
 
 def _with_jobs(document: object) -> object:
-    left = in_document()
+    left = pending_document()
     return {**_plain(document), **left} if left else document
 
 

@@ -111,7 +111,7 @@ def answer(found: "Answer") -> RenderableType:
 
 def uncertain(found: "Answer") -> list[RenderableType]:
     """Said before results that are only the nearest."""
-    from treering.search.answer import Confidence
+    from treering import Confidence
 
     low = found.confidence is Confidence.LOW
     return [Text("nothing found that answers this; the nearest (confidence: low):", "yellow")] if low else []

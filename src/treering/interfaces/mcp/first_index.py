@@ -10,7 +10,7 @@ from treering.core.errors import Conflict, NotFound, StoreUnavailable
 
 if TYPE_CHECKING:
     from treering.code.api import Code
-    from treering.code.build.report import Progress
+    from treering.code.index.report import IndexProgress
     from treering.memory import Memory
 
 
@@ -106,7 +106,7 @@ class _Reading(threading.Thread):
         except Exception as exc:  # noqa: BLE001 - the end of a thread: whoever waits for it raises it
             self._error = exc
 
-    def _heard(self, progress: Progress) -> None:
+    def _heard(self, progress: IndexProgress) -> None:
         if self._closing.is_set():
             raise Closing
         if progress.total:

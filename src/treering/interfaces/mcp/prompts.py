@@ -1,4 +1,4 @@
-"""What a user can start from a client's menu: remember, recall, review. The words are in treering/prompts."""
+"""What a user can start from a client's menu: remember, search, review. The words are in treering/prompts."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from treering.core.delimiters import escaped
 from treering.core.errors import InvalidInput, NotFound
-from treering.interfaces.mcp.answers import cited, cited_ids, passages
+from treering.interfaces.mcp.answers import cited, cited_ids, item_tokens
 from treering.interfaces.mcp.texts import written
 from treering.interfaces.mcp.tool import LONGEST_SEARCH, LONGEST_TEXT
 from treering.interfaces.mcp.tools.search import SearchMemory, search_memory
+from treering.render.listing import render_listing
 
 if TYPE_CHECKING:
     from treering.interfaces.mcp.host import Call
@@ -42,10 +43,10 @@ def _remember(_call: "Call", given: Mapping[str, str]) -> Written:
     return written("remember").format(what=escaped(what)), ()
 
 
-def _recall(call: "Call", given: Mapping[str, str]) -> Written:
+def _search(call: "Call", given: Mapping[str, str]) -> Written:
     about = given["about"]
     found = search_memory(call, SearchMemory(query=about[:LONGEST_SEARCH]))
-    return written("recall").format(about=escaped(about), found=found.text), cited_ids(found.result)
+    return written("search").format(about=escaped(about), found=found.text), cited_ids(found.result)
 
 
 def _review(call: "Call", _given: Mapping[str, str]) -> Written:
@@ -55,9 +56,9 @@ def _review(call: "Call", _given: Mapping[str, str]) -> Written:
         states = [name for name in ("flagged", "needs_review", "tainted") if getattr(record, name)]
         states += ["stale"] if record.stale_at else []
         waiting.append(piece.model_copy(update={"source": f"{', '.join(states)}: {piece.source}"}))
-    shown = passages(waiting, call.memory.settings.agents.answer_tokens)
-    text = written("review").format(found=shown.text) if shown.shown else written("nothing_to_review")
-    return text, cited_ids(shown.shown)
+    shown = render_listing(waiting, call.memory.settings.agents.answer_tokens, cost=item_tokens)
+    text = written("review").format(found=shown.text) if shown.items else written("nothing_to_review")
+    return text, cited_ids(shown.items)
 
 
 PROMPTS = (
@@ -69,11 +70,11 @@ PROMPTS = (
         write=_remember,
     ),
     Prompt(
-        name="recall",
-        title="Recall what is known",
+        name="search",
+        title="Search memory",
         about="What memory knows about something, before you begin.",
         arguments=(Argument("about", "What it is about.", required=True),),
-        write=_recall,
+        write=_search,
     ),
     Prompt(
         name="review",

@@ -60,7 +60,7 @@ def _modules(call: "Call", _name: str) -> str:
         lines.append(escaped(f"{module.name}: {module.size} files{', uses ' + ', '.join(uses) if uses else ''}"))
     if len(found.modules) > _MOST_MODULES:
         lines.append(f"and {len(found.modules) - _MOST_MODULES} smaller ones; `treering map` shows all")
-    if not found.standing.whole:
+    if not found.status.up_to_date:
         lines.append("The index is not complete: files may be missing.")
     return delimited(MEMORY, "\n".join(lines))
 

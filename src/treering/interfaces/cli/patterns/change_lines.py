@@ -7,9 +7,8 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from treering.core.pattern_words import said, where
-from treering.core.patterns import Pattern
+from treering.core.patterns import RESERVED_METADATA, Pattern
 from treering.core.values import Value, thaw
-from treering.patterns.storage import RESERVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def _between(before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
 def _counted(value: Any) -> Any:
     """Without what mining, a merge or an import writes into metadata: nobody told it."""
     if isinstance(value, Mapping):
-        return {name: each for name, each in value.items() if name not in RESERVED}
+        return {name: each for name, each in value.items() if name not in RESERVED_METADATA}
     return value
 
 

@@ -4,16 +4,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from treering import Author
 from treering.core.delimiters import one_line
 from treering.core.errors import InvalidInput
 from treering.core.privacy import is_private
 from treering.core.records import Knowledge, Source
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp import tool
-from treering.interfaces.mcp.answers import cited, listed, passages, within
+from treering.interfaces.mcp.answers import cited, item_tokens, within
 from treering.interfaces.mcp.tool import Answer, Arguments, Hints, Reply, Told, Tool
 from treering.interfaces.mcp.tools.recording import FROM_OUTSIDE, FromOutside, own_words, saying, taint_of, taken_out
-from treering.knowledge.authors import Author, check_confirmation
+from treering.render.listing import names_within, render_listing
 from treering.render.overlap import says_all
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def correct_fact(call: "Call", asked: CorrectFact) -> Answer[Standing]:
     reason = asked.reason if "reason" in asked.model_fields_set else None
     standing = call.memory.correct(asked.id, reason, text=said, duplicate_of=asked.duplicate_of, by=author)
     others = _still_said_by(call, asked, standing)
-    again = f"The same is still said by {listed(others)}; correct_fact that too." if others else ""
+    again = f"The same is still said by {names_within(others)}; correct_fact that too." if others else ""
     if standing.id == asked.id:
         return _answered(call, [f"Retired {asked.id}; it is no longer found.", again], standing, others=others)
     notes = [
@@ -105,7 +106,7 @@ def confirm_fact(call: "Call", asked: ConfirmFact) -> Answer[Standing]:
     record = _known(call, asked.id)
     if record.deprecated_at is not None:
         raise InvalidInput(f"{asked.id!r} was corrected; search_memory finds what stands now")
-    check_confirmation(author, record)
+    author.check_confirmation(record)
     if asked.basis == "user_said":
         confirmed = call.memory.confirm(asked.id, by=author)
         return _answered(call, [f"Confirmed by the user, no longer fades: {asked.id}"], confirmed)
@@ -139,12 +140,12 @@ def _answered(
     done = tuple(map(one_line, filter(None, notes)))
 
     def told(room: int) -> Answer[Standing]:
-        shown = passages([cited(record)], room - estimate_tokens("\n".join(done)))
+        shown = render_listing([cited(record)], room - estimate_tokens("\n".join(done)), cost=item_tokens)
         result = Standing(
             notes=done,
             id=record.id,
             type=record.type,
-            text="".join(piece.text for piece in shown.shown),
+            text="".join(piece.text for piece in shown.items),
             confidence=round(record.confidence, 3),
             confirmed=record.user_verified,
             tainted=record.tainted,

@@ -7,12 +7,13 @@ from pydantic import Field
 
 from treering.core.delimiters import MEMORY, delimited, one_line
 from treering.core.errors import InvalidInput, NotFound, TreeringError
+from treering.core.pattern_words import advice_of
 from treering.core.patterns import Pattern
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.secrets import redact
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.answers import Cited, lines_within, listed, passages, within
+from treering.interfaces.mcp.answers import Cited, item_tokens, within
 from treering.interfaces.mcp.tool import (
     LONGEST_TEXT,
     READS,
@@ -29,7 +30,7 @@ from treering.interfaces.mcp.tool import (
     Tool,
 )
 from treering.interfaces.mcp.tools.recording import FROM_OUTSIDE, FromOutside, own_words, taint_of, taken_out
-from treering.patterns.recommendations import advice_of
+from treering.render.listing import lines_within, names_within, render_listing
 
 if TYPE_CHECKING:
     from treering.interfaces.mcp.host import Call
@@ -62,11 +63,11 @@ def similar_failures(call: "Call", asked: SimilarFailures) -> Answer[Failures]:
     def told(room: int) -> Answer[Failures]:
         steps = tuple(lines_within(map(one_line, found.usual_steps()), room // 8))
         after = delimited(MEMORY, "\n".join(("What usually comes next:", *steps))) if steps else ""
-        shown = passages(pieces, room - estimate_tokens(after))
+        shown = render_listing(pieces, room - estimate_tokens(after), cost=item_tokens)
         nothing = "" if pieces else _NO_FAILURE
         result = Failures(
             notes=(*shown.notes, nothing) if nothing else shown.notes,
-            items=shown.shown,
+            items=shown.items,
             next_steps=steps,
             left_out=shown.left_out,
         )
@@ -135,11 +136,11 @@ def find_patterns(call: "Call", asked: FindPatterns) -> Answer[Patterns]:
     note = "Name the ids that you followed in report_outcome." if pieces else _no_pattern(asked)
 
     def told(room: int) -> Answer[Patterns]:
-        shown = passages(pieces, room, notes=(note,))
+        shown = render_listing(pieces, room, cost=item_tokens, notes=(note,))
         result = Patterns(
             notes=shown.notes,
-            patterns=tuple(each for each in shown.shown if isinstance(each, FoundPattern)),
-            recipes=tuple(each for each in shown.shown if not isinstance(each, FoundPattern)),
+            patterns=tuple(each for each in shown.items if isinstance(each, FoundPattern)),
+            recipes=tuple(each for each in shown.items if not isinstance(each, FoundPattern)),
             left_out=shown.left_out,
         )
         return Answer(shown.text, result)
@@ -229,7 +230,7 @@ def report_outcome(call: "Call", asked: ReportOutcome) -> Answer[Reported]:
         notes = (*filter(None, done), *lines_within(map(one_line, refused), room // 4))
         named = lines_within(unknown, room // 2)
         more = len(unknown) - len(named)
-        missed = f"Not counted, since no knowledge or pattern has these ids: {listed(unknown, room // 2)}"
+        missed = f"Not counted, since no knowledge or pattern has these ids: {names_within(unknown, room // 2)}"
         left = f"{more} more ids that no knowledge or pattern has." if more else ""
         result = Reported(
             notes=(*notes, left) if left else notes, id=episode.id, counted=counted, not_counted=tuple(named)

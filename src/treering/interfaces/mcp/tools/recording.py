@@ -11,7 +11,7 @@ from treering.core.secret_formats import MARK
 from treering.core.taint import Taint
 from treering.core.timestamps import moment_of
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.answers import Cited, passages, within
+from treering.interfaces.mcp.answers import Cited, item_tokens, within
 from treering.interfaces.mcp.tool import (
     LONGEST_SEARCH,
     Answer,
@@ -23,6 +23,7 @@ from treering.interfaces.mcp.tool import (
     Told,
     Tool,
 )
+from treering.render.listing import render_listing
 
 if TYPE_CHECKING:
     from treering.core.values import Value
@@ -178,8 +179,8 @@ def _kept(
     )
 
     def told(room: int) -> Answer[Kept]:
-        shown = passages(others, room - estimate_tokens("\n".join((*done, _SAME_SUBJECT))))
-        notes = (*done, _SAME_SUBJECT) if shown.shown else done
+        shown = render_listing(others, room - estimate_tokens("\n".join((*done, _SAME_SUBJECT))), cost=item_tokens)
+        notes = (*done, _SAME_SUBJECT) if shown.items else done
         result = Kept(
             notes=(*notes, *shown.notes),
             id=record.id,
@@ -189,7 +190,7 @@ def _kept(
             tainted=record.tainted,
             superseded=superseded,
             conflicts=conflicts,
-            similar=shown.shown,
+            similar=shown.items,
         )
         return Answer("\n".join(filter(None, (*notes, shown.text))), result)
 

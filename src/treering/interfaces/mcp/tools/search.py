@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from treering import Confidence
 from treering.core.delimiters import MEMORY, delimited, one_line
 from treering.core.payloads import knowledge_type
 from treering.core.queries import SearchFilter
 from treering.core.records import Knowledge
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.answers import NOTE, WIDER, Cited, within
+from treering.interfaces.mcp.answers import Cited, within
 from treering.interfaces.mcp.tool import (
     READS,
     Answer,
@@ -23,10 +24,8 @@ from treering.interfaces.mcp.tool import (
     Tool,
     listed_items,
 )
-from treering.knowledge.authors import is_a_persons
 from treering.render.budget import render_context
-from treering.search.answer import Confidence
-from treering.search.citations import open_conflicts
+from treering.render.listing import DATA_NOTE, NARROW_QUERY_OR_RAISE_BUDGET, left_out_note
 
 if TYPE_CHECKING:
     from treering.core.settings import Settings
@@ -152,18 +151,19 @@ def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchRe
     doubt = _NEAREST if found.hits and found.confidence is Confidence.LOW else ""
     nothing = "" if found.hits or found.unreadable else _NOTHING
     notes = [note for note in (nothing, doubt, *without, damaged) if note]
-    spent = estimate_tokens(delimited(MEMORY, "\n".join((*notes, _more(len(found))))))
+    omission = left_out_note(len(found), NARROW_QUERY_OR_RAISE_BUDGET)
+    spent = estimate_tokens(delimited(MEMORY, "\n".join((*notes, omission))))
     packed = render_context(found.hits, budget=max(0, room - spent), settings=settings.pack)
     items = {item.id: item for item in packed.items}
     shown = [(hit, items[hit.id]) for hit in found if hit.id in items]
     results = tuple(_found(hit, item.text, truncated=item.truncated) for hit, item in shown)
     left_out = len({id for id, reason in packed.left_out if reason != "overlap"})
-    more = _more(left_out) if left_out else ""
+    more = left_out_note(left_out, NARROW_QUERY_OR_RAISE_BUDGET)
     # Handed back, all of it is known again as what memory said.
     said = delimited(MEMORY, "\n".join(filter(None, (*notes, more)))) if notes or more else ""
     text = "\n".join(filter(None, (packed.text.rstrip("\n"), said)))
     result = SearchResult(
-        notes=tuple(filter(None, (NOTE if results else "", nothing, doubt, damaged, more))),
+        notes=tuple(filter(None, (DATA_NOTE if results else "", nothing, doubt, damaged, more))),
         results=results,
         code=tuple(
             FoundCode(path=place.path, symbol=place.symbol, start_line=place.start_line, end_line=place.end_line)
@@ -183,10 +183,6 @@ def missed(found: "Recalled", settings: "Settings") -> dict[str, str]:
     return {part: why for part, why in found.missing.items() if not unused.get(part)}
 
 
-def _more(count: int) -> str:
-    return f"{count} more did not fit; {WIDER}."
-
-
 _NEAREST = "Nothing here answers the query; these are only the nearest records (confidence: low)."
 _NOTHING = "Nothing is known about this. When you have found it out, keep it with record_memory."
 
@@ -204,11 +200,11 @@ def _found(hit: "Hit", text: str, *, truncated: bool) -> FoundMemory:
         confidence=known and round(known.confidence, 3),
         files=known.files if known else (),
         tainted=getattr(record, "tainted", False),
-        confirmed=known is not None and is_a_persons(known),
+        confirmed=known is not None and known.is_from_person,
         truncated=truncated,
         also=hit.also,
         superseded_by=hit.superseded_by,
-        conflicts=open_conflicts(record),
+        conflicts=known.open_conflicts if known else (),
     )
 
 
