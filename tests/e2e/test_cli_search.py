@@ -25,7 +25,7 @@ def terminal(tmp_path: Path) -> Terminal:
 def test_an_explanation_names_paths_parts_factors_and_those_that_came_next(terminal: Terminal) -> None:
     shown = terminal.ok("search", "migrations of postgresql in ci.yml", "--limit", "1", "--explain")
 
-    for told in ("understood as", "found by words #", "graph", "█", "relevance 1.00 ×", "trust", "came next", "took"):
+    for told in ("understood as", "found by words #", "graph", "█", "relevance 1.00 ×", "trust", "runners-up", "took"):
         assert told in shown
     assert "wordllama" in shown
     assert "searched without reranker: none is configured" in shown

@@ -241,10 +241,10 @@ def test_a_start_that_is_refused_leaves_nothing_behind(tmp_path: Path, options: 
     "option", [("--port", "1"), ("--host", "::1"), ("--token-file", "x"), ("--allow-host", "a.example")]
 )
 def test_options_of_http_need_it(tmp_path: Path, option: tuple[str, str]) -> None:
-    assert f"{option[0]} belongs to --http" in Terminal(tmp_path).refused("mcp", *option)
+    assert f"{option[0]} has no effect without --http" in Terminal(tmp_path).refused("mcp", *option)
 
 
 def test_an_answer_in_json_is_of_http_too(tmp_path: Path) -> None:
     done = Terminal(tmp_path).run("mcp", "--json")
     assert done.returncode == 1
-    assert "--json belongs to --http" in json.loads(done.stderr)["error"]
+    assert "--json has no effect without --http" in json.loads(done.stderr)["error"]

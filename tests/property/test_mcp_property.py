@@ -19,7 +19,7 @@ from tests.served_table import ROWS, Row, filled, repository
 from treering.core.records import Knowledge
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.answers import Cited, within
-from treering.interfaces.mcp.tool import Answer
+from treering.interfaces.mcp.tool import ToolAnswer
 from treering.interfaces.mcp.tools import BY_NAME, TOOLS, code
 from treering.interfaces.mcp.tools import information as looking
 from treering.interfaces.mcp.tools.code import AnalyzeImpact
@@ -214,7 +214,7 @@ def _found(told: list[str], others: list[str], standing: SimpleNamespace) -> Sim
 
 MOMENTS = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), NOW)
 ASKED = AnalyzeImpact(node="shop/db.py", limit=200)
-ANSWERS: Mapping[str, Callable[[Any, int], Answer[Any]]] = {
+ANSWERS: Mapping[str, Callable[[Any, int], ToolAnswer[Any]]] = {
     "impact": lambda found, room: code._impact(found, ASKED, room),
     "dependencies": lambda found, room: code._dependencies(found, 200, room),
     "route": lambda found, room: code._route(found, ("a", "b"), room),

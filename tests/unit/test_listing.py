@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from treering.core.delimiters import without_ours
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.answers import Cited, item_tokens, structured_tokens, within
-from treering.interfaces.mcp.tool import Answer, Reply
+from treering.interfaces.mcp.tool import Reply, ToolAnswer
 from treering.render.listing import lines_within, names_within, render_listing
 
 pieces = st.lists(
@@ -74,9 +74,9 @@ class Listed(Reply):
     names=st.lists(st.text(min_size=1, max_size=60), max_size=80), budget=st.integers(100, 1_000), text=st.booleans()
 )
 def test_an_answer_is_made_smaller_until_both_of_its_forms_fit(names: list[str], budget: int, text: bool) -> None:
-    def told(room: int) -> Answer[Listed]:
+    def told(room: int) -> ToolAnswer[Listed]:
         kept = lines_within(names, room)
-        return Answer("\n".join(kept) * (3 if text else 1), Listed(names=tuple(kept)))
+        return ToolAnswer("\n".join(kept) * (3 if text else 1), Listed(names=tuple(kept)))
 
     answer = within(budget, told)
     assert estimate_tokens(answer.text) <= budget
@@ -85,7 +85,7 @@ def test_an_answer_is_made_smaller_until_both_of_its_forms_fit(names: list[str],
 
 def test_what_cannot_be_made_smaller_is_answered_as_it_is() -> None:
     long = "tea with lemon " * 500
-    assert within(100, lambda _room: Answer(long, Listed(names=()))).text == long
+    assert within(100, lambda _room: ToolAnswer(long, Listed(names=()))).text == long
 
 
 def test_no_piece_takes_more_than_its_share_and_others_are_counted() -> None:

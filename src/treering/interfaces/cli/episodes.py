@@ -14,7 +14,7 @@ from treering.interfaces.cli.options import (
     Tags,
     TaintReason,
     TaintSource,
-    Visible,
+    VisibilityLevel,
     opened,
     taint_of,
 )
@@ -60,7 +60,7 @@ def episode(
     detail: Annotated[
         str | None, typer.Option("--detail", metavar="JSON", help="More of the record: constraints, trace, quality…")
     ] = None,
-    visibility: Visible = None,
+    visibility: VisibilityLevel = None,
     taint: TaintSource = None,
     taint_reason: TaintReason = None,
     id: Annotated[

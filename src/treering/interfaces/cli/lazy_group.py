@@ -1,4 +1,4 @@
-"""A group of commands that are imported when they are called: the help needs their names and summaries only."""
+"""A group of commands that are imported when they are called; the list of commands needs only names and summaries."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -11,18 +11,18 @@ from typer.models import CommandInfo, TyperInfo
 
 
 class Command(NamedTuple):
-    """A command, and where its function or its group of further commands is defined."""
+    """A command, and the function or subgroup that implements it."""
 
     name: str
     panel: str
     target: str
     """`module:attribute`, below this package."""
     summary: str
-    """First paragraph of its help, as the list of all commands shows it."""
+    """First paragraph of its help, shown in the list of commands."""
 
 
 class LazyGroup(TyperGroup):
-    """The commands of `table`, which a subclass sets. `commands` holds summaries, without options."""
+    """The commands of `table`, which subclasses set. `commands` holds summaries without options."""
 
     table: ClassVar[Sequence[Command]] = ()
 
@@ -36,7 +36,7 @@ class LazyGroup(TyperGroup):
         return name, self.loaded(name), rest
 
     def loaded(self, name: str | None) -> Any:
-        """The whole command, with its options."""
+        """The imported command, with its options."""
         row = next(row for row in self.table if row.name == name)
         module, attribute = row.target.split(":")
         found = getattr(import_module(f"{__package__}.{module}"), attribute)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from treering.core.citations import cite, conflict_mark
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.tool import Answer, Reply, Result
+from treering.interfaces.mcp.tool import Reply, Result, ToolAnswer
 from treering.render.listing import block_tokens
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def cited_ids(result: object) -> Iterator[str]:
             yield from cited_ids(each)
 
 
-def within(budget: int, answer_in: Callable[[int], Answer[R]]) -> Answer[R]:
+def within(budget: int, answer_in: Callable[[int], ToolAnswer[R]]) -> ToolAnswer[R]:
     """The answer of `answer_in`, called with ever fewer tokens until text and structured content both fit.
 
     The same items take more tokens as JSON than as text, and some clients show the model one, some the other.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treering.core.errors import InvalidInput
-from treering.interfaces.cli.options import AsJson, Db, Force, Project, Visible, opened
+from treering.interfaces.cli.options import AsJson, Db, Force, Project, VisibilityLevel, opened
 from treering.interfaces.cli.output import emit, emit_text, file_or_stdin, record_document
 from treering.interfaces.cli.patterns.forms import condition_of, content_of
 from treering.interfaces.cli.patterns.options import (
@@ -73,7 +73,7 @@ def add(
     detail: Annotated[
         str | None, typer.Option("--detail", metavar="JSON", help="More of the record: description, guidance, links…")
     ] = None,
-    visibility: Visible = None,
+    visibility: VisibilityLevel = None,
     id: Annotated[str | None, typer.Option("--id", metavar="ID", help="An id of your own.")] = None,
     db: Db = None,
     project: Project = None,

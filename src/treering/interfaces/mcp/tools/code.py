@@ -8,7 +8,7 @@ from pydantic import Field
 from treering.core.delimiters import one_line
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.answers import Cited, cited, item_tokens, within
-from treering.interfaces.mcp.tool import READS, Answer, Arguments, Name, Reply, Result, Tool
+from treering.interfaces.mcp.tool import READS, Arguments, Name, Reply, Result, Tool, ToolAnswer
 from treering.render.listing import lines_within, names_within, render_listing
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from treering.code.graph.flows import DataFlow, FlowNode
     from treering.code.history.relatives import Relations
     from treering.code.linked_memories import CodeImpact
-    from treering.interfaces.mcp.host import Call
+    from treering.interfaces.mcp.host import ToolCall
 
 R = TypeVar("R", bound=Result)
 
@@ -64,12 +64,12 @@ class ImpactResult(Reply):
     doubts: tuple[str, ...]
 
 
-def analyze_impact(call: "Call", asked: AnalyzeImpact) -> Answer[ImpactResult]:
+def analyze_impact(call: "ToolCall", asked: AnalyzeImpact) -> ToolAnswer[ImpactResult]:
     found = call.code.impact(asked.node, depth=asked.depth)
     return within(_budget(call), lambda room: _impact(found, asked, room))
 
 
-def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[ImpactResult]:
+def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[ImpactResult]:
     everywhere = asked.depth is None
     total = found.total if everywhere else len(found.dependents)
     tests_total = found.tests_total if everywhere else len(found.tests)
@@ -108,7 +108,7 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[Impa
         left_out=left_out,
         doubts=doubts,
     )
-    return Answer("\n".join(filter(None, lines)), result)
+    return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
 class GetDependencies(Arguments):
@@ -129,7 +129,7 @@ class DependenciesResult(Reply):
     doubts: tuple[str, ...] = ()
 
 
-def get_dependencies(call: "Call", asked: GetDependencies) -> Answer[DependenciesResult]:
+def get_dependencies(call: "ToolCall", asked: GetDependencies) -> ToolAnswer[DependenciesResult]:
     if asked.to is not None:
         way, names = call.code.path(asked.node, asked.to), (asked.node, asked.to)
         return within(_budget(call), lambda room: _route(way, names, room))
@@ -137,17 +137,17 @@ def get_dependencies(call: "Call", asked: GetDependencies) -> Answer[Dependencie
     return within(_budget(call), lambda room: _dependencies(found, asked.limit, room))
 
 
-def _dependencies(found: "Dependencies", limit: int, room: int) -> Answer[DependenciesResult]:
+def _dependencies(found: "Dependencies", limit: int, room: int) -> ToolAnswer[DependenciesResult]:
     doubts = _doubts(found.status, room // 8)
     head = f"{one_line(found.node)} depends on {_parts(len(found.dependencies))}."
     nearest = _fitted(found.dependencies[:limit], _beside(room, head, *doubts))
     left_out = len(found.dependencies) - len(nearest)
     lines = (head, *map(_line, nearest), _more(left_out), *doubts)
     result = DependenciesResult(node=found.node, dependencies=nearest, left_out=left_out, doubts=doubts)
-    return Answer("\n".join(filter(None, lines)), result)
+    return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
-def _route(found: "DependencyPath", names: tuple[str, str], room: int) -> Answer[DependenciesResult]:
+def _route(found: "DependencyPath", names: tuple[str, str], room: int) -> ToolAnswer[DependenciesResult]:
     origin, target = names
     doubts = _doubts(found.status, room // 8)
     steps = lines_within((f"→ {one_line(step)}" for step in found.ids), _beside(room, *doubts))
@@ -156,7 +156,7 @@ def _route(found: "DependencyPath", names: tuple[str, str], room: int) -> Answer
     result = DependenciesResult(
         node=found.ids[0] if found.ids else origin, route=found.ids[: len(steps)], left_out=left_out, doubts=doubts
     )
-    return Answer("\n".join(filter(None, (path, _more(left_out), *doubts))), result)
+    return ToolAnswer("\n".join(filter(None, (path, _more(left_out), *doubts))), result)
 
 
 class RelatedFiles(Arguments):
@@ -181,12 +181,12 @@ class RelatedResult(Reply):
     doubts: tuple[str, ...]
 
 
-def related_files(call: "Call", asked: RelatedFiles) -> Answer[RelatedResult]:
+def related_files(call: "ToolCall", asked: RelatedFiles) -> ToolAnswer[RelatedResult]:
     found = call.code.related(asked.path, limit=asked.limit)
     return within(_budget(call), lambda room: _related(found, room))
 
 
-def _related(found: "Relations", room: int) -> Answer[RelatedResult]:
+def _related(found: "Relations", room: int) -> ToolAnswer[RelatedResult]:
     doubts = _doubts(found.status, room // 8)
     related = tuple(
         RelatedFile(path=each.path, score=round(each.score, 3), together=each.together, why=each.reasons)
@@ -197,7 +197,7 @@ def _related(found: "Relations", room: int) -> Answer[RelatedResult]:
     shown = _within(related, _file, _beside(room, head, without, *doubts))
     lines = (head, *map(_file, shown), without, *doubts)
     result = RelatedResult(path=found.path, related=shown, without_history=found.without_history, doubts=doubts)
-    return Answer("\n".join(filter(None, lines)), result)
+    return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
 def _file(each: RelatedFile) -> str:
@@ -225,12 +225,12 @@ class DataFlowResult(Reply):
     doubts: tuple[str, ...]
 
 
-def trace_data_flow(call: "Call", asked: TraceDataFlow) -> Answer[DataFlowResult]:
+def trace_data_flow(call: "ToolCall", asked: TraceDataFlow) -> ToolAnswer[DataFlowResult]:
     found = call.code.data_flow(asked.node, depth=asked.depth)
     return within(_budget(call), lambda room: _data_flow(found, asked.limit, room))
 
 
-def _data_flow(found: "DataFlow", limit: int, room: int) -> Answer[DataFlowResult]:
+def _data_flow(found: "DataFlow", limit: int, room: int) -> ToolAnswer[DataFlowResult]:
     doubts, node = _doubts(found.status, room // 8), one_line(found.node)
     into = f"Data of {node} comes from:" if found.sources else f"Nothing is known to flow into {node}."
     out_of = "It goes to:" if found.sinks else "It is not known to flow anywhere."
@@ -239,7 +239,7 @@ def _data_flow(found: "DataFlow", limit: int, room: int) -> Answer[DataFlowResul
     left_out = len(found.sources) + len(found.sinks) - len(sources) - len(sinks)
     lines = (into, *map(_way, sources), out_of, *map(_way, sinks), _more(left_out), *doubts)
     result = DataFlowResult(node=found.node, sources=sources, sinks=sinks, left_out=left_out, doubts=doubts)
-    return Answer("\n".join(filter(None, lines)), result)
+    return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
 def _reached(tied: "ReachedNode") -> ReachedCode:
@@ -251,7 +251,7 @@ def _line(each: ReachedCode) -> str:
     return f"- {one_line(each.name)} ({each.by} {steps}{', test' if each.test else ''})"
 
 
-def _budget(call: "Call") -> int:
+def _budget(call: "ToolCall") -> int:
     return call.memory.settings.agents.answer_tokens
 
 
@@ -301,7 +301,7 @@ def _parts(count: int) -> str:
     return f"{count:,} part{'' if count == 1 else 's'} of the code"
 
 
-CODE = (
+CODE_TOOLS = (
     Tool(
         name="analyze_impact",
         title="Impact of a change",
