@@ -187,11 +187,11 @@ def rows(nodes: int, edges: int, *, tangled: bool) -> list[tuple[object, ...]]:
         ("module map", graph.module_map),
         ("cycles of symbols", partial(graph.cycles, "symbol")),
         ("first search for a name", partial(graph.find, "Class1.method_3")),
-        ("search for a name with a slip", partial(graph.find, "file_00100.Class1.metod_3")),
+        ("search for a name with a typo", partial(graph.find, "file_00100.Class1.metod_3")),
     )
     return [
         (name, "load from columns", *_once(load)),
-        (name, "first question (names are put in order)", *_once(first)),
+        (name, "first query (names are sorted)", *_once(first)),
         (name, f"impact, {CAP} listed, exact total", *_many(capped)),
         (name, "the same, before totals are counted", *_many(searched)),
         (name, "counting the totals of all nodes", *_once(counting)),
@@ -259,7 +259,7 @@ def main() -> None:
         f"anybody, so that nearly everything reaches everything. {QUESTIONS} random nodes are asked about, files, "
         "classes with their methods and methods alike. Goals at 50,000 nodes and 500,000 "
         f"edges: load < 400 ms, impact with {CAP} listed and the exact total p95 < 1 ms, with all listed p95 < 10 ms, "
-        "memory < 200 MB. After an edit totals are searched for one by one until it pays to count them all.\n\n"
+        "memory < 200 MB. After an edit, totals are computed one by one until counting them all is cheaper.\n\n"
         f"Memory of the layered graph of {NODES:,} nodes: {memory()}."
     )
     headers = ("nodes / edges", "what", "p50, or once", "p95", "of processor time", "p95 of it")

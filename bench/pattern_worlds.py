@@ -258,9 +258,10 @@ def main() -> None:
     )
     beside = (
         "Sessions of several episodes, of which one uses a pattern: its base rate is that of the others (`left_out`, "
-        "`BaseRates.without`), not of other sessions. 16 of 20 patterns do nothing. The last column is how far the "
-        "base rate that validation used lies from a plain count over the episodes that did not use the pattern (a type "
-        "with few sessions leans on the overall rate, and one with none on 0.5)."
+        "`BaseRates.without`), not of other sessions. 16 of 20 patterns do nothing. The last column is the "
+        "difference between the base rate that validation used and a plain count over the episodes that did not "
+        "use the pattern (the rate of a type with few sessions is pulled towards the overall rate, that of one "
+        "with none is 0.5)."
     )
     parts = (
         *(told, overview(figures), promise, needed(figures[TREERING]), decayed(figures), cost, base_rates(bases)),
@@ -271,7 +272,7 @@ def main() -> None:
         print(body)
         return
     plot(figures, PAGES / "pattern_worlds.svg")
-    write_section("patterns", "Patterns in worlds of known truth", f"{body}\n\n![worlds](pattern_worlds.svg)")
+    write_section("patterns", "Patterns in simulated worlds", f"{body}\n\n![worlds](pattern_worlds.svg)")
 
 
 if __name__ == "__main__":

@@ -210,8 +210,8 @@ def main() -> None:
     loads = table(("first count of a process", "time", "memory"), [loading(name) for name in names])
     limits = table(("1 MB of", *names), hard())
     note = (
-        "Estimates against real vocabularies, windows of 2,000 tokens; they were fitted to texts of these sources, "
-        "among others. Held out: the same fit on half of its sources, measured on the other half."
+        "Estimates compared with real vocabularies, windows of 2,000 tokens; they were fitted to texts of these "
+        "sources, among others. Held out: the same fit on half of its sources, measured on the other half."
     )
     body = "\n\n".join((speed, loads, limits, replay(), note, accuracy(directory)))
     write_section("tokens", "Token counts", body)
