@@ -155,7 +155,7 @@ def _said_again(groups: list[dict[str, Any]], learned: Learned) -> str:
     headers = ("said again", "facts", "turns", "records a fact", "facts without one", "with one", "most of one fact")
     return (
         f"{table(headers, rows)}\n\n"
-        f"Goal: at most {MOST_A_FACT} records a fact. {_others(learned)} Facts without a record lower records a fact; "
+        f"Goal: at most {MOST_A_FACT} records per fact. {_others(learned)} Facts without a record lower the mean; "
         f"over the facts that have any, it is {_over_known(learned):.2f}."
     )
 

@@ -290,7 +290,7 @@ def _warm_up() -> str:
     for case in cases:
         statements_of(case)
     rate = len(cases) / (process_time() - begun)
-    return f"Warm-up (processor time): {', '.join(spent)}. Then {rate:,.0f} turns a CPU second."
+    return f"Warm-up (processor time): {', '.join(spent)}. Then {rate:,.0f} turns per CPU second."
 
 
 def _judged() -> str:

@@ -254,10 +254,10 @@ def main() -> None:
     lines = [row for nodes in SIZES for row in rows(nodes, 10 * nodes, tangled=False)]
     lines += rows(NODES, EDGES, tangled=True)
     note = (
-        f"Made-up code of {FILE_SIZE - 1} definitions a file: nine edges of ten are calls, a few definitions are used "
-        "by very many. *Layered* code uses what is below it, with cycles inside files; in a *tangle* anybody uses "
-        f"anybody, so that nearly everything reaches everything. {QUESTIONS} random nodes are asked about, files, "
-        "classes with their methods and methods alike. Goals at 50,000 nodes and 500,000 "
+        f"Synthetic code with {FILE_SIZE - 1} definitions per file: nine edges of ten are calls, a few definitions are "
+        "used by very many others. *Layered* code uses lower layers, with cycles inside files; in *tangled* code any "
+        f"definition may use any other, so nearly everything reaches everything. Queries are about {QUESTIONS} random "
+        "nodes: files, classes with their methods, and methods. Goals at 50,000 nodes and 500,000 "
         f"edges: load < 400 ms, impact with {CAP} listed and the exact total p95 < 1 ms, with all listed p95 < 10 ms, "
         "memory < 200 MB. After an edit, totals are computed one by one until counting them all is cheaper.\n\n"
         f"Memory of the layered graph of {NODES:,} nodes: {memory()}."

@@ -261,11 +261,9 @@ class Measured:
             "mined patterns": ours["mined patterns"]
         }
         self._score("The next step", usual, [(point, frozenset(point.later[:1])) for point in every])
-        self._score(
-            "What then happened after a failure", failing, [(point, frozenset(point.later[:1])) for point in failed]
-        )
+        self._score("What happened after a failure", failing, [(point, frozenset(point.later[:1])) for point in failed])
         worked = [(point, point.worked) for point in failed if point.worked]
-        self._score("What then worked after a failure", failing, worked)
+        self._score("What worked after a failure", failing, worked)
         kinds = Counter(each.category.value for each in mining.candidates)
         told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
         self.told.append(

@@ -37,7 +37,7 @@ PEERS = (
     ("mem0", 0.06, 0.99),
 )
 ABOUT = (
-    "The records that a query retrieves (`relevantBeliefs`) against those that it should (`shouldOnlyInclude`), on "
+    "The records that a query retrieves (`relevantBeliefs`) compared with the expected ones (`shouldOnlyInclude`), on "
     "{cases} cases: {single} single queries and {turns} turns of {sessions} sessions, of which only the user's message "
     "is the query. {empty} of them expect nothing. The filters are those of the case (its scopes as tags); pinned "
     "records and open questions have separate sections and are not among the results. Micro: right / retrieved "

@@ -186,7 +186,7 @@ def replay() -> str:
     taken, asked = time.perf_counter() - start, meter.hits + meter.misses
     return (
         f"Replay of {min(40, len(sessions))} sessions, the last 200 messages counted at each of {requests:,} requests: "
-        f"{asked:,} texts, {meter.hits / asked:.1%} from the cache, {taken / requests * 1e3:.2f} ms a request."
+        f"{asked:,} texts, {meter.hits / asked:.1%} from the cache, {taken / requests * 1e3:.2f} ms per request."
     )
 
 

@@ -60,7 +60,7 @@ CANDIDATES = (
     Candidate(
         "exact cosine",
         "run_exact",
-        "no library: the same vectors in memory, exact order. What any peer adds or loses shows against it.",
+        "no library, the same vectors in memory, exact order: the baseline for every peer.",
     ),
     Candidate(
         "mem0ai",
