@@ -304,9 +304,9 @@ def main() -> None:
     plot(found, TARGET)
     note = (
         f"Synthetic repositories are Python with {FUNCTIONS} functions per file that make {FUNCTIONS * USES} calls "
-        "into earlier files, half of them files of the same folder. Values in brackets and under `of the processor` are "
-        f"processor time of all processes together. `told`: {EDITS} files get one more function each, and a watcher "
-        "names them; `looked for`: the changed files have to be found. "
+        "into earlier files, half of them files of the same folder. Values in brackets and under `of the processor` "
+        f"are processor time of all processes together. `told`: {EDITS} files get one more function each, and a "
+        "watcher names them; `looked for`: the changed files have to be found. "
         "Goals at 50,000 definitions and 500,000 edges: cold at least 250 files/s on "
         "two cores, load < 400 ms, one edited file p95 < 50 ms, memory < 200 MB.\n\n"
         "Memory is that of a whole process, Python and its libraries included (`opened`: before any work). "

@@ -137,8 +137,8 @@ def _errors_seen() -> str:
     seen = Counter((event["is_error"], cues_of(Message.of(Role.TOOL, event["text"])).error) for event in results)
     right, missed, unmarked = seen[True, True], seen[True, False], seen[False, True]
     return (
-        f"Errors recognised by their text alone, on {len(results):,} tool results of real sessions, {right + missed} of "
-        f"them marked as errors: {right / (right + missed):.1%} of the marked ones are found, "
+        f"Errors recognised by their text alone, on {len(results):,} tool results of real sessions, {right + missed} "
+        f"of them marked as errors: {right / (right + missed):.1%} of the marked ones are found, "
         f"{right / (right + unmarked):.1%} of those found are marked."
     )
 
