@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.results import percentile, table, write_section
-from treering.code.facts import Definition, DefinitionKind, Edge, Flow
+from treering.code.facts import CallFlow, Definition, DefinitionKind, Edge
 from treering.code.graph import CodeGraph, EdgeColumns, GraphColumns
 from treering.code.graph.kinds import KIND_CODE
 from treering.core.graph import EdgeKind
@@ -74,7 +74,7 @@ def made_up(nodes: int, edges: int, *, tangled: bool, seed: int = 7) -> Code:
         elif kind is EdgeKind.EXTENDS:
             origin, target = origin.partition(".method")[0], target.partition(".method")[0]
         confidence = chance.choice((1.0, 1.0, 1.0, 0.9, 0.6))
-        owned[paths[place]].append(Edge(origin, target, kind, confidence, chance.randrange(1, 400), Flow.RESULT))
+        owned[paths[place]].append(Edge(origin, target, kind, confidence, chance.randrange(1, 400), CallFlow.RESULT))
     return Code(files, owned)
 
 

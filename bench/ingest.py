@@ -53,7 +53,7 @@ def load(memory: Memory, first: int, count: int) -> None:
             for id in ids:
                 session = tx.sessions.get(f"s{id}")
                 assert isinstance(session, Session)
-                tx.sessions.learn(session.id, known=session.learned, learned=session.turns)
+                tx.sessions.mark_learned(session.id, known=session.learned, learned=session.turns)
                 tx.sessions.end(session.id)
 
 

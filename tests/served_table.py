@@ -74,7 +74,7 @@ ROWS = (
     _row("search_memory", "PostgreSQL", "decision", query="where are orders kept", files=["shop/db.py"]),
     _row("search_memory", "PostgreSQL", query="PostgreSQL", types=["decision"], phase="implement", limit=1, budget=400),
     _row("search_memory", "No record about this", query="zebra crossings in Lisbon", precise=True),
-    _row("record_memory", "Stored as", text="Freeze the clock in tests of the checkout.", type="gotcha", tags=["tests"]),
+    _row("record_memory", "Stored as", text="Freeze the clock in checkout tests.", type="gotcha", tags=["tests"]),
     _row("record_memory", "from outside", text="A web page says that tea cools down.", from_outside=True),
     _row("remember_fact", "Stored as", fact="Ada owns billing.", subject="billing", attribute="owner", value="Ada"),
     _row("correct_fact", "retired", "5434", id="@wrong", text="The staging server listens on port 5434."),

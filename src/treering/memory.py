@@ -13,7 +13,7 @@ from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS
 # Verbs import what they need themselves: a process that uses one verb does not load the parts of all others.
 if TYPE_CHECKING:
     from treering.archive.api import Archive
-    from treering.archive.restore import Imported
+    from treering.archive.restore import ImportReport
     from treering.code.api import Code
     from treering.context.api import ContextBuilder
     from treering.conversation.api import Conversation
@@ -33,13 +33,12 @@ if TYPE_CHECKING:
     from treering.entities.api import Entities
     from treering.episodes.api import Episodes
     from treering.episodes.storage import Content
-    from treering.jobs.worker import Settled
+    from treering.jobs.worker import SettleReport
     from treering.knowledge.api import KnowledgeBase
     from treering.knowledge.authors import Author, Reason
     from treering.knowledge.removal.proof import Forgotten
-    from treering.maintenance.api import Upkeep
-    from treering.maintenance.doctor import Report
-    from treering.maintenance.health_report import HealthReport
+    from treering.maintenance.api import Maintenance
+    from treering.maintenance.doctor import DoctorReport
     from treering.maintenance.inline_jobs import JobsLeft
     from treering.maintenance.stats import Stats
     from treering.maintenance.vectors import Vectors
@@ -91,12 +90,12 @@ class Parts(Protocol):
     @property
     def archive(self) -> Archive: ...
     @property
-    def maintenance(self) -> Upkeep[HealthReport]: ...
+    def maintenance(self) -> Maintenance: ...
     @property
     def vectors(self) -> Vectors: ...
     def stats(self) -> Stats: ...
-    def doctor(self, *, repair: bool) -> Report: ...
-    def settle(self, timeout: float) -> Settled: ...
+    def doctor(self, *, repair: bool) -> DoctorReport: ...
+    def settle(self, timeout: float) -> SettleReport: ...
     def run_small_jobs(self, seconds: float | None) -> JobsLeft: ...
     def note_injection(self, ids: Iterable[str], *, via: str, tokens: int = 0) -> None: ...
     def close(self) -> None: ...
@@ -325,7 +324,7 @@ class Memory:
         return self._parts.entities
 
     @property
-    def maintenance(self) -> Upkeep[HealthReport]:
+    def maintenance(self) -> Maintenance:
         """Scheduled work on the store: `run` stages, list what is `due` and past `runs`, make a health `report`."""
         return self._parts.maintenance
 
@@ -411,11 +410,11 @@ class Memory:
         """Counts of what this project holds."""
         return self._parts.stats()
 
-    def doctor(self, *, repair: bool = False) -> Report:
+    def doctor(self, *, repair: bool = False) -> DoctorReport:
         """Check this memory; with `repair`, rebuild what is derived first."""
         return self._parts.doctor(repair=repair)
 
-    def settle(self, timeout: float = 60.0) -> Settled:
+    def settle(self, timeout: float = 60.0) -> SettleReport:
         """Run the background work, or wait until it is done: sessions are learned from, documents get vectors."""
         return self._parts.settle(timeout)
 
@@ -437,7 +436,7 @@ class Memory:
         """The lines of an export, one by one. The audit log gets its entry when the first of them is read."""
         return self._parts.archive.lines(history=history)
 
-    def import_(self, path: str | Path) -> Imported:
+    def import_(self, path: str | Path) -> ImportReport:
         """Read an export into this project: all of it or nothing. Existing records stay as they are."""
         return self._parts.archive.import_(path)
 

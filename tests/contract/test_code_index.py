@@ -57,7 +57,7 @@ def test_nothing_is_there_before_anything_was_indexed(memory: Memory) -> None:
         assert list(index.contents()) == list(index.listed()) == list(index.keys()) == []
 
 
-def test_what_is_put_is_found_again(memory: Memory) -> None:
+def test_stored_files_are_read_back(memory: Memory) -> None:
     filled(memory)
     with reading(memory) as index:
         state = index.state()
@@ -93,7 +93,7 @@ def test_ties_are_found_from_both_ends(memory: Memory) -> None:
         assert index.ties(["a.py"], limit=1) == [FileDependency("a.py", "b.py", 0.9)]
 
 
-def test_a_file_that_is_put_again_has_nothing_of_what_it_was(memory: Memory) -> None:
+def test_storing_a_file_again_replaces_everything(memory: Memory) -> None:
     filled(memory)
     with writing(memory) as index:
         generation = describe(index, seen=1)
@@ -133,7 +133,7 @@ def test_touching_changes_the_stamp_alone(memory: Memory) -> None:
         assert (touched.stamp, touched.read_at, touched.resolved, touched.generation) == ("9:9:9", 99, True, 1)
 
 
-def test_what_is_removed_leaves_nothing(memory: Memory) -> None:
+def test_removed_files_leave_nothing_behind(memory: Memory) -> None:
     filled(memory)
     with writing(memory) as index:
         index.remove(["a.py"])
@@ -192,7 +192,7 @@ def test_a_lease_that_a_clock_far_ahead_took_is_free(memory: Memory) -> None:
         assert index.take_lease("you", MINUTE)
 
 
-def test_whoever_saw_an_older_generation_writes_nothing(memory: Memory) -> None:
+def test_a_writer_with_an_older_generation_is_rejected(memory: Memory) -> None:
     filled(memory)
     with writing(memory) as index, pytest.raises(Conflict):
         describe(index, seen=0)

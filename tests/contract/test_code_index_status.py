@@ -71,9 +71,7 @@ def held_at(
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_question_does_not_wait_for_whoever_indexes_and_leaves_out_what_is_not_read_yet(
-    code: Code, root: Path, question: str
-) -> None:
+def test_a_query_does_not_wait_for_indexing_and_leaves_out_unread_files(code: Code, root: Path, question: str) -> None:
     code.index(root)
     written(root, {"app/login.py": "def login(): ...\n"})
     with held_at(IndexPhase.READING, code, root) as (threads, indexing, go_on):
@@ -98,7 +96,7 @@ def test_a_first_run_is_known_before_anything_of_it_is_stored(memory: Memory, co
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_every_answer_says_that_the_index_is_not_complete(
+def test_every_answer_reports_an_incomplete_index(
     memory: Memory, root: Path, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code_of(memory).index(root)
@@ -116,7 +114,7 @@ def test_answers_are_sequences_and_a_way_that_is_none_is_false(code: Code, root:
     assert (len(code.cycles()), list(code.entry_points()), code.unresolved("app/tokens.py")[:1]) == (0, [], ())
 
 
-def test_whoever_meets_another_that_indexes_reads_nothing(memory: Memory, code: Code, root: Path) -> None:
+def test_a_run_beside_another_run_reads_nothing(memory: Memory, code: Code, root: Path) -> None:
     phases: list[IndexPhase] = []
     clock = memory._parts.clock
     with memory.store.transaction(memory.scope, clock()) as tx:
@@ -126,7 +124,7 @@ def test_whoever_meets_another_that_indexes_reads_nothing(memory: Memory, code: 
     assert phases == [IndexPhase.LOOKING]
 
 
-def test_a_run_that_finds_nothing_to_do_leaves_nobody_out(memory: Memory, code: Code, root: Path) -> None:
+def test_a_run_without_changes_releases_the_lease(memory: Memory, code: Code, root: Path) -> None:
     for _ in range(3):
         code_of(memory, inline_files=0).index(root)
     with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
@@ -136,9 +134,7 @@ def test_a_run_that_finds_nothing_to_do_leaves_nobody_out(memory: Memory, code: 
 
 
 @pytest.mark.parametrize("told", ["app", "next.js", "app/tokens.py"])
-def test_what_a_watcher_tells_of_is_left_out_also_before_the_graph_was_loaded(
-    memory: Memory, root: Path, told: str
-) -> None:
+def test_reported_files_are_stale_before_the_graph_is_loaded(memory: Memory, root: Path, told: str) -> None:
     code_of(memory).index(root)
     reader = code_of(memory)
     reader._current._watched = True
@@ -147,7 +143,7 @@ def test_what_a_watcher_tells_of_is_left_out_also_before_the_graph_was_loaded(
     assert reader.module_map().status.stale == expected
 
 
-def test_what_was_told_of_and_is_gone_again_is_forgotten(code: Code, root: Path) -> None:
+def test_a_reported_file_that_vanished_is_not_stale_after_reading(code: Code, root: Path) -> None:
     code.index(root)
     code._current.mark_changed({"app/passing.py", "app/.gitignore"})
     status = code.module_map().status
@@ -207,12 +203,12 @@ def test_a_folder_that_was_moved_is_still_the_project(memory: Memory, code: Code
     moved = Path(move(root, tmp_path / "moved"))
     done = code_of(memory).index(moved)
     assert done.read == 0
-    assert "is no longer there" in " ".join(done.notes)
+    assert "no longer exists" in " ".join(done.notes)
     assert code_of(memory).status().root == str(moved)
     assert stored(memory) == fresh(FILES)
 
 
-def test_whoever_was_overtaken_writes_nothing(memory: Memory, code: Code, root: Path) -> None:
+def test_a_run_that_lost_its_lease_writes_nothing(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     written(root, {"app/login.py": "def login(): ...\n"})
     with held_at(IndexPhase.READING, code, root) as (_, indexing, go_on):

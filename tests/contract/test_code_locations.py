@@ -18,7 +18,7 @@ from treering.core.jobs import EMBED_CODE, code_embedding_job, embedding_job
 from treering.core.privacy import ModelLocation
 from treering.core.queries import JobFilter, SearchFilter, TurnFilter
 from treering.core.settings import EmbedderSettings, IndexSettings, Settings
-from treering.jobs.worker import Stopped
+from treering.jobs.worker import WorkerStopped
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage, StoredChunk
 from treering.search.embedding import coverage as coverage_of_records
@@ -67,7 +67,7 @@ def test_a_function_is_found_with_its_lines_and_how_it_begins(code: Code, root: 
     assert len(code.where(QUESTION, limit=1)) == 1
 
 
-def test_an_edit_is_found_anew_and_what_it_replaced_is_not(memory: Memory, code: Code, root: Path) -> None:
+def test_an_edit_is_found_and_the_old_text_is_not(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     (root / "web/decoding.py").write_text("def decode_brotli(data):\n    return decompress(data)\n")
     assert code.where("where is brotli decoded?")[0].symbol == "decode_brotli"
@@ -87,7 +87,7 @@ def test_a_file_takes_its_chunks_and_vectors_with_it(memory: Memory, code: Code,
     assert "web/redirects.py" not in {place.path for place in code.where(QUESTION)}
 
 
-def test_what_is_no_code_any_more_has_no_chunks(memory: Memory, code: Code, root: Path) -> None:
+def test_files_that_are_no_longer_code_have_no_chunks(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     (root / "web/redirects.py").write_bytes(b"\0binary")
     code.index(root)
@@ -146,7 +146,7 @@ def test_a_write_that_fails_leaves_neither_file_nor_chunk(
     assert code.where("where are failed uploads retried?")[0].symbol == "retry_failed_uploads"
 
 
-def test_what_changed_and_cannot_be_read_again_is_not_served(memory: Memory, root: Path) -> None:
+def test_changed_files_that_cannot_be_read_are_not_served(memory: Memory, root: Path) -> None:
     code = code_of(memory, inline_files=0)
     code.index(root)
     (root / "web/redirects.py").write_text(REDIRECTS + "\n\ndef more():\n    pass\n")
@@ -156,7 +156,7 @@ def test_what_changed_and_cannot_be_read_again_is_not_served(memory: Memory, roo
     assert "web/redirects.py" not in {place.path for place in found}
 
 
-def test_without_an_embedder_words_find_and_the_answer_says_so(open_memory: OpenMemory, root: Path) -> None:
+def test_without_an_embedder_words_are_used_and_reported(open_memory: OpenMemory, root: Path) -> None:
     memory = open_memory(settings=WORDS_ONLY)
     memory.code.index(root)
     found = memory.code.where(QUESTION)
@@ -175,7 +175,7 @@ def test_vectors_are_made_by_a_job_in_slices(open_memory: OpenMemory, root: Path
     assert coverage(memory) == ChunkCoverage(3, 3)
 
 
-def test_a_file_that_is_not_as_it_was_indexed_gets_no_vector_and_holds_nobody_up(memory: Memory, root: Path) -> None:
+def test_a_file_changed_since_indexing_is_skipped_when_embedding(memory: Memory, root: Path) -> None:
     memory.code.index(root)
     (root / "web/decoding.py").write_text("def other():\n    pass\n")
     work = ChunkEmbedding(memory.scope, memory.store, memory._parts.clock, memory.settings)
@@ -209,7 +209,7 @@ class Elsewhere:
     def query(self, text: str) -> NDArray[np.float32]:
         return self.documents([text])
 
-    def reliance(self, _text: str) -> float:
+    def reliability(self, _text: str) -> float:
         return 1.0
 
     def close(self) -> None: ...
@@ -223,9 +223,7 @@ class OnlyElsewhere:
         return self.chosen
 
 
-def test_code_is_given_to_a_model_elsewhere_only_by_whoever_says_so_and_without_secrets(
-    memory: Memory, root: Path
-) -> None:
+def test_remote_models_get_code_only_on_request_and_without_secrets(memory: Memory, root: Path) -> None:
     secret = "ghp_" + "x7Kq2mVt9LpZ4cRb8WnD3sYh6JfA1gUe5TiO"
     written(root, {"web/tokens.py": f'def token():\n    return "{secret}"\n'})
     models, new_id = OnlyElsewhere(), memory._parts.new_id
@@ -254,14 +252,14 @@ def test_a_worker_that_is_to_stop_embeds_no_further_than_the_batch_it_is_at(memo
     work.drop_others("none")
     handlers = _handlers(memory.store, ports.models, settings, ports.clock, stop)
     for job in (code_embedding_job(ports.clock(), ports.new_id()), embedding_job(ports.clock(), ports.new_id())):
-        with pytest.raises(Stopped):
+        with pytest.raises(WorkerStopped):
             handlers[job.kind](memory.scope, job, ports.clock())
     model = ports.models.embedder((), hurried=False).model
     assert work.coverage(model).vectors == 1
     assert coverage_of_records(memory.scope, memory.store, ports.clock(), model).vectors == 1
 
 
-def test_places_are_ranked_with_what_is_remembered(memory: Memory, root: Path) -> None:
+def test_code_locations_are_ranked_among_memories(memory: Memory, root: Path) -> None:
     note = memory.remember("Redirects are followed five times at most", files=["web/redirects.py"])
     memory.code.index(root)
     found = memory.search(QUESTION)
@@ -322,7 +320,7 @@ def test_recall_adds_code_only_where_a_place_is_asked_for_and_everything_is_sear
     assert memory.search("", code=True).code == ()
 
 
-def test_recall_says_when_some_code_is_missing(open_memory: OpenMemory, root: Path) -> None:
+def test_a_search_reports_missing_code(open_memory: OpenMemory, root: Path) -> None:
     memory = open_memory(settings=Settings(index=IndexSettings(look_seconds=0, inline_files=0)))
     memory.code.index(root)
     (root / "web/redirects.py").write_text("def other():\n    pass\n")
@@ -340,13 +338,13 @@ def test_recall_is_as_before_where_nothing_is_indexed(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -1, 101, True, "5"])
-def test_a_limit_that_means_nothing_is_refused(code: Code, root: Path, limit: int) -> None:
+def test_an_invalid_limit_is_rejected(code: Code, root: Path, limit: int) -> None:
     code.index(root)
     with pytest.raises(InvalidInput, match="limit"):
         code.where(QUESTION, limit=limit)
 
 
-def test_a_question_that_is_no_text_is_refused(code: Code, root: Path) -> None:
+def test_a_query_that_is_not_a_string_is_rejected(code: Code, root: Path) -> None:
     code.index(root)
     with pytest.raises(InvalidInput, match="give a string"):
         code.where(7)  # type: ignore[arg-type]

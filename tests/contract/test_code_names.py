@@ -82,7 +82,7 @@ def test_a_file_yet_to_be_written_is_not_taken_for_another(code: Code, root: Pat
     assert code.related("verfy").status.guessed == (NameGuess("verfy", "app/tokens.py::verify"),)
 
 
-def test_a_place_that_is_given_in_full_means_no_other(code: Code, root: Path) -> None:
+def test_a_full_path_matches_only_itself(code: Code, root: Path) -> None:
     (root / "app/tokens.py").rename(root / "web/tokens.py")
     code.index(root)
     assert code.impact("tokens.py").node == "web/tokens.py"
@@ -112,7 +112,7 @@ def test_names_inside_functions_and_tests_do_not_make_others_ambiguous(code: Cod
     assert not code.impact("decode").status.guessed
 
 
-def test_a_name_that_was_guessed_is_told_and_one_that_is_only_contained_refused(code: Code) -> None:
+def test_a_guessed_name_is_reported_and_a_contained_one_rejected(code: Code) -> None:
     for name in ("decod", "deocde"):
         guess = NameGuess(name, DECODE)
         assert code.impact(name).status.guessed == (guess,)

@@ -1,4 +1,4 @@
-"""What was forgotten or replaced stays so, on both engines: whole, and whoever watches or counts meanwhile."""
+"""What was removed or replaced stays so, on both engines: whole, and whoever watches or counts meanwhile."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -80,7 +80,7 @@ def watching(memory: Memory, root: Path) -> Iterator[Watching]:
         watcher.end()
 
 
-def test_what_cannot_be_forgotten_whole_is_not_forgotten_and_can_be_again(
+def test_a_failed_removal_removes_nothing_and_can_be_repeated(
     memory: Memory, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.code.index(work.root)
@@ -109,21 +109,19 @@ def test_a_history_without_an_index_can_be_forgotten(memory: Memory) -> None:
     assert history_of(memory) == (None, 0)
 
 
-def test_an_idle_watcher_lets_what_is_forgotten_go_and_ends(open_memory: OpenMemory, work: Work) -> None:
+def test_an_idle_watcher_ends_when_the_index_is_removed(open_memory: OpenMemory, work: Work) -> None:
     memory = open_memory(settings=SOON)
     with watching(memory, work.root) as watcher:
         open_memory().code.forget()
         ended = watcher.end()
     assert isinstance(ended, NotFound)
-    assert "was forgotten" in str(ended)
+    assert "was removed" in str(ended)
     assert "treering index" in str(ended)
     assert root_of(memory) == ""
     assert history_of(memory) == (None, 0)
 
 
-def test_neither_a_commit_nor_a_file_makes_a_watcher_read_what_is_forgotten(
-    open_memory: OpenMemory, work: Work
-) -> None:
+def test_a_watcher_does_not_rebuild_a_removed_index(open_memory: OpenMemory, work: Work) -> None:
     memory = open_memory(settings=SOON)
     with watching(memory, work.root) as watcher:
         open_memory().code.forget()
@@ -133,7 +131,7 @@ def test_neither_a_commit_nor_a_file_makes_a_watcher_read_what_is_forgotten(
     assert history_of(memory) == (None, 0)
 
 
-def test_an_idle_watcher_leaves_what_took_its_place_alone_also_where_that_is_gone(
+def test_an_idle_watcher_ends_when_another_folder_replaced_its_own(
     open_memory: OpenMemory, work: Work, tmp_path: Path
 ) -> None:
     memory, other = open_memory(settings=SOON), written(tmp_path / "other", {"c.py": "def c(): ...\n"})
@@ -143,20 +141,20 @@ def test_an_idle_watcher_leaves_what_took_its_place_alone_also_where_that_is_gon
         other.rmdir()
         ended = watcher.end()
     assert isinstance(ended, InvalidInput)
-    assert f"holds the code of {other} now" in str(ended)
+    assert f"was replaced by that of {other}" in str(ended)
     assert root_of(memory) == str(other)
 
 
-def test_a_file_that_changes_is_not_read_into_what_is_not_its_own(open_memory: OpenMemory, work: Work) -> None:
+def test_a_changed_file_is_not_added_to_the_index_of_another_folder(open_memory: OpenMemory, work: Work) -> None:
     memory = open_memory()
     memory.code._current.catch_up(work.root, None)
     open_memory().code.forget()
-    with pytest.raises(NotFound, match="was forgotten"):
+    with pytest.raises(NotFound, match="was removed"):
         memory.code._current.catch_up(work.root, {"a.py"})
     assert root_of(memory) == ""
 
 
-def test_a_history_that_is_counted_while_the_index_is_forgotten_is_not_kept(
+def test_a_history_counted_during_the_removal_is_not_stored(
     open_memory: OpenMemory, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = open_memory()
@@ -167,7 +165,7 @@ def test_a_history_that_is_counted_while_the_index_is_forgotten_is_not_kept(
         return co_access_edges(counts, inside)
 
     monkeypatch.setattr(chronicle, "co_access_edges", forgotten_meanwhile)
-    with pytest.raises(NotFound, match="was forgotten"):
+    with pytest.raises(NotFound, match="was removed"):
         memory.code._history.seed(work.root)
     assert history_of(memory) == (None, 0)
 
@@ -187,7 +185,7 @@ def test_a_question_that_counts_while_the_index_is_forgotten_stores_nothing(
     assert history_of(memory) == (None, 0)
 
 
-def test_a_new_run_makes_what_was_forgotten_again(memory: Memory, work: Work) -> None:
+def test_a_new_run_rebuilds_a_removed_index(memory: Memory, work: Work) -> None:
     memory.code.index(work.root)
     memory.code.forget()
     memory.code.index(work.root)

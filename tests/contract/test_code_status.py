@@ -49,14 +49,14 @@ def described(memory: Memory, code: Code, **fields: object) -> None:
         index.release_lease(desk.owner)
 
 
-def test_who_indexed_nothing_hears_nothing_of_it(memory: Memory, code: Code) -> None:
+def test_a_memory_without_an_index_reports_none(memory: Memory, code: Code) -> None:
     assert [each for each in memory.doctor().checks if each.name == "code"] == []
     assert memory.stats().code == {}
     with pytest.raises(NotFound, match="treering index"):
         code.status()
 
 
-def test_a_whole_index_is_told_with_its_counts(memory: Memory, code: Code, root: Path) -> None:
+def test_a_complete_index_is_reported_with_its_counts(memory: Memory, code: Code, root: Path) -> None:
     done = code.index(root)
     found = code.status()
     assert (found.root, found.complete, found.current, found.outdated, found.writer) == (
@@ -81,7 +81,7 @@ def test_a_whole_index_is_told_with_its_counts(memory: Memory, code: Code, root:
         ({"root": "/nowhere/at/all"}, ("/nowhere/at/all", "--forget")),
     ],
 )
-def test_what_is_left_to_do_is_advised(
+def test_unfinished_work_comes_with_advice(
     memory: Memory, code: Code, root: Path, fields: dict[str, object], said: tuple[str, str]
 ) -> None:
     code.index(root)
@@ -92,7 +92,7 @@ def test_what_is_left_to_do_is_advised(
     assert said[1] in told.advice
 
 
-def test_files_that_wait_are_counted(memory: Memory, code: Code, root: Path) -> None:
+def test_unresolved_files_are_counted(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     desk = code._project
     with desk.writing() as index:
@@ -108,7 +108,7 @@ def test_files_that_wait_are_counted(memory: Memory, code: Code, root: Path) -> 
     assert "to continue" in check(memory).advice
 
 
-def test_who_indexes_now_is_named_and_not_interrupted(memory: Memory, code: Code, root: Path) -> None:
+def test_the_current_writer_is_named_and_not_interrupted(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     described(memory, code, complete=False)
     other = code_of(memory)._project
@@ -143,7 +143,7 @@ def test_a_forgotten_index_leaves_memories_alone(memory: Memory, code: Code, roo
     assert memory.get(kept.id).id == kept.id
 
 
-def test_what_was_forgotten_can_be_indexed_again(memory: Memory, code: Code, root: Path) -> None:
+def test_a_removed_index_can_be_built_again(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     holder = code_of(memory)
     assert holder.impact("decode").total == 2
@@ -153,7 +153,7 @@ def test_what_was_forgotten_can_be_indexed_again(memory: Memory, code: Code, roo
     assert [code.impact("decode").total, holder.impact("decode").total] == [1, 1]
 
 
-def test_what_the_history_told_is_forgotten_with_it(open_memory: OpenMemory, tmp_path: Path) -> None:
+def test_counts_of_the_history_are_removed_with_the_index(open_memory: OpenMemory, tmp_path: Path) -> None:
     root = written(tmp_path / "repository", FILES)
     for number in range(3):
         written(root, {path: f"{text}# {number}\n" for path, text in FILES.items()})
@@ -174,7 +174,7 @@ def test_what_the_history_told_is_forgotten_with_it(open_memory: OpenMemory, tmp
     assert seeds()
 
 
-def test_a_damaged_index_is_told_by_whoever_meets_it_and_made_anew(memory: Memory, code: Code, root: Path) -> None:
+def test_a_damaged_index_is_reported_and_rebuilt(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     with code._project.writing() as index:
         state = index.state()
@@ -194,7 +194,7 @@ def test_a_damaged_index_is_told_by_whoever_meets_it_and_made_anew(memory: Memor
     assert check(memory).fine
 
 
-def test_other_pieces_are_cut_when_that_is_asked_for(memory: Memory, code: Code, root: Path) -> None:
+def test_other_chunk_settings_split_the_files_again(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     smaller = code_of(memory, chunks={"most_bytes": 200, "joined_bytes": 0})
     assert smaller.status().outdated

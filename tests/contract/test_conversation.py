@@ -354,7 +354,7 @@ def test_events_tell_once_that_the_window_fills_and_what_left(memory: Memory) ->
     assert [each.kind for each in heard] == ["warning", "removed", "warning"]
 
 
-def test_a_tokenizer_that_fails_is_told_of_and_an_estimate_counts(memory: Memory) -> None:
+def test_a_tokenizer_failure_is_reported_and_replaced_by_an_estimate(memory: Memory) -> None:
     class Failing(Quarter):
         def count(self, text: str) -> int:
             raise RuntimeError("out of vocabulary")

@@ -321,7 +321,7 @@ def test_saves_have_names_and_only_the_newest_are_kept(open_memory: OpenMemory) 
         task.restore("one")
 
 
-def test_a_task_that_nobody_saved_cannot_be_resumed(memory: Memory) -> None:
+def test_an_unsaved_task_cannot_be_resumed(memory: Memory) -> None:
     with pytest.raises(NotFound, match="start it with a description"):
         memory.task(id="unknown")
     with pytest.raises(InvalidInput, match="description"):
@@ -331,7 +331,7 @@ def test_a_task_that_nobody_saved_cannot_be_resumed(memory: Memory) -> None:
         memory.task("Other work", id="work")
 
 
-def test_no_secret_is_written_wherever_it_stands(tight: Memory) -> None:
+def test_secrets_are_redacted_in_every_field(tight: Memory) -> None:
     task = tight.task("Deploy", id="deploy")
     task.set("password", PASSWORD)
     task.set("note", f"the token is {SECRET}")

@@ -199,7 +199,7 @@ def test_an_export_is_piped_into_another_project(terminal: Terminal) -> None:
     for packed in (lines, gzip.compress(lines)):
         terminal.json("import", "-", "--project", f"p{len(packed)}", stdin=packed)
         assert terminal.json("get", "k", "--project", f"p{len(packed)}")["content"] == "carried over"
-    assert "cut off" in terminal.refused("import", "-")
+    assert "truncated" in terminal.refused("import", "-")
 
 
 def test_repositories_that_share_a_database_are_different_projects(terminal: Terminal) -> None:

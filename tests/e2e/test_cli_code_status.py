@@ -66,7 +66,7 @@ def indexed_by_somebody(place: Path) -> Iterator[None]:
                 tx.code.release_lease(owner)
 
 
-def test_every_answer_says_that_something_may_be_missing(terminal: Terminal, place: Path) -> None:
+def test_every_answer_reports_an_incomplete_index(terminal: Terminal, place: Path) -> None:
     terminal.ok("index", *here(place))
     assert terminal.json(*ASKED[0], *here(place))["standing"]["whole"] is True
     with indexed_by_somebody(place):
@@ -77,7 +77,7 @@ def test_every_answer_says_that_something_may_be_missing(terminal: Terminal, pla
         assert "is indexing this project" in terminal.refused("index", *here(place))
 
 
-def test_another_folder_takes_a_projects_place_only_when_it_is_told_to(terminal: Terminal, place: Path) -> None:
+def test_another_folder_replaces_the_first_only_with_replace(terminal: Terminal, place: Path) -> None:
     terminal.ok("index", *here(place))
     told = terminal.refused("index", "app", *here(place))
     assert "--replace" in told
@@ -87,7 +87,7 @@ def test_another_folder_takes_a_projects_place_only_when_it_is_told_to(terminal:
     assert done["root"] == str(terminal.folder / "app")
 
 
-def test_a_watcher_says_what_it_waits_for_and_goes_on(terminal: Terminal, place: Path) -> None:
+def test_a_watcher_reports_temporary_errors_and_continues(terminal: Terminal, place: Path) -> None:
     with indexed_by_somebody(place):
         process = terminal.start_process("index", "--watch", "--json", *here(place), text=True)
         try:

@@ -182,7 +182,7 @@ def test_a_message_is_pinned_by_the_end_of_its_id(terminal: Terminal) -> None:
     assert "end in '1'; type more" in terminal.refused("conversation", "c1", "--pin", "1")
 
 
-def test_clearing_is_asked_for_where_somebody_is_there(terminal: Terminal) -> None:
+def test_clear_asks_for_confirmation_on_a_terminal(terminal: Terminal) -> None:
     assert "stdin is not a terminal to confirm it; pass --yes" in terminal.refused("conversation", "c1", "--clear")
     asked = terminal.answered("n\n", "conversation", "c1", "--clear")
     assert asked.stdout.endswith("pinned messages? [y/N]: ")

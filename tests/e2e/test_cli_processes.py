@@ -75,7 +75,7 @@ def test_output_that_cannot_be_written_is_said_or_let_go(terminal: Terminal) -> 
         'treering stats >/dev/full; echo "ended with $?" >&2; treering stats >&-; echo "ended with $?" >&2'
     )
     complaint, *endings = done.stderr.decode().splitlines()
-    assert "stdout cannot be written" in complaint
+    assert "cannot write to stdout" in complaint
     assert endings == ["ended with 1", "ended with 0"]
 
 

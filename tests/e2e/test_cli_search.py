@@ -127,7 +127,7 @@ def test_doctor_takes_an_embedder_that_was_turned_off_for_what_it_is(tmp_path: P
     with treering.open(tmp_path / "memory.db", settings=off) as memory:
         report = memory.doctor()
     assert report.healthy
-    assert "turn it off" in {check.name: check.detail for check in report.checks}["meaning"]
+    assert "turned off" in {check.name: check.detail for check in report.checks}["meaning"]
 
 
 def test_packed_text_has_what_is_tainted_only_where_that_is_asked_for(terminal: Terminal) -> None:

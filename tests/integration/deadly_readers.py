@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from treering.code.facts import Facts
-from treering.code.files.source_file import Reading
+from treering.code.files.source_file import SourceFile
 from treering.code.index import worker_process as crew_process
 from treering.code.index.resolution import Resolution
 from treering.code.index.stored_symbols import StoredSymbols
@@ -41,7 +41,7 @@ def index() -> None:
         code_of(memory, many_files=2, seconds_a_file=3600).index(root)
 
 
-def _deadly_read_file(root: Path, path: str, *others: Any) -> Reading:
+def _deadly_read_file(root: Path, path: str, *others: Any) -> SourceFile:
     content = Path(root, path).read_bytes()
     if b"reading_kills" in content:
         os.kill(os.getpid(), signal.SIGKILL)

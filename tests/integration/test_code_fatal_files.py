@@ -18,7 +18,7 @@ from tests.integration import deadly_readers
 from tests.integration.crew import Crew
 from treering.code.facts import Facts
 from treering.code.files.discovery import discover
-from treering.code.files.source_file import Reading, read_file
+from treering.code.files.source_file import SourceFile, read_file
 from treering.code.index import executor as hands
 from treering.code.index import worker_pool as crews
 from treering.code.index.resolution import Resolution, resolve_file
@@ -35,7 +35,7 @@ ENDLESS_TO_RESOLVE = "from f1 import g\n\n\ndef resolving_hangs():\n    g()\n"
 DEADLY_TO_READ = "from f1 import g\n\n\ndef reading_kills():\n    g()\n"
 DEADLY_TO_RESOLVE = "from f1 import g\n\n\ndef resolving_kills():\n    g()\n"
 HARMLESS = "from f1 import g\n\n\ndef harmless():\n    g()\n"
-STARTED = crews._Member.__dict__["_started"]
+STARTED = crews._WorkerHandle.__dict__["_start_process"]
 """How the product starts a reader."""
 
 
@@ -48,7 +48,7 @@ def no_process_starts(monkeypatch: pytest.MonkeyPatch, fragile: None) -> Callabl
     """From then on, the Python that readers are started with ends at once."""
 
     def use_broken_python() -> None:
-        monkeypatch.setattr(crews._Member, "_started", STARTED)
+        monkeypatch.setattr(crews._WorkerHandle, "_start_process", STARTED)
         monkeypatch.setattr(crews, "_START", "raise SystemExit(1)")
 
     return use_broken_python
@@ -57,9 +57,9 @@ def no_process_starts(monkeypatch: pytest.MonkeyPatch, fragile: None) -> Callabl
 @pytest.fixture(autouse=True)
 def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that some files end; what would end this one is noticed."""
-    monkeypatch.setattr(crews._Member, "_started", staticmethod(start_deadly_reader))
+    monkeypatch.setattr(crews._WorkerHandle, "_start_process", staticmethod(start_deadly_reader))
 
-    def reading(root: Path, path: str, *others: Any) -> Reading:
+    def reading(root: Path, path: str, *others: Any) -> SourceFile:
         assert b"reading_kills" not in Path(root, path).read_bytes(), "this would have ended the whole program"
         return read_file(root, path, *others)
 
@@ -78,7 +78,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield memory
 
 
-def test_a_crew_tells_of_a_file_that_ends_its_reader_and_can_tell_when_it_changed(tmp_path: Path) -> None:
+def test_a_pool_reports_a_file_that_ends_its_reader_and_detects_its_change(tmp_path: Path) -> None:
     root = written(tmp_path / "project", {**PROJECT, "deadly.py": DEADLY_TO_READ}).resolve()
     found = discover(root, IndexSettings()).found
     with Readers(root, IndexSettings()) as crew:
@@ -129,7 +129,7 @@ def test_a_file_that_ends_its_reader_is_left_alone_until_it_changes(tmp_path: Pa
     assert stored(memory) == fresh({**PROJECT, "f7.py": HARMLESS, "deadly.py": HARMLESS})
 
 
-def test_a_file_that_ends_its_resolver_keeps_what_it_says(tmp_path: Path, memory: Memory) -> None:
+def test_a_file_that_ends_its_resolver_keeps_its_definitions(tmp_path: Path, memory: Memory) -> None:
     files = {**PROJECT, "deadly.py": DEADLY_TO_RESOLVE, "user.py": "from deadly import resolving_kills\n"}
     root = written(tmp_path / "project", files)
     done = code_of(memory, many_files=2).index(root)
@@ -156,7 +156,7 @@ def test_a_file_that_ends_its_resolver_keeps_what_it_says(tmp_path: Path, memory
     assert stored(memory) == fresh(now)
 
 
-def test_what_is_read_anew_for_another_reason_is_as_deadly_as_before(
+def test_a_fatal_file_stays_marked_when_all_files_are_read_again(
     tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = written(tmp_path / "project", {**PROJECT, "deadly.py": DEADLY_TO_READ})
@@ -182,7 +182,7 @@ def test_where_no_process_can_be_started_it_is_not_looked_at(
     assert done.skipped == {ENDED_ITS_READER: 1, ENDED_ITS_RESOLVER: 1}
 
 
-def test_a_python_that_starts_nothing_is_told_of_and_blames_no_file(
+def test_a_python_that_cannot_start_is_reported_and_no_file_is_marked(
     tmp_path: Path, memory: Memory, no_process_starts: Callable[[], None]
 ) -> None:
     no_process_starts()
@@ -192,7 +192,7 @@ def test_a_python_that_starts_nothing_is_told_of_and_blames_no_file(
     assert code_of(memory, many_files=1, processes=1).index(root).complete
 
 
-def test_who_wants_one_process_leaves_deadly_files_alone_where_no_other_can_be_started(
+def test_with_one_process_fatal_files_are_skipped_if_no_worker_starts(
     tmp_path: Path, memory: Memory, no_process_starts: Callable[[], None]
 ) -> None:
     root = written(tmp_path / "project", {"deadly.py": DEADLY_TO_READ, "kills.py": DEADLY_TO_RESOLVE, "a.py": ""})
@@ -216,9 +216,7 @@ def test_a_file_that_takes_for_ever_is_left_alone_as_well(tmp_path: Path, memory
 
 
 @pytest.mark.parametrize("endless", [ENDLESS_TO_READ, ENDLESS_TO_RESOLVE])
-def test_whoever_leaves_need_not_wait_for_a_process_and_leaves_none_behind(
-    tmp_path: Path, memory: Memory, endless: str
-) -> None:
+def test_closing_the_pool_neither_waits_nor_leaves_processes(tmp_path: Path, memory: Memory, endless: str) -> None:
     root, mark = written(tmp_path / "project", {**PROJECT, "endless.py": endless}), tmp_path / "hanging"
     process = ForkedProcess(
         (str(tmp_path / "memory.db"), str(root)),
@@ -250,7 +248,7 @@ def test_whoever_leaves_need_not_wait_for_a_process_and_leaves_none_behind(
 def index_until_killed(place: str, root: str) -> None:
     """Index in this process, which a file kills that it reads."""
 
-    def deadly(root: Path, path: str, *others: Any) -> Reading:
+    def deadly(root: Path, path: str, *others: Any) -> SourceFile:
         if b"reading_kills" in Path(root, path).read_bytes():
             os.kill(os.getpid(), signal.SIGKILL)
         return read_file(root, path, *others)
@@ -264,7 +262,7 @@ def index_until_killed(place: str, root: str) -> None:
     ("known", "asked", "processes"),
     [(False, False, 2), (False, True, 2), (True, False, 2), (True, True, 2), (False, False, 1), (True, True, 1)],
 )
-def test_who_comes_after_a_process_that_was_ended_reads_in_others(
+def test_a_run_after_a_killed_one_reads_in_workers(
     tmp_path: Path, crew: Crew, known: bool, asked: bool, processes: int
 ) -> None:
     place, root = tmp_path / "memory.db", tmp_path / "project"

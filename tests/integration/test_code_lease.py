@@ -14,7 +14,7 @@ from treering.memory import Memory
 PROJECT = {f"f{number}.py": f"from f{number + 1} import g\n\n\ndef g():\n    g()\n" for number in range(12)}
 
 
-def test_whoever_indexes_stays_the_only_one_however_long_it_takes(tmp_path: Path, memory: Memory) -> None:
+def test_a_long_run_keeps_its_lease(tmp_path: Path, memory: Memory) -> None:
     now = [datetime(2026, 1, 1, tzinfo=UTC)]
     seen = []
 
@@ -33,7 +33,7 @@ def test_whoever_indexes_stays_the_only_one_however_long_it_takes(tmp_path: Path
     assert working == [("me", True)] * (2 * len(PROJECT))
 
 
-def test_status_tells_what_was_left_out_when_all_was_looked_at_last(tmp_path: Path, memory: Memory) -> None:
+def test_the_status_lists_files_skipped_in_the_last_full_scan(tmp_path: Path, memory: Memory) -> None:
     root = written(tmp_path / "project", PROJECT)
     code = code_of(memory, largest_file=1_000)
     assert code.index(root).skipped == {}

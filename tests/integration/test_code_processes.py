@@ -111,7 +111,7 @@ def test_a_branch_switch_of_many_files_is_shared_out_as_well(place: Path, root: 
         assert stored(memory) == fresh(now)
 
 
-def test_a_killed_process_leaves_what_is_right_and_the_next_one_goes_on(
+def test_a_killed_process_leaves_a_consistent_index_and_the_next_continues(
     place: Path, root: Path, whole: dict[str, Any], crew: Crew
 ) -> None:
     """Each is killed after so many files: a part of what there is to read and to resolve, and of a batch."""
@@ -187,12 +187,12 @@ def test_a_reader_sees_nothing_wrong_while_another_process_indexes(
     crew.join(pid)
 
 
-def test_the_processes_end_with_whoever_started_them(root: Path) -> None:
+def test_worker_processes_end_with_their_parent(root: Path) -> None:
     script = (
         "import os, sys, time\nfrom pathlib import Path\nfrom treering.core.settings import IndexSettings\n"
         "from treering.code.index.worker_pool import WorkerPool\n"
         "with WorkerPool(Path(sys.argv[1]), IndexSettings()) as crew:\n"
-        "    print(*(member._process.pid for member in crew._members), flush=True)\n    time.sleep(60)\n"
+        "    print(*(worker._process.pid for worker in crew._workers), flush=True)\n    time.sleep(60)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script, str(root)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

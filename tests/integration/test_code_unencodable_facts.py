@@ -14,7 +14,7 @@ from treering.code.encoding import unpack_facts
 from treering.code.facts import Edge, Facts, Resolved, Unresolved
 from treering.code.files import source_file as reading
 from treering.code.files.discovery import discover
-from treering.code.files.source_file import NOT_UNDERSTOOD, Reading, read_file
+from treering.code.files.source_file import NOT_UNDERSTOOD, SourceFile, read_file
 from treering.code.index.resolution import resolve_file
 from treering.code.index.stored_symbols import StoredSymbols
 from treering.code.index.worker_pool import WorkerPool
@@ -69,7 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(VALUES)
 @example(HOSTILE["tsconfig.json"])
 @example(HOSTILE["package.json"])
-def test_whatever_a_manifest_says_it_is_read_packed_and_resolved(folder: Path, name: str, text: str) -> None:
+def test_any_manifest_is_read_encoded_and_resolved(folder: Path, name: str, text: str) -> None:
     written(folder, {name: text})
     found = read_file(folder, name, "typescript", 1_000_000)
     assert found.skipped == ""
@@ -88,7 +88,7 @@ def test_half_a_character_ends_no_run(memory: Memory, tmp_path: Path, many_files
     assert code_of(memory).index(root).read == 0
 
 
-def test_the_crew_reads_what_this_process_reads(tmp_path: Path) -> None:
+def test_the_pool_reads_the_same_as_this_process(tmp_path: Path) -> None:
     root = written(tmp_path / "project", HOSTILE | FINE).resolve()
     files = discover(root, IndexSettings()).found
     with WorkerPool(root, IndexSettings(processes=2)) as crew:
@@ -97,14 +97,14 @@ def test_the_crew_reads_what_this_process_reads(tmp_path: Path) -> None:
     assert {Path(path).name for path in apart} & MANIFESTS
 
 
-def _said(found: Reading) -> tuple[object, ...]:
+def _said(found: SourceFile) -> tuple[object, ...]:
     return found.path, found.digest, found.skipped, found.facts, found.definitions, found.problems
 
 
 @pytest.mark.parametrize(
     "part", ["pack_facts", "pack_definitions", "pack_keys", "pack_chunks", "stored_chunks", "chunks_of"]
 )
-def test_what_cannot_be_packed_costs_its_file(
+def test_facts_that_cannot_be_encoded_cost_only_their_file(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     root, begun = written(tmp_path / "project", FINE | {"b.py": "def b(): ...\n"}), list[int]()
@@ -143,7 +143,7 @@ class _Hostile:
     ],
     ids=["a target", "a line", "a text", "an error"],
 )
-def test_what_is_resolved_and_cannot_be_packed_costs_its_file(
+def test_resolutions_that_cannot_be_encoded_cost_only_their_file(
     found: Resolved | Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("treering.code.index.resolution.load_language", lambda _name: _Hostile(found))

@@ -41,7 +41,7 @@ class Follower:
         if followed is None:
             return 0, False
         self.counts, self.seen = followed.counts, dict(followed.seen)
-        return followed.commits, followed.anew
+        return followed.commits, followed.recounted
 
 
 def _takes_part(path: str) -> bool:
@@ -92,7 +92,7 @@ def test_new_commits_are_added_to_what_was_counted(work: Work) -> None:
     assert (again.counts.pairs, again.counts.files) == (followed.counts.pairs, followed.counts.files)
 
 
-def test_a_rewritten_history_is_counted_anew(work: Work) -> None:
+def test_a_rewritten_history_is_recounted(work: Work) -> None:
     followed = follower()
     start = work.commit("a.py", "b.py")
     work.commit("a.py", "b.py")

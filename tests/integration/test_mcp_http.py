@@ -226,7 +226,7 @@ def test_elsewhere_it_answers_to_the_names_that_were_allowed(tmp_path: Path) -> 
 
 def test_a_port_that_is_taken_says_what_to_do(service: HttpService, tmp_path: Path) -> None:
     port = str(httpx2.URL(service.url).port)
-    assert f"port {port} is taken" in Terminal(tmp_path).refused("mcp", "--http", "--port", port)
+    assert f"port {port} is in use" in Terminal(tmp_path).refused("mcp", "--http", "--port", port)
 
 
 @pytest.mark.parametrize(

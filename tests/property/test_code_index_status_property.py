@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.code.files.discovery import Found
+from treering.code.files.discovery import DiscoveredFile
 from treering.code.index.file_cache import Changes
 from treering.code.live.unread_files import UnreadFiles
 
@@ -38,7 +38,7 @@ def test_scanned_changes_are_unread_until_stored_later(
 ) -> None:
     unread = UnreadFiles()
     unread.set_scan(
-        Changes(tuple(Found(path, "python", "") for path in sorted(changed)), tuple(sorted(gone))), generation
+        Changes(tuple(DiscoveredFile(path, "python", "") for path in sorted(changed)), tuple(sorted(gone))), generation
     )
     stale = unread.stale(files, complete=complete)
     new = changed - files.keys() if complete else set()

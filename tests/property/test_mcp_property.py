@@ -208,7 +208,7 @@ def _found(told: list[str], others: list[str], standing: SimpleNamespace) -> Sim
         memories=known,
         sources=flows,
         sinks=flows,
-        standing=standing,
+        status=standing,
     )
 
 
@@ -245,7 +245,7 @@ def test_what_is_known_of_a_name_fits_however_much_there_is(
     beside = [SimpleNamespace(entity=SimpleNamespace(name=name, tainted=False)) for name in related]
     found: Any = SimpleNamespace(entity=entity, aliases=tuple(aliases), related=beside, mentions=3)
     pieces = [Cited(id=f"id-{place}", source="fact", text=text) for place, text in enumerate(texts)]
-    answer = within(budget, lambda room: looking._about(found, pieces, room))
+    answer = within(budget, lambda room: looking._entity_info(found, pieces, room))
     assert estimate_tokens(answer.text) <= budget
     assert estimate_tokens(answer.result.model_dump_json()) <= budget
     assert len(answer.result.facts) + answer.result.left_out == len(pieces)

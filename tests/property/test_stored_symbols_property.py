@@ -1,14 +1,14 @@
-"""Symbols loaded lazily from the store give the same answers as symbols held in memory."""
+"""The symbols read lazily from the store match an in-memory symbol table."""
 
 from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.symbol_table import SymbolTable
 from treering.code.encoding import hash_of, pack_hashes, pack_keys
 from treering.code.facts import Key
 from treering.code.index.stored_symbols import StoredSymbols
-from treering.code.symbols import World
 from treering.ports.code import FileKeys
 
 PATHS = st.sampled_from(["a", "b", "c", "d"])
@@ -18,30 +18,30 @@ CHANGES = st.lists(st.tuples(PATHS, st.none() | SURFACES, st.sets(KEYS)), max_si
 
 
 @given(st.dictionaries(PATHS, st.tuples(SURFACES, st.sets(KEYS))), CHANGES, st.integers(0, 12))
-def test_stored_and_held_symbols_agree_after_any_changes(
+def test_stored_symbols_equal_the_symbol_table_after_any_changes(
     first: Mapping[str, tuple[Mapping[Key, int], set[Key]]],
     changes: list[tuple[str, Mapping[Key, int] | None, set[Key]]],
-    limit: int,
+    most: int,
 ) -> None:
-    held = World()
+    reference = SymbolTable()
     for path, (surface, asked) in first.items():
-        held.put(path, surface)
-        held.asked(path, asked)
+        reference.put(path, surface)
+        reference.record_lookups(path, asked)
     stored = [FileKeys(path, pack_keys(surface), pack_keys(asked)) for path, (surface, asked) in first.items()]
     now = {path: surface for path, (surface, _) in first.items()}
-    lazy = StoredSymbols(stored, now.__getitem__, max_entries=limit)
+    lazy = StoredSymbols(stored, now.__getitem__, max_entries=most)
     for path, changed, asked in changes:
         if changed is None:
-            assert lazy.remove(path) == held.remove(path)
-            held.forget_asker(path)
+            assert lazy.remove(path) == reference.remove(path)
+            reference.remove_lookups(path)
         else:
-            assert lazy.put(path, changed) == held.put(path, changed)
+            assert lazy.put(path, changed) == reference.put(path, changed)
             now[path] = changed
-            held.asked(path, asked)
+            reference.record_lookups(path, asked)
             lazy.asked(path, map(hash_of, asked))
         for key in [("x",), ("y",), ("x", "y"), ("xy",), ("z", "")]:
-            assert lazy.ask(key) == held.ask(key)
-            assert lazy.askers([key]) == held.askers([key])
+            assert lazy.ask(key) == reference.lookup(key)
+            assert lazy.askers([key]) == reference.dependents([key])
 
 
 @given(st.sets(KEYS))

@@ -32,7 +32,7 @@ def test_a_picture_is_drawn_as_its_golden_file_shows(name: str, width: int) -> N
 
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 100])
 @pytest.mark.parametrize("name", WHOLE)
-def test_what_can_be_copied_is_never_cut(name: str, width: int) -> None:
+def test_names_and_paths_are_never_truncated(name: str, width: int) -> None:
     shown = drawing.drawn(name, width)
     assert [each for each in WHOLE[name] if each not in shown.split()] == []
     # What is too long for a line is only ever a path, or stands behind one.
@@ -77,7 +77,7 @@ def test_entries_in_tests_are_left_out_and_counted() -> None:
     assert (len(told["entries"]), told["left_out"], told["tests_left_out"]) == (1, 4, 0)
 
 
-def test_every_document_says_how_far_it_can_be_relied_on() -> None:
+def test_every_document_contains_the_index_status() -> None:
     graph = drawing._graph()
     graph.mark_stale(drawing.TESTS)
     told = [

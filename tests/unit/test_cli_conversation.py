@@ -153,7 +153,7 @@ def test_spans_are_found_though_messages_before_them_were_forgotten() -> None:
     assert laid_out(lines, spans) == [([0], 0), 1, ([2, 3], 7), 4]
 
 
-def test_neighbours_that_left_apart_are_told_apart() -> None:
+def test_neighbours_removed_separately_are_separate_runs() -> None:
     lines = [gone(0), gone(1, why="requested"), gone(2, why="requested")]
     assert laid_out(lines, [span(0, 0), span(1, 2, why="requested")]) == [([0], 0), ([1, 2], 1)]
 

@@ -33,7 +33,7 @@ def test_a_long_function_is_one_place_that_begins_with_its_definition() -> None:
     assert (first.start_line, first.end_line) == (1, chunks[0].end_line)
 
 
-def test_what_lies_inside_a_long_function_is_a_place_of_its_own() -> None:
+def test_a_definition_inside_a_long_function_is_its_own_location() -> None:
     inner = "    def each_hop():\n        return hop\n"
     text = LONG.replace("    first = step_0\n", f"    first = step_0\n{inner}{BODY}")
     chunks = chunks_in(text, ("follow", 1, text.count("\n")), ("follow.each_hop", 3, 4))
@@ -67,7 +67,7 @@ def vectored(count: int) -> tuple[list[StoredChunk], dict[str, bytes]]:
     return chunks, {str(place): row.astype("<f2").tobytes() for place, row in enumerate(drawn)}
 
 
-def test_what_is_near_by_chance_alone_is_no_answer() -> None:
+def test_chunks_similar_by_chance_are_not_returned() -> None:
     chunks, vectors = vectored(300)
     search = ChunkSearch(chunks, vectors)
     nowhere = np.random.default_rng(11).standard_normal(64).astype(np.float32)
@@ -75,14 +75,14 @@ def test_what_is_near_by_chance_alone_is_no_answer() -> None:
     assert search.find("xyzzy plugh", nowhere, apart=5.0) == ()
 
 
-def test_what_is_far_nearer_than_all_others_is_found_without_a_word() -> None:
+def test_an_outlier_is_found_without_a_shared_word() -> None:
     chunks, vectors = vectored(300)
     meant = np.frombuffer(vectors["42"], "<f2").astype(np.float32)
     (place,) = ChunkSearch(chunks, vectors).find("xyzzy plugh", meant, apart=5.0)
     assert place.symbol == "part_42"
 
 
-def test_where_a_word_is_shared_meaning_counts_however_little_it_stands_out() -> None:
+def test_with_a_shared_word_any_similarity_counts() -> None:
     chunks, vectors = vectored(300)
     nowhere = np.random.default_rng(11).standard_normal(64).astype(np.float32)
     search = ChunkSearch(chunks, vectors)

@@ -1,4 +1,4 @@
-"""Which files of a project are read: git's rules, other people's code, links, sizes; the rest is counted."""
+"""Discovery of source files: ignore rules, vendored code, links, sizes; skipped files are counted."""
 
 import errno
 import os
@@ -13,8 +13,8 @@ import pytest
 from tests.somebody import as_somebody
 from treering.code.files import discovery as discovering
 from treering.code.files.discovery import Discovery, discover
-from treering.code.files.source_file import NO_GRAMMAR, Reading, is_back, read_file
-from treering.code.language_choice import KNOWN, language_named, load_language
+from treering.code.files.source_file import NO_GRAMMAR, SourceFile, can_be_read_now, read_file
+from treering.code.language_choice import LANGUAGES, language_named, load_language
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.core.settings import IndexSettings
 
@@ -23,7 +23,7 @@ Tree = Callable[..., Path]
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    """Writes files below a root and returns it."""
+    """Write files below a root and return it."""
     root = tmp_path / "project"
     root.mkdir()
 
@@ -60,8 +60,8 @@ def test_files_of_known_languages_and_manifests_are_found_and_nothing_else(tree:
     assert not discovery.skipped
 
 
-def test_what_the_table_says_of_a_language_is_what_the_language_says() -> None:
-    for known in KNOWN:
+def test_the_language_table_matches_the_languages() -> None:
+    for known in LANGUAGES:
         language = load_language(known.name)
         assert (language.name, set(language.suffixes), set(language.manifests)) == (
             known.name,
@@ -71,11 +71,11 @@ def test_what_the_table_says_of_a_language_is_what_the_language_says() -> None:
 
 
 @pytest.mark.parametrize(("name", "language"), [("Cargo.toml", "rust"), ("x.mjs", "typescript"), ("x.toml", None)])
-def test_a_name_tells_its_language(name: str, language: str | None) -> None:
+def test_the_file_name_determines_the_language(name: str, language: str | None) -> None:
     assert language_named(name) == language
 
 
-def test_rules_of_git_hold_below_their_folder_and_the_nearest_decides(tree: Tree) -> None:
+def test_gitignore_applies_below_its_folder_and_the_nearest_rule_decides(tree: Tree) -> None:
     root = tree(
         {
             ".gitignore": "*.gen.py\n/only_here.py\nlogs/\n",
@@ -95,22 +95,22 @@ def test_rules_of_git_hold_below_their_folder_and_the_nearest_decides(tree: Tree
     assert discovery.skipped == {discovering.IGNORED: 5}
 
 
-def test_what_this_clone_alone_ignores_is_ignored(tree: Tree) -> None:
+def test_info_exclude_applies(tree: Tree) -> None:
     root = tree({".git/info/exclude": "private.py\n", "private.py": "", "public.py": ""})
     assert found(look(root)) == ["public.py"]
 
 
-def test_a_line_that_is_no_rule_costs_itself_only(tree: Tree) -> None:
+def test_an_invalid_rule_affects_only_itself(tree: Tree) -> None:
     root = tree({".gitignore": "!\n\x00\nb.py\n", "a.py": "", "b.py": ""})
     assert found(look(root)) == ["a.py"]
 
 
-def test_a_folder_that_git_ignores_hides_what_its_own_rules_would_keep(tree: Tree) -> None:
+def test_an_ignored_folder_cannot_reinclude_its_files(tree: Tree) -> None:
     root = tree({".gitignore": "hidden/\n", "hidden/.gitignore": "!x.py\n", "hidden/x.py": "", "y.py": ""})
     assert found(look(root)) == ["y.py"]
 
 
-def test_other_peoples_code_is_left_out(tree: Tree) -> None:
+def test_vendored_code_is_skipped(tree: Tree) -> None:
     root = tree(
         {
             "node_modules/x/index.js": "",
@@ -130,7 +130,7 @@ def test_other_peoples_code_is_left_out(tree: Tree) -> None:
     assert discovery.skipped == {discovering.VENDORED: 5}
 
 
-def test_another_repository_inside_is_left_out(tree: Tree) -> None:
+def test_a_nested_repository_is_skipped(tree: Tree) -> None:
     root = tree({".git/HEAD": "", "a.py": "", "worktree/.git": "gitdir: elsewhere", "worktree/a.py": ""})
     discovery = look(root)
     assert found(discovery) == ["a.py"]
@@ -154,7 +154,7 @@ def test_links_are_never_followed(tree: Tree, tmp_path: Path) -> None:
     }
 
 
-def test_a_circle_of_links_ends(tree: Tree) -> None:
+def test_cyclic_links_terminate(tree: Tree) -> None:
     root = tree({"x.py": ""})
     (root / "one").symlink_to(root / "two")
     (root / "two").symlink_to(root / "one")
@@ -168,7 +168,7 @@ def test_huge_and_generated_files_are_counted(tree: Tree) -> None:
     assert discovery.skipped == {discovering.TOO_LARGE: 1, discovering.GENERATED: 3}
 
 
-def test_a_name_that_is_no_text_is_counted(tree: Tree) -> None:
+def test_a_name_that_is_not_text_is_counted(tree: Tree) -> None:
     root = tree({"a.py": ""})
     odd = {discovering.ODD_NAME: 1}
     try:
@@ -181,7 +181,7 @@ def test_a_name_that_is_no_text_is_counted(tree: Tree) -> None:
     assert discovery.skipped == odd
 
 
-def test_what_may_not_be_read_is_counted() -> None:
+def test_unreadable_files_are_counted() -> None:
     with as_somebody(), TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "a.py").write_text("")
@@ -198,7 +198,7 @@ def test_what_may_not_be_read_is_counted() -> None:
 
 @contextmanager
 def unlisted(folder: Path, why: int) -> Iterator[None]:
-    """A folder that the system does not list, for whoever asks."""
+    """Make listing a folder fail."""
     listed = os.scandir
 
     def refused(path: Path) -> object:
@@ -212,7 +212,7 @@ def unlisted(folder: Path, why: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("why", [errno.EACCES, errno.EIO, errno.ENOENT, errno.EMFILE])
-def test_a_root_that_cannot_be_listed_is_no_empty_project(tree: Tree, why: int) -> None:
+def test_an_unlistable_root_is_an_error(tree: Tree, why: int) -> None:
     root = tree({"a.py": ""})
     with unlisted(root, why), pytest.raises(FolderUnavailable, match="cannot be listed") as raised:
         look(root)
@@ -230,7 +230,7 @@ def test_a_root_that_cannot_be_listed_is_no_empty_project(tree: Tree, why: int) 
         (errno.ENOTDIR, discovering.VANISHED, False),
     ],
 )
-def test_what_a_folder_holds_that_cannot_be_listed_is_not_taken_for_gone(
+def test_files_of_an_unlistable_folder_are_not_considered_deleted(
     tree: Tree, why: int, reason: str, hidden: bool
 ) -> None:
     root = tree({"a.py": "", "closed/b.py": "", "closed/in/c.py": "", "closed_not/d.py": ""})
@@ -238,10 +238,10 @@ def test_what_a_folder_holds_that_cannot_be_listed_is_not_taken_for_gone(
         discovery = look(root)
     assert found(discovery) == ["a.py", "closed_not/d.py"]
     assert discovery.skipped == {reason: 1}
-    assert [discovery.hides(path) for path in ("closed/b.py", "closed/in/c.py")] == [hidden, hidden]
+    assert [discovery.is_uncertain(path) for path in ("closed/b.py", "closed/in/c.py")] == [hidden, hidden]
     assert [discovery.covers(path) for path in ("closed/b.py", "closed/in/c.py")] == [not hidden, not hidden]
     assert discovery.covers("closed_not/gone.py")
-    assert not discovery.hides("closed_not/gone.py")
+    assert not discovery.is_uncertain("closed_not/gone.py")
 
 
 @pytest.mark.parametrize("name", ["new\nline", "tab\there", "bell\a", "escape\x1b[31m", "line\u2028separator", "\x9b"])
@@ -252,7 +252,7 @@ def test_a_name_that_cannot_be_shown_in_a_line_is_counted(tree: Tree, name: str)
 
 
 @pytest.mark.parametrize("name", ["ein Wort", "größe", "日本", "no\u00a0break"])
-def test_names_of_all_languages_are_taken(tree: Tree, name: str) -> None:
+def test_names_in_any_script_are_accepted(tree: Tree, name: str) -> None:
     assert found(look(tree({f"{name}.py": ""}))) == [f"{name}.py"]
 
 
@@ -268,7 +268,7 @@ def test_pipes_and_sockets_are_counted_and_not_opened(tree: Tree) -> None:
     finally:
         os.chdir(here)
     assert found(discovery) == ["a.py"]
-    assert discovery.skipped == {discovering.NO_FILE: 2}
+    assert discovery.skipped == {discovering.NOT_A_FILE: 2}
 
 
 def test_a_generated_file_of_50_mb_is_not_opened(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,7 +280,7 @@ def test_a_generated_file_of_50_mb_is_not_opened(tree: Tree, monkeypatch: pytest
     assert look(root).skipped == {discovering.TOO_LARGE: 1}
 
 
-def test_some_folders_can_be_looked_at_alone(tree: Tree) -> None:
+def test_discovery_can_be_limited_to_folders(tree: Tree) -> None:
     files = {"a.py": "", "p/b.py": "", "p/q/c.py": "", "r/d.py": "", "p/.gitignore": "ignored.py", "p/q/ignored.py": ""}
     discovery = discover(tree(files), IndexSettings(), frozenset({"p/q/"}))
     assert found(discovery) == ["p/q/c.py"]
@@ -288,15 +288,15 @@ def test_some_folders_can_be_looked_at_alone(tree: Tree) -> None:
     assert not discovery.covers("p/b.py")
 
 
-def reading(root: Path, path: str, language: str = "python", largest: int = 10_000) -> Reading:
+def reading(root: Path, path: str, language: str = "python", largest: int = 10_000) -> SourceFile:
     return read_file(root, path, language, largest)
 
 
-def test_a_file_that_vanished_is_told_of(tree: Tree) -> None:
+def test_a_missing_file_is_reported(tree: Tree) -> None:
     assert reading(tree({}), "gone.py").skipped == discovering.VANISHED
 
 
-def test_a_file_that_vanishes_while_it_is_opened_is_told_of(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_removed_while_opening_is_reported(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tree({"x.py": ""})
     opened = os.open
 
@@ -308,7 +308,7 @@ def test_a_file_that_vanishes_while_it_is_opened_is_told_of(tree: Tree, monkeypa
     assert reading(root, "x.py").skipped == discovering.VANISHED
 
 
-def test_a_disk_that_fails_while_a_file_is_read_is_told_of(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_error_is_reported(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_path: Path, *_flags: int) -> int:
         raise OSError(errno.EIO, "broken")
 
@@ -317,7 +317,7 @@ def test_a_disk_that_fails_while_a_file_is_read_is_told_of(tree: Tree, monkeypat
     assert reading(root, "x.py").skipped == discovering.VANISHED
 
 
-def test_a_file_that_may_not_be_read_is_remembered_until_it_may(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file_is_recorded_until_it_is_readable(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     def closed(path: Path, *_flags: int) -> int:
         raise PermissionError(errno.EACCES, "closed", str(path))
 
@@ -326,12 +326,12 @@ def test_a_file_that_may_not_be_read_is_remembered_until_it_may(tree: Tree, monk
         patch.setattr(os, "open", closed)
         read = reading(root, "x.py")
         patch.setattr(os, "access", lambda *_: False)
-        assert not is_back(root, "x.py", "python", read.skipped)
+        assert not can_be_read_now(root, "x.py", "python", read.skipped)
     assert (read.skipped, read.stamp) == (discovering.NO_PERMISSION, look(root).found[0].stamp)
-    assert is_back(root, "x.py", "python", read.skipped)
+    assert can_be_read_now(root, "x.py", "python", read.skipped)
 
 
-def test_a_link_that_took_the_place_of_a_file_is_not_followed(tree: Tree, tmp_path: Path) -> None:
+def test_a_link_that_replaced_a_file_is_not_followed(tree: Tree, tmp_path: Path) -> None:
     root = tree({"sub/a.py": ""})
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "a.py").write_text("SECRET = 1")
@@ -342,7 +342,7 @@ def test_a_link_that_took_the_place_of_a_file_is_not_followed(tree: Tree, tmp_pa
     assert not reading(root, "sub/a.py").skipped
 
 
-def test_a_pipe_in_the_place_of_a_file_keeps_nobody_waiting(tree: Tree) -> None:
+def test_a_pipe_that_replaced_a_file_does_not_block(tree: Tree) -> None:
     root = tree({})
     os.mkfifo(root / "x.py")
     assert reading(root, "x.py").skipped == discovering.VANISHED
@@ -359,26 +359,26 @@ def test_a_pipe_in_the_place_of_a_file_keeps_nobody_waiting(tree: Tree) -> None:
         (b"\xff\xfe def x(: pass", ""),
     ],
 )
-def test_content_tells_what_is_no_code(tree: Tree, content: bytes, why: str) -> None:
+def test_binary_and_generated_content_is_detected(tree: Tree, content: bytes, why: str) -> None:
     assert reading(tree({"x.py": content}), "x.py", largest=100_000).skipped == why
 
 
-def test_a_file_that_grew_too_large_is_told_of(tree: Tree) -> None:
+def test_a_file_that_grew_too_large_is_reported(tree: Tree) -> None:
     assert reading(tree({"x.py": "x" * 20}), "x.py", largest=10).skipped == discovering.TOO_LARGE
 
 
-def test_a_grammar_that_is_missing_is_told_of(tree: Tree) -> None:
+def test_a_missing_grammar_is_reported(tree: Tree) -> None:
     read = reading(tree({"x.py": ""}), "x.py", language="klingon")
     assert (read.skipped, bool(read.stamp), bool(read.digest)) == (NO_GRAMMAR, True, True)
-    assert not is_back(tree({}), "x.py", "klingon", read.skipped)
-    assert is_back(tree({}), "x.py", "python", NO_GRAMMAR)
+    assert not can_be_read_now(tree({}), "x.py", "klingon", read.skipped)
+    assert can_be_read_now(tree({}), "x.py", "python", NO_GRAMMAR)
 
 
-def test_what_a_language_chokes_on_costs_this_file_only(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_language_affects_only_this_file(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     def choke(_path: str, _source: bytes) -> None:
         raise RuntimeError("too much")
 
     monkeypatch.setattr(load_language("python"), "extract", choke, raising=False)
     read = reading(tree({"x.py": ""}), "x.py")
     assert read.skipped
-    assert "too much" in read.problems[0].what
+    assert "too much" in read.problems[0].message

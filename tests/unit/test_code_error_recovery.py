@@ -1,10 +1,10 @@
-"""A file saved in the middle of a line: what is broken costs itself, not the definitions after it nor their edges."""
+"""Files saved in the middle of a line: only the broken part is lost."""
 
 import pytest
 from tree_sitter import Parser
 
-from tests.half_typed import ALL, calls_of, names_of, read
-from treering.code.languages.error_recovery import parsed
+from tests.broken_sources import ALL, calls_of, names_of, read
+from treering.code.languages.error_recovery import parse_with_recovery
 from treering.code.languages.python.statements import GRAMMAR
 
 BROKEN = {
@@ -88,9 +88,7 @@ CONSTRUCTIONS = {("d", "K")}
 
 
 @pytest.mark.parametrize(("language", "broken"), [(name, text) for name, texts in BROKEN.items() for text in texts])
-def test_what_is_half_typed_costs_no_definition_around_it_and_gives_its_edges_to_nobody(
-    language: str, broken: str
-) -> None:
+def test_an_incomplete_statement_loses_no_other_definition_or_edge(language: str, broken: str) -> None:
     written = ALL[language]
     source = written.with_between(broken)
     assert {"a", "c", "K", "K.m", "d"} <= names_of(written, source)
@@ -107,9 +105,9 @@ def test_what_is_half_typed_costs_no_definition_around_it_and_gives_its_edges_to
         ("rust", 4, "fn b() {"),
     ],
 )
-def test_the_broken_line_is_told(language: str, line: int, broken: str) -> None:
+def test_the_broken_line_is_reported(language: str, line: int, broken: str) -> None:
     problems = read(ALL[language], ALL[language].with_between(broken)).problems
-    assert [(problem.line, problem.what) for problem in problems] == [(line, "syntax error")]
+    assert [(problem.line, problem.message) for problem in problems] == [(line, "syntax error")]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +124,7 @@ def test_the_broken_line_is_told(language: str, line: int, broken: str) -> None:
         ("rust", "    fn half(&self) {\n        foo("),
     ],
 )
-def test_a_broken_method_costs_no_other_method(language: str, broken: str) -> None:
+def test_a_broken_method_loses_no_other_method(language: str, broken: str) -> None:
     written = ALL[language]
     source = "\n".join((written.opening + written.first, written.members.replace("{}", broken, 1), *written.rest))
     assert {"a", "B", "B.n", "B.o", "c", "K", "K.m", "d"} <= names_of(written, source)
@@ -145,21 +143,21 @@ def test_what_follows_a_broken_line_keeps_its_line_number() -> None:
         assert {d.qualname: (d.line, d.end_line) for d in found} == whole
 
 
-def test_a_text_that_looks_like_code_is_no_reason_to_mend() -> None:
+def test_code_inside_strings_does_not_trigger_recovery() -> None:
     source = b'TEXT = """\ndef inside():\n"""\n\ndef b(:\n    pass\n\n\ndef after():\n    pass\n'
-    found = parsed(Parser(GRAMMAR), source, "python")
+    found = parse_with_recovery(Parser(GRAMMAR), source, "python")
     assert b'"""\ndef inside():\n"""' in found.text
     assert {"b", "after"} <= names_of(ALL["python"], source)
     assert "inside" not in names_of(ALL["python"], source)
 
 
 @pytest.mark.parametrize("language", ALL)
-def test_a_whole_text_has_no_problem(language: str) -> None:
+def test_a_valid_text_has_no_problem(language: str) -> None:
     assert read(ALL[language], ALL[language].with_between("")).problems == ()
 
 
-def test_a_whole_text_is_read_as_it_is() -> None:
+def test_a_valid_text_is_parsed_unchanged() -> None:
     source = ALL["python"].with_between("").encode()
-    found = parsed(Parser(GRAMMAR), source, "python")
+    found = parse_with_recovery(Parser(GRAMMAR), source, "python")
     assert found.text is source
     assert found.lines == ()

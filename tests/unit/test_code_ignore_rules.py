@@ -1,4 +1,4 @@
-"""Which rules of git hold in a project: those of the repository around it, of this clone, and of whoever uses git."""
+"""The gitignore rules that apply to a project: of the repository, of the clone and of the user."""
 
 import os
 import tempfile
@@ -11,9 +11,9 @@ from pathspec import GitIgnoreSpec
 
 from tests.code_projects import written
 from treering.code.files.discovery import discover
-from treering.code.files.ignore_rule import rule
-from treering.code.files.ignore_rules import rules_of
-from treering.code.files.outer_ignore_rules import GitHome, git_home, rules_around
+from treering.code.files.ignore_rule import compile_rule
+from treering.code.files.ignore_rules import load_rule_file
+from treering.code.files.outer_ignore_rules import GitHome, git_home, load_outer_rules
 from treering.core.settings import IndexSettings
 
 
@@ -49,12 +49,12 @@ def test_the_rules_of_a_folder_are_the_same_from_above_and_from_inside(tmp_path:
 
 
 @pytest.mark.parametrize("rule", ["*\n", "project/\n", "*.py\n!/keep\n"])
-def test_a_folder_that_is_named_is_read_though_a_repository_around_it_ignores_it(tmp_path: Path, rule: str) -> None:
+def test_an_explicit_root_is_read_even_if_the_repository_ignores_it(tmp_path: Path, rule: str) -> None:
     written(tmp_path, {".git/HEAD": "", ".gitignore": rule, "project/a.py": ""})
     assert found(tmp_path / "project") == ([] if rule.startswith("*.py") else ["a.py"])
 
 
-def test_rules_outside_of_a_repository_hold_nowhere_else(tmp_path: Path) -> None:
+def test_rules_outside_a_repository_do_not_apply(tmp_path: Path) -> None:
     written(tmp_path, {".gitignore": "*.py\n", "project/a.py": ""})
     assert found(tmp_path / "project") == ["a.py"]
 
@@ -76,7 +76,7 @@ def test_a_submodule_has_rules_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", ["", "gitdir:", "gitdir: /nowhere/at/all\n", "nonsense", "gitdir: \0\n"])
-def test_a_file_that_leads_to_no_repository_costs_nothing(tmp_path: Path, said: str) -> None:
+def test_a_git_file_without_a_repository_is_ignored(tmp_path: Path, said: str) -> None:
     assert found(written(tmp_path, {".git": said, "a.py": ""})) == ["a.py"]
 
 
@@ -94,7 +94,7 @@ def test_a_file_that_leads_to_no_repository_costs_nothing(tmp_path: Path, said: 
         },
     ],
 )
-def test_what_a_user_of_git_ignores_everywhere_is_ignored(tmp_path: Path, files: dict[str, str]) -> None:
+def test_the_users_global_ignore_file_applies(tmp_path: Path, files: dict[str, str]) -> None:
     home = at_home(tmp_path / "home", files)
     root = written(tmp_path / "project", {".git/HEAD": "", "mine.py": "", "a.py": ""})
     assert found(root, home) == ["a.py"]
@@ -104,12 +104,12 @@ def test_what_a_user_of_git_ignores_everywhere_is_ignored(tmp_path: Path, files:
 @pytest.mark.parametrize(
     "configuration", ["[core]\nexcludesfile =\n", '[core "x"]\nexcludesfile = ~/own\n', "excludesfile = ~/own\n", "[co"]
 )
-def test_a_configuration_that_names_no_file_of_rules_changes_nothing(tmp_path: Path, configuration: str) -> None:
+def test_a_configuration_without_an_excludes_file_changes_nothing(tmp_path: Path, configuration: str) -> None:
     home = at_home(tmp_path / "home", {".gitconfig": configuration, "own": "a.py\n", ".config/git/ignore": "mine.py\n"})
     assert found(written(tmp_path / "project", {".git/HEAD": "", "mine.py": "", "a.py": ""}), home) == ["a.py"]
 
 
-def test_the_repository_decides_before_its_user(tmp_path: Path) -> None:
+def test_repository_rules_take_precedence_over_user_rules(tmp_path: Path) -> None:
     home = at_home(tmp_path / "home", {".config/git/ignore": "*.gen.py\n", "other": "a.py\n"})
     root = written(
         tmp_path / "project", {".git/HEAD": "", ".gitignore": "!x.gen.py\n", "x.gen.py": "", "y.gen.py": "", "a.py": ""}
@@ -119,7 +119,7 @@ def test_the_repository_decides_before_its_user(tmp_path: Path) -> None:
     assert found(root, home) == ["x.gen.py", "y.gen.py"]
 
 
-def test_a_user_may_keep_the_rules_elsewhere_a_project_may_not(tmp_path: Path) -> None:
+def test_a_user_but_not_a_project_may_link_the_rule_file(tmp_path: Path) -> None:
     home = at_home(tmp_path / "home", {"dotfiles/ignore": "mine.py\n"})
     (tmp_path / "home" / ".config" / "git").mkdir(parents=True)
     (tmp_path / "home" / ".config" / "git" / "ignore").symlink_to(tmp_path / "home" / "dotfiles" / "ignore")
@@ -130,7 +130,7 @@ def test_a_user_may_keep_the_rules_elsewhere_a_project_may_not(tmp_path: Path) -
     assert found(root, home) == ["a.py"]
 
 
-def test_nothing_but_files_of_git_is_read_outside_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_git_files_are_read_outside_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = at_home(tmp_path / "home", {".config/git/ignore": "x\n", ".gitconfig": "[core]\nexcludesfile = ~/own\n"})
     root = written(tmp_path / "repository" / "app", {"a.py": ""}).resolve()
     written(tmp_path / "repository", {".git/config": "", ".gitignore": "b.py\n", "secret.py": "", "secret": ""})
@@ -156,14 +156,14 @@ def test_nothing_but_files_of_git_is_read_outside_the_root(tmp_path: Path, monke
     }
 
 
-def test_rules_are_equal_as_long_as_they_say_the_same(tmp_path: Path) -> None:
+def test_rules_with_the_same_content_are_equal(tmp_path: Path) -> None:
     root = written(tmp_path / "app", {"a.py": ""})
     written(tmp_path, {".git/info/exclude": "x\n", ".gitignore": "y\n"})
-    before = rules_around(root, None)
+    before = load_outer_rules(root, None)
     assert before is not None
-    assert rules_around(root, None) == before
+    assert load_outer_rules(root, None) == before
     written(tmp_path, {".gitignore": "z\n"})
-    assert rules_around(root, None) != before
+    assert load_outer_rules(root, None) != before
 
 
 _PARTS = st.sampled_from(("a", "b", "*", "**", "?", "[ab]", ".py", "(?P<x>", "a b", "\\\\#", "ä"))
@@ -178,11 +178,9 @@ _PATHS = st.lists(st.sampled_from(("a", "b", "ab", "a.py", "(?P<x>", "ä", "#"))
 
 
 @given(st.lists(_LINES, max_size=6), st.lists(_PATHS, min_size=1, max_size=10), st.booleans())
-def test_asking_whether_any_rule_is_about_a_path_changes_no_answer(
-    lines: list[str], paths: list[str], folder: bool
-) -> None:
+def test_the_combined_expression_does_not_change_results(lines: list[str], paths: list[str], folder: bool) -> None:
     with tempfile.TemporaryDirectory() as place:
-        rules = rules_of(written(Path(place), {".gitignore": "\n".join([*lines, "never"])}) / ".gitignore")
+        rules = load_rule_file(written(Path(place), {".gitignore": "\n".join([*lines, "never"])}) / ".gitignore")
     assert rules is not None
     for path in (f"{path}/" if folder else path for path in paths):
         assert rules.decide(path) == rules.spec.check_file(path).include
@@ -201,16 +199,16 @@ _NAMES = st.text("ab*[.|$", min_size=1, max_size=6)
     st.lists(st.lists(_NAMES, min_size=1, max_size=6).map("/".join), min_size=1, max_size=10),
     st.booleans(),
 )
-def test_a_rule_says_what_it_says_to_those_who_try_every_way(lines: list[str], paths: list[str], folder: bool) -> None:
+def test_a_linear_rule_matches_like_the_backtracking_one(lines: list[str], paths: list[str], folder: bool) -> None:
     slowly = GitIgnoreSpec.from_lines(line for line in lines if _is_understood(line))
-    quickly = GitIgnoreSpec.from_lines((line for line in lines if _is_understood(line)), rule)
+    quickly = GitIgnoreSpec.from_lines((line for line in lines if _is_understood(line)), compile_rule)
     for path in (f"{path}/" if folder else path for path in paths):
         assert quickly.check_file(path).include == slowly.check_file(path).include
 
 
 def _is_understood(line: str) -> bool:
     try:
-        rule(line)
+        compile_rule(line)
     except ValueError:
         return False
     return True
@@ -227,30 +225,30 @@ def _is_understood(line: str) -> bool:
         ("/a/**/" + "*a*a*/**/" * 30 + "b", "a/" + "aaaaaa/" * 100 + "c"),
     ],
 )
-def test_no_rule_takes_for_ever(tmp_path: Path, line: str, path: str) -> None:
-    rules = rules_of(written(tmp_path, {".gitignore": f"{line}\n"}) / ".gitignore")
+def test_no_rule_takes_exponential_time(tmp_path: Path, line: str, path: str) -> None:
+    rules = load_rule_file(written(tmp_path, {".gitignore": f"{line}\n"}) / ".gitignore")
     assert rules is not None
     assert rules.decide(f"{path}.py") is None
     assert rules.decide(f"{path}b" if "/" not in path else f"{path[:-1]}b") is True
 
 
-def test_rules_without_sense_are_passed_over(tmp_path: Path) -> None:
+def test_invalid_rules_are_skipped(tmp_path: Path) -> None:
     lines = ("[z-a].py", "[", "a\\", "!", "x" * 5_000, "[[&&||~~].py", "good.py")
     root = written(tmp_path, {".git/HEAD": "", ".gitignore": "\n".join(lines), "good.py": "", "a.py": "", "&.py": ""})
     assert found(root) == ["a.py"]
 
 
-def test_no_class_of_a_rule_is_a_slash(tmp_path: Path) -> None:
+def test_character_classes_do_not_match_a_slash(tmp_path: Path) -> None:
     root = written(tmp_path, {".git/HEAD": "", ".gitignore": "a[!b]c.py\nx[+-9]y.py\n"})
     written(root, {f"{name}.py": "" for name in ("a/c", "aac", "abc", "x/y", "x5y")})
     assert found(root) == ["a/c.py", "abc.py", "x/y.py"]
 
 
-def test_nobody_at_home_has_no_rules() -> None:
+def test_an_environment_without_home_has_no_user_rules() -> None:
     assert git_home({}) is None
 
 
-def test_a_configuration_may_be_named(tmp_path: Path) -> None:
+def test_the_environment_may_name_the_configuration(tmp_path: Path) -> None:
     named = written(tmp_path, {"config": f"[core]\nexcludesfile = {tmp_path}/own\n", "own": "mine.py\n"}) / "config"
     home = git_home({"HOME": str(tmp_path / "home"), "GIT_CONFIG_GLOBAL": str(named)})
     assert found(written(tmp_path / "project", {".git/HEAD": "", "mine.py": ""}), home) == []

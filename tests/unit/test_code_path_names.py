@@ -38,7 +38,7 @@ def test_a_path_is_one_from_the_root(tmp_path: Path, name: str, asked: str, plac
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "{root}-too/a.py", "../a.py", "src/../../a.py", "..", "/"])
-def test_what_leads_out_of_the_root_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_path_outside_the_root_is_rejected(tmp_path: Path, name: str) -> None:
     root = tmp_path / "project"
     with pytest.raises(InvalidInput, match="outside"):
         from_root(name.format(root=root), root)
@@ -60,7 +60,7 @@ def test_what_leads_out_of_the_root_is_refused(tmp_path: Path, name: str) -> Non
         ("app.py\0", "app.py\0"),
     ],
 )
-def test_who_stands_in_a_folder_names_what_is_there(tmp_path: Path, name: str, expected: str) -> None:
+def test_a_name_in_a_folder_refers_to_files_there(tmp_path: Path, name: str, expected: str) -> None:
     here = tmp_path / "src"
     (here / "deep").mkdir(parents=True)
     (here / "app.py").touch()
@@ -68,6 +68,6 @@ def test_who_stands_in_a_folder_names_what_is_there(tmp_path: Path, name: str, e
     assert from_folder(name, here, tmp_path) == expected.format(root=tmp_path)
 
 
-def test_who_stands_elsewhere_does_not(tmp_path: Path) -> None:
+def test_a_name_outside_the_root_is_unchanged(tmp_path: Path) -> None:
     (tmp_path / "app.py").touch()
     assert from_folder("app.py", tmp_path, tmp_path / "another") == "app.py"

@@ -1,10 +1,10 @@
-"""Indexes that do not fit, are damaged or mean harm."""
+"""SCIP indexes that are mismatched, damaged or malicious."""
 
 import pytest
 
 from tests.scip_indexes import Project
 from treering.code.facts import DefinitionKind
-from treering.code.scip import Refused, ScipLimits, read_scip
+from treering.code.scip import ScipLimits, ScipRejection, read_scip
 from treering.code.scip.scip_pb2 import Document, Index
 from treering.core.errors import InvalidInput
 
@@ -26,12 +26,12 @@ def _read(data: bytes) -> object:
 @pytest.mark.parametrize(
     "data", [b"\xff\xff\xff", b"SQLite format 3\x00" * 20, b"\x12\x7fabc", b"", b"\x12\x00" * 1000]
 )
-def test_what_is_no_index_is_refused_with_what_to_do(data: bytes) -> None:
+def test_invalid_data_is_rejected_with_advice(data: bytes) -> None:
     with pytest.raises(InvalidInput, match="indexer"):
         _read(data)
 
 
-def test_every_cut_of_an_index_is_an_error_or_an_answer() -> None:
+def test_every_truncated_index_is_an_error_or_readable() -> None:
     whole = _run().bytes()
     for length in range(len(whole)):
         try:
@@ -55,38 +55,43 @@ def test_an_index_larger_than_allowed_is_not_decoded() -> None:
 def test_a_document_larger_than_allowed_is_left_out() -> None:
     found = _run().read(limits=ScipLimits(document_bytes=10))
     assert found.edges == {}
-    assert found.refused == {Refused.TOO_LARGE: 1}
+    assert found.rejected == {ScipRejection.TOO_LARGE: 1}
 
 
-def test_documents_of_other_versions_of_a_file_are_refused() -> None:
+def test_documents_of_changed_files_are_rejected() -> None:
     project = _run()
     project.files["m.py"] = b"# a line that came later\ndef run(): ...\nrun()\n"
     found = project.read()
     assert found.edges == {}
-    assert found.refused == {Refused.OTHER_FILE: 1}
-    assert found.problems == ("m.py: the file is not the one that was indexed",)
+    assert found.rejected == {ScipRejection.OTHER_FILE: 1}
+    assert found.problems == ("m.py: the file changed since it was indexed",)
 
 
-def test_a_document_that_brings_another_text_is_refused() -> None:
+def test_a_document_with_another_text_is_rejected() -> None:
     project = _run()
     project.documents["m.py"].text = "def run(): ...\nrun() \n"
-    assert project.read().refused == {Refused.OTHER_FILE: 1}
+    assert project.read().rejected == {ScipRejection.OTHER_FILE: 1}
 
 
 @pytest.mark.parametrize(
     "span", [(9, 0, 3), (0, 0, 99), (0, -1, 3), (-1, 0, 3), (0, 5, 3), (0,), (), (0, 0, 0, 0, 0), (2**31 - 1, 0, 1)]
 )
-def test_positions_that_the_file_does_not_have_are_refused(span: tuple[int, ...]) -> None:
+def test_positions_outside_the_file_are_rejected(span: tuple[int, ...]) -> None:
     project = _run()
     project.at("m.py", span, RUN)
-    assert project.read().refused == {Refused.OTHER_FILE: 1}
+    assert project.read().rejected == {ScipRejection.OTHER_FILE: 1}
 
 
 @pytest.mark.parametrize(
     ("path", "why"),
-    [("../m.py", Refused.OUTSIDE), ("/etc/passwd", Refused.OUTSIDE), ("", Refused.OUTSIDE), ("n.py", Refused.NOT_HERE)],
+    [
+        ("../m.py", ScipRejection.OUTSIDE),
+        ("/etc/passwd", ScipRejection.OUTSIDE),
+        ("", ScipRejection.OUTSIDE),
+        ("n.py", ScipRejection.NOT_HERE),
+    ],
 )
-def test_nothing_outside_the_project_is_asked_for(path: str, why: Refused) -> None:
+def test_no_file_outside_the_project_is_read(path: str, why: ScipRejection) -> None:
     project = _run()
     project.documents["m.py"].relative_path = path
     asked: list[str] = []
@@ -96,21 +101,21 @@ def test_nothing_outside_the_project_is_asked_for(path: str, why: Refused) -> No
         return None
 
     found = read_scip(project.bytes(), lambda _path: (), source_of)
-    assert found.refused == {why: 1}
-    assert asked == ([] if why is Refused.OUTSIDE else [path])
+    assert found.rejected == {why: 1}
+    assert asked == ([] if why is ScipRejection.OUTSIDE else [path])
 
 
-def test_problems_are_told_up_to_a_number_and_counted_all() -> None:
+def test_problems_are_listed_up_to_a_limit_and_all_counted() -> None:
     documents = [Document(relative_path=f"{number}.py").SerializeToString() for number in range(9)]
     index = Index(documents=documents)
     index.metadata.tool_info.name = "hand"
-    found = read_scip(index.SerializeToString(), lambda _: (), lambda _: None, limits=ScipLimits(told_problems=2))
+    found = read_scip(index.SerializeToString(), lambda _: (), lambda _: None, limits=ScipLimits(max_named_problems=2))
     assert len(found.problems) == 2
-    assert found.refused == {Refused.NOT_HERE: 9}
+    assert found.rejected == {ScipRejection.NOT_HERE: 9}
 
 
 @pytest.mark.parametrize(("encoding", "start"), [(1, 10), (2, 7), (3, 6), (0, 10), (0, 7), (0, 6)])
-def test_columns_are_counted_as_the_index_says_or_as_names_fit(encoding: int, start: int) -> None:
+def test_the_position_encoding_is_declared_or_detected(encoding: int, start: int) -> None:
     project = Project({"m.py": "def run(): ...\n'é😀'; run()\n"})
     project.define("m.py", "run", DefinitionKind.FUNCTION, 1)
     project.documents["m.py"].position_encoding = encoding
@@ -120,7 +125,7 @@ def test_columns_are_counted_as_the_index_says_or_as_names_fit(encoding: int, st
     assert [edge.line for edge in project.read().edges["m.py"]] == [2]
 
 
-def test_a_file_that_changes_between_two_looks_is_left_out() -> None:
+def test_a_file_that_changes_between_passes_is_left_out() -> None:
     project, looks = _run(), iter([b"def run(): ...\nrun()\n", b"nothing\n"])
     found = read_scip(project.bytes(), lambda _path: project.definitions["m.py"], lambda _path: next(looks))
     assert found.edges == {}

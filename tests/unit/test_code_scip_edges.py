@@ -1,186 +1,211 @@
-"""What a SCIP index adds: edges of a compiler, each checked against the text."""
+"""Edges derived from a SCIP index."""
+
+import pytest
 
 from tests.scip_indexes import Project
-from treering.code.facts import DefinitionKind
-from treering.code.scip import Refused
-from treering.core.graph import EdgeKind
+from treering.code.facts import CallFlow, DefinitionKind
+from treering.code.scip import ScipRejection
+from treering.core.graph import EdgeKind, GraphSource
 
-HELPER, BASE, RUN = "scip x d 1 tools/helper().", "scip x d 1 tools/Base#", "scip x d 1 tools/Base#run()."
-TOOLS = "def helper(x):\n    return x\n\n\nclass Base:\n    def run(self): ...\n"
-USER = (
-    "from tools import helper, Base\n\n\n"
-    "class User(Base):\n    def go(self):\n        helper(1)\n        return Base()\n"
+FUNCTION, METHOD, CLASS = DefinitionKind.FUNCTION, DefinitionKind.METHOD, DefinitionKind.CLASS
+TOKEN, APP = "auth/tokens.py", "app.py"
+TOKENS = "scip python demo 1 `auth.tokens`/__init__:"
+VERIFY = "scip python demo 1 auth/tokens/verify()."
+SIGNER = "scip python demo 1 auth/tokens/Signer#"
+INIT = "scip python demo 1 auth/tokens/Signer#__init__()."
+
+
+def _tokens() -> Project:
+    project = Project(
+        {
+            TOKEN: "class Signer:\n    def __init__(self):\n        pass\n\ndef verify(token):\n    return Signer()\n",
+            APP: "from auth.tokens import verify, Signer as S\n\ndef login():\n    verify(1)\n    return S()\nverify\n",
+        }
+    )
+    project.define(TOKEN, "Signer", CLASS, 1, 3)
+    project.define(TOKEN, "Signer.__init__", METHOD, 2, 3)
+    project.define(TOKEN, "verify", FUNCTION, 5, 6)
+    project.define(APP, "login", FUNCTION, 3, 5)
+    project.at(TOKEN, (0, 0, 0), TOKENS, defines=True)
+    project.mention(TOKEN, "Signer", SIGNER, defines=True)
+    project.mention(TOKEN, "__init__", INIT, defines=True)
+    project.mention(TOKEN, "verify", VERIFY, defines=True)
+    project.mention(APP, "login", "scip python demo 1 app/login().", defines=True)
+    project.mention(APP, "verify", VERIFY)
+    project.mention(APP, "Signer", SIGNER)
+    return project
+
+
+def _calls(project: Project) -> set[tuple[str, str]]:
+    found = project.read().edges
+    return {(edge.origin, edge.target) for edges in found.values() for edge in edges if edge.kind is EdgeKind.CALLS}
+
+
+def test_a_call_goes_from_the_innermost_definition_to_the_one_that_is_called() -> None:
+    project = _tokens()
+    project.mention(APP, "verify", VERIFY, nth=1)
+    assert _calls(project) == {("app.py::login", "auth/tokens.py::verify")}
+
+
+def test_edges_have_full_confidence_source_and_flow() -> None:
+    project = _tokens()
+    project.mention(APP, "verify", VERIFY, nth=1)
+    project.mention(TOKEN, "Signer", SIGNER, nth=1)
+    found = project.read()
+    assert found.source is GraphSource.SCIP
+    assert [(edge.confidence, edge.line, edge.flow) for edge in found.edges[APP]] == [(1.0, 4, CallFlow.ARGUMENTS)]
+    assert [(edge.confidence, edge.line, edge.flow) for edge in found.edges[TOKEN]] == [(1.0, 6, CallFlow.RESULT)]
+
+
+def test_a_reference_that_is_not_a_call_is_not_an_edge() -> None:
+    project = _tokens()
+    project.mention(APP, "verify", VERIFY, nth=2)
+    assert _calls(project) == set()
+
+
+def test_a_constructor_is_a_call_of_its_class() -> None:
+    project = _tokens()
+    project.mention(TOKEN, "Signer", INIT, nth=1)
+    assert _calls(project) == {("auth/tokens.py::verify", "auth/tokens.py::Signer")}
+
+
+def test_an_import_alias_is_accepted() -> None:
+    project = _tokens()
+    project.mention(APP, "S()", INIT).range[2] -= 2
+    assert _calls(project) == {("app.py::login", "auth/tokens.py::Signer")}
+
+
+def test_an_unexplained_name_is_rejected() -> None:
+    project = _tokens()
+    project.mention(APP, "verify", SIGNER, nth=1)
+    found = project.read()
+    assert found.edges[APP] == ()
+    assert found.rejected == {ScipRejection.OTHER_NAME: 1}
+
+
+def test_an_export_alias_of_another_file_is_accepted() -> None:
+    base, app, symbol = "base.ts", "app.ts", "scip npm demo 1 `base.ts`/Hono#"
+    project = Project(
+        {base: "class Hono {}\nexport { Hono as Base }\n", app: "import { Base } from './base'\nnew Base\n"}
+    )
+    project.define(base, "Hono", CLASS, 1)
+    project.mention(base, "Hono", symbol, defines=True)
+    project.mention(base, "Hono", symbol, nth=1)
+    project.mention(app, "Base", symbol, nth=1)
+    assert _calls(project) == {("app.ts", "base.ts::Hono")}
+
+
+def test_an_ambiguous_symbol_is_rejected() -> None:
+    project = Project({"a/conftest.py": "def app(): ...\n", "b/conftest.py": "def app(): ...\n", "t.py": "app()\n"})
+    for path in ("a/conftest.py", "b/conftest.py"):
+        project.define(path, "app", FUNCTION, 1)
+        project.mention(path, "app", "scip python . . conftest/app().", defines=True)
+    project.mention("t.py", "app", "scip python . . conftest/app().")
+    assert project.read().rejected == {ScipRejection.AMBIGUOUS: 1}
+    assert _calls(project) == set()
+
+
+def test_a_symbol_of_one_document_means_nothing_in_another() -> None:
+    text = "def outer():\n    def inner(): ...\n    inner()\n"
+    project = Project({"a.py": text, "b.py": text})
+    for path in ("a.py", "b.py"):
+        project.define(path, "outer", FUNCTION, 1, 3)
+        project.define(path, "outer.inner", FUNCTION, 2)
+    project.mention("a.py", "inner", "local 4", defines=True)
+    project.mention("a.py", "inner", "local 4", nth=1)
+    project.mention("b.py", "inner", "local 4", nth=1)
+    assert _calls(project) == {("a.py::outer", "a.py::outer.inner")}
+
+
+def test_a_module_that_an_import_names_is_imported() -> None:
+    project = _tokens()
+    project.mention(APP, "auth.tokens", TOKENS)
+    found = project.read().edges[APP]
+    assert [(edge.origin, edge.target, edge.kind, edge.line) for edge in found] == [
+        ("app.py", "auth/tokens.py", EdgeKind.IMPORTS, 1)
+    ]
+
+
+def test_a_module_that_is_only_mentioned_is_not_imported() -> None:
+    project = _tokens()
+    project.mention(APP, "login", TOKENS)
+    assert project.read().edges[APP] == ()
+
+
+BASE, DERIVED = "scip python demo 1 m/Base#", "scip python demo 1 m/Derived#"
+
+
+def _classes(bases: str) -> Project:
+    text = f"class Base:\n    def run(self): ...\n\nclass Derived({bases}):\n    def run(self): ...\n"
+    project = Project({"m.py": text})
+    project.define("m.py", "Base", CLASS, 1, 2)
+    project.define("m.py", "Base.run", METHOD, 2)
+    project.define("m.py", "Derived", CLASS, 4, 5)
+    project.define("m.py", "Derived.run", METHOD, 5)
+    project.mention("m.py", "Base", BASE, defines=True)
+    project.mention("m.py", "run", f"{BASE}run().", defines=True)
+    project.mention("m.py", "Derived", DERIVED, defines=True)
+    project.mention("m.py", "run", f"{DERIVED}run().", nth=1, defines=True)
+    return project
+
+
+def test_relations_are_inheritance_of_classes_and_of_methods() -> None:
+    project = _classes("Base")
+    project.relate("m.py", DERIVED, BASE)
+    project.relate("m.py", f"{DERIVED}run().", f"{BASE}run().")
+    assert {(edge.origin, edge.target, edge.kind) for edge in project.read().edges["m.py"]} == {
+        ("m.py::Derived", "m.py::Base", EdgeKind.EXTENDS),
+        ("m.py::Derived.run", "m.py::Base.run", EdgeKind.IMPLEMENTS),
+    }
+
+
+def test_a_base_missing_in_the_class_header_is_rejected() -> None:
+    project = _classes("Other")
+    project.relate("m.py", DERIVED, BASE)
+    found = project.read()
+    assert found.edges["m.py"] == ()
+    assert found.rejected == {ScipRejection.OTHER_NAME: 1}
+
+
+def test_a_class_implements_an_interface() -> None:
+    project = Project({"a.ts": "interface Router {}\nclass Trie implements Router {}\n"})
+    project.define("a.ts", "Router", DefinitionKind.INTERFACE, 1)
+    project.define("a.ts", "Trie", CLASS, 2)
+    project.mention("a.ts", "Router", "scip npm d 1 `a.ts`/Router#", defines=True)
+    project.mention("a.ts", "Trie", "scip npm d 1 `a.ts`/Trie#", defines=True)
+    project.relate("a.ts", "scip npm d 1 `a.ts`/Trie#", "scip npm d 1 `a.ts`/Router#")
+    assert [edge.kind for edge in project.read().edges["a.ts"]] == [EdgeKind.IMPLEMENTS]
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "called"),
+    [
+        ("a.ts", "run<Map<string, () => void>>(1)", True),
+        ("a.ts", "run?.(1)", True),
+        ("a.ts", "run`text`", True),
+        ("a.ts", "x = run", False),
+        ("a.ts", "  async run(event: Event): void {", False),
+        ("a.ts", "// run(1)", False),
+        ("a.rs", "x.run::<u8>(1)", True),
+        ("a.rs", "run!(1)", True),
+        ("a.rs", "/// See run(1)", False),
+        ("a.go", "run[int](1)", True),
+        ("a.py", "handlers.append(run)", False),
+        ("a.py", "# run(1)", False),
+    ],
 )
+def test_calls_are_recognised_by_the_surrounding_text(path: str, line: str, called: bool) -> None:
+    project = Project({path: f"run\n{line}\n"})
+    project.define(path, "run", FUNCTION, 1)
+    project.mention(path, "run", "scip x d 1 run().", defines=True)
+    project.mention(path, "run", "scip x d 1 run().", nth=1)
+    assert bool(_calls(project)) is called
 
 
-def project(user: str = USER) -> Project:
-    """What tools.py defines; what user.py mentions is said by each test."""
-    made = Project({"tools.py": TOOLS, "user.py": user})
-    made.define("tools.py", "helper", DefinitionKind.FUNCTION, 1, 2)
-    made.define("tools.py", "Base", DefinitionKind.CLASS, 5, 6)
-    made.define("tools.py", "Base.run", DefinitionKind.METHOD, 6)
-    for word, symbol in (("helper", HELPER), ("Base", BASE), ("run", RUN)):
-        made.mention("tools.py", word, symbol, defines=True)
-    return made
-
-
-def ends(made: Project) -> set[tuple[str, str, EdgeKind]]:
-    return {(edge.origin, edge.target, edge.kind) for each in made.read().edges.values() for edge in each}
-
-
-def test_calls_are_read_from_the_innermost_definition() -> None:
-    made = project()
-    made.define("user.py", "User", DefinitionKind.CLASS, 4, 7)
-    made.define("user.py", "User.go", DefinitionKind.METHOD, 5, 7)
-    made.mention("user.py", "helper", HELPER, nth=1)
-    made.mention("user.py", "Base", BASE, nth=2)
-    assert ends(made) >= {
-        ("user.py::User.go", "tools.py::helper", EdgeKind.CALLS),
-        ("user.py::User.go", "tools.py::Base", EdgeKind.CALLS),
-    }
-
-
-TWICE = """from typing import overload
-from tools import helper
-
-
-class User:
-    @property
-    def size(self): return 1
-
-    @size.setter
-    def size(
-        self, new
-    ):
-        helper(new)
-
-    helper(0)
-
-
-@overload
-def go(x: int) -> int: ...
-@overload
-def go(x: str) -> str: ...
-def go(x):
-    return helper(x)
-
-
-helper(3)
-"""
-SCRIPT = """import { helper } from './tools'
-export class User {
-  get size() {
-    return 1
-  }
-  set size(v) {
-    helper(v)
-  }
-}
-"""
-
-
-def test_what_is_defined_again_holds_its_code_as_the_first_does() -> None:
-    made = project(TWICE)
-    made.define("user.py", "User", DefinitionKind.CLASS, 5, 15)
-    made.define("user.py", "User.size", DefinitionKind.METHOD, 7)
-    made.define("user.py", "go", DefinitionKind.FUNCTION, 19)
-    made.mention("user.py", "size", "scip x d 1 user/User#size().", defines=True)
-    made.mention("user.py", "size", "scip x d 1 user/User#size().", nth=2)
-    made.mention("user.py", "go", "scip x d 1 user/go().", nth=0, defines=True)
-    made.mention("user.py", "go", "scip x d 1 user/go().", nth=2, defines=True)
-    for nth in range(1, 5):
-        made.mention("user.py", "helper", HELPER, nth=nth)
-    calls = {(edge.line, edge.origin) for edge in made.read().edges["user.py"] if edge.kind is EdgeKind.CALLS}
-    assert calls == {(13, "user.py::User.size"), (15, "user.py::User"), (23, "user.py::go"), (26, "user.py")}
-
-
-def test_the_setter_of_a_script_is_the_same_member_as_its_getter() -> None:
-    helper, size = "scip x d 1 `tools.ts`/helper().", "scip x d 1 `user.ts`/User#`<{}>size`()."
-    made = Project({"tools.ts": "export function helper(x) {}\n", "user.ts": SCRIPT})
-    made.define("tools.ts", "helper", DefinitionKind.FUNCTION, 1)
-    made.mention("tools.ts", "helper", helper, defines=True)
-    made.define("user.ts", "User", DefinitionKind.CLASS, 2, 9)
-    made.define("user.ts", "User.size", DefinitionKind.METHOD, 3, 5)
-    made.mention("user.ts", "size", size.format("get"), defines=True)
-    made.mention("user.ts", "size", size.format("set"), nth=1, defines=True)
-    made.mention("user.ts", "helper", helper, nth=1)
-    assert ("user.ts::User.size", "tools.ts::helper", EdgeKind.CALLS) in ends(made)
-
-
-def test_a_reference_to_something_of_another_name_is_refused() -> None:
-    made = project()
-    made.mention("user.py", "helper", RUN, nth=1)
-    assert not [end for end in ends(made) if end[1] == "tools.py::Base.run"]
-    assert sum(made.read().refused.values()) == 1
-
-
-def test_an_alias_explains_another_name() -> None:
-    made = project("from tools import helper as aid\n\naid(2)\n")
-    made.mention("user.py", "helper", HELPER)
-    made.mention("user.py", "aid", HELPER, nth=1)
-    assert ("user.py", "tools.py::helper", EdgeKind.CALLS) in ends(made)
-
-
-def test_a_mention_is_no_call() -> None:
-    made = project("from tools import helper\nx = [helper]\n")
-    made.mention("user.py", "helper", HELPER, nth=1)
-    assert not [end for end in ends(made) if end[2] is EdgeKind.CALLS]
-
-
-def test_what_a_compiler_says_is_implemented_is() -> None:
-    go = "scip x d 1 user/User#run()."
-    made = project("from tools import Base\n\n\nclass User(Base):\n    def run(self): ...\n")
-    made.define("user.py", "User", DefinitionKind.CLASS, 4, 5)
-    made.define("user.py", "User.run", DefinitionKind.METHOD, 5)
-    made.mention("user.py", "run", go, defines=True)
-    made.relate("user.py", go, RUN)
-    assert ("user.py::User.run", "tools.py::Base.run", EdgeKind.IMPLEMENTS) in ends(made)
-
-
-STARRED = {
-    "pkg/__init__.py": "from ._api import *\nfrom ._client import *\nfrom ._api import get as fetch\n",
-    "pkg/_api.py": "def get(url):\n    return url\n",
-    "pkg/_client.py": "class Client:\n    def close(self): ...\n",
-    "use.py": "import pkg\n\nclient = pkg.Client()\npkg.get(1)\npkg.fetch(2)\n",
-}
-GET, CLIENT = "scip-python python p 1 `pkg._api`/get().", "scip-python python p 1 `pkg._client`/Client#"
-
-
-def starred() -> Project:
-    """A package whose `__init__` hands everything on by stars, and gives one thing another name."""
-    made = Project(STARRED)
-    made.define("pkg/_api.py", "get", DefinitionKind.FUNCTION, 1, 2)
-    made.define("pkg/_client.py", "Client", DefinitionKind.CLASS, 1, 2)
-    made.mention("pkg/_api.py", "get", GET, defines=True)
-    made.mention("pkg/_client.py", "Client", CLIENT, defines=True)
-    return made
-
-
-def test_a_star_re_export_that_is_resolved_to_another_thing_is_refused() -> None:
-    """As scip-python 0.6.6 does it: what comes through a star means whatever the star met first."""
-    made = starred()
-    made.mention("use.py", "Client", GET)
-    made.mention("use.py", "get", GET)
-    assert ends(made) == {("use.py", "pkg/_api.py::get", EdgeKind.CALLS)}
-    assert made.read().refused == {Refused.OTHER_NAME: 1}
-    (edge,) = made.read().edges["use.py"]
-    assert edge.line == 4
-
-
-def test_what_is_handed_on_under_another_name_is_believed() -> None:
-    made = starred()
-    made.mention("pkg/__init__.py", "get", GET)
-    made.mention("use.py", "fetch", GET)
-    made.mention("use.py", "Client", CLIENT)
-    assert ends(made) == {
-        ("use.py", "pkg/_api.py::get", EdgeKind.CALLS),
-        ("use.py", "pkg/_client.py::Client", EdgeKind.CALLS),
-    }
-    assert made.read().refused == {}
-
-
-def test_without_the_alias_the_other_name_is_refused() -> None:
-    made = starred()
-    made.mention("use.py", "fetch", GET)
-    assert ends(made) == set()
-    assert made.read().refused == {Refused.OTHER_NAME: 1}
+def test_documents_of_a_folder_are_files_of_that_folder() -> None:
+    project = Project({"web/a.py": "def run(): ...\nrun()\n"})
+    project.define("web/a.py", "run", FUNCTION, 1)
+    project.documents["web/a.py"].relative_path = "a.py"
+    project.mention("web/a.py", "run", "scip x d 1 run().", defines=True)
+    project.mention("web/a.py", "run", "scip x d 1 run().", nth=1)
+    assert [edge.target for edge in project.read(folder="web").edges["web/a.py"]] == ["web/a.py::run"]

@@ -1,10 +1,10 @@
-"""Secrets in source code: blanked in strings and comments, where everything stays in its place."""
+"""Redaction of secrets in strings and comments of source code."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.code.files.secrets import without_secrets
+from treering.code.files.secrets import redact_secrets
 from treering.code.language_choice import language_named, load_language
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLX"
@@ -17,7 +17,7 @@ def blanked(path: str, source: str | bytes) -> str:
     before = source if isinstance(source, bytes) else source.encode()
     language = language_named(path)
     assert language is not None
-    after = without_secrets(path, language, before)
+    after = redact_secrets(path, language, before)
     assert len(after) == len(before)
     assert [place for place, byte in enumerate(after) if byte in b"\r\n"] == [
         place for place, byte in enumerate(before) if byte in b"\r\n"
@@ -49,7 +49,7 @@ def blanked(path: str, source: str | bytes) -> str:
     ],
 )
 @pytest.mark.parametrize("secret", [KEY, TOKEN])
-def test_a_secret_becomes_as_many_x(path: str, written: str, secret: str) -> None:
+def test_a_secret_is_replaced_by_the_same_number_of_x(path: str, written: str, secret: str) -> None:
     written = written.replace("{0}", "{}")
     times = written.count("{}")
     expected = written.format(*["x" * len(secret)] * times)
@@ -66,7 +66,7 @@ def test_a_secret_becomes_as_many_x(path: str, written: str, secret: str) -> Non
         ("a.py", f"password = 'nothing'\ntoken = {TOKEN}_name\n"),
     ],
 )
-def test_code_stays_code(path: str, source: str) -> None:
+def test_redacted_code_still_parses(path: str, source: str) -> None:
     assert blanked(path, source) == source
 
 
@@ -78,11 +78,11 @@ def test_code_stays_code(path: str, source: str) -> None:
         ("package.json", r'{"password": "ab1\u0041cd!\n2"}', r'{"password": "xxx\u0041xxx\nx"}'),
     ],
 )
-def test_what_ends_a_text_and_what_a_backslash_says_stay(path: str, source: str, expected: str) -> None:
+def test_delimiters_and_escapes_are_kept(path: str, source: str, expected: str) -> None:
     assert blanked(path, source) == expected
 
 
-def test_a_key_over_many_strings_leaves_them_strings() -> None:
+def test_a_key_split_over_strings_leaves_valid_strings() -> None:
     source = "KEY = (\n" + "".join(f'    "{line}\\n"\n' for line in PEM) + ")\n\ndef f():\n    g()\n"
     after = blanked("a.py", source)
     assert PEM[1][:32] not in after
@@ -90,14 +90,14 @@ def test_a_key_over_many_strings_leaves_them_strings() -> None:
     assert python.extract("a.py", after.encode()) == python.extract("a.py", source.encode())
 
 
-def test_bytes_that_are_no_text_do_not_move_anything() -> None:
+def test_invalid_utf8_does_not_shift_positions() -> None:
     source = b'a = "\xff\xfe \xe2\x82" # \xc3\xa9\nb = "' + KEY.encode() + b'" # \xff\n'
     assert blanked("a.py", source).encode("utf-8", "surrogateescape") == source.replace(KEY.encode(), b"x" * len(KEY))
 
 
-def test_a_file_without_a_secret_is_the_very_same() -> None:
+def test_a_file_without_a_secret_is_returned_unchanged() -> None:
     source = b'password = input("password: ")\n'
-    assert without_secrets("a.py", "python", source) is source
+    assert redact_secrets("a.py", "python", source) is source
 
 
 PIECES = st.sampled_from(
@@ -109,6 +109,6 @@ PIECES = st.sampled_from(
 
 @pytest.mark.parametrize("path", ["a.py", "a.ts", "a.tsx", "a.js", "a.go", "a.rs", "package.json", "Cargo.toml"])
 @given(st.lists(PIECES, max_size=12).map("".join))
-def test_whatever_is_written_keeps_its_lines_and_columns(path: str, source: str) -> None:
+def test_redaction_keeps_lines_and_columns_of_any_text(path: str, source: str) -> None:
     before, after = source.encode(), blanked(path, source).encode()
     assert all(new in (old, ord("x")) for old, new in zip(before, after, strict=True))

@@ -1,4 +1,4 @@
-"""The version of the readers: it covers every file that decides what is stored."""
+"""The version of the code index covers the sources that determine its content."""
 
 import pytest
 
@@ -6,5 +6,5 @@ from treering.code.index import version
 
 
 @pytest.mark.parametrize("pattern", version._PARTS)
-def test_every_pattern_of_the_version_names_an_existing_file(pattern: str) -> None:
-    assert list(version._CODE.glob(pattern))
+def test_every_pattern_of_the_version_matches_a_file(pattern: str) -> None:
+    assert any(version._CODE.glob(pattern))

@@ -47,31 +47,31 @@ class Told:
         return True
 
 
-def test_everything_is_read_once_and_then_what_is_told_of() -> None:
+def test_everything_is_read_once_and_then_reported_paths() -> None:
     told = Told([set(), {"a.py"}, set(), set()], {})
     assert told.read_at == [(0, None), (2, {"a.py"})]
     assert told.heard == {"a.py"}
 
 
 @pytest.mark.parametrize("error", [Conflict, StoreUnavailable, FolderUnavailable])
-def test_what_passes_is_tried_again_ever_later_and_told_once(error: type[TreeringError]) -> None:
+def test_temporary_errors_are_retried_with_growing_pauses_and_reported_once(error: type[TreeringError]) -> None:
     told = Told([set()] * 20, {second: error("not now") for second in range(8)})
     assert told.read_at == [(0, None), (1, None), (3, None), (7, None), (15, None)]
     assert told.trouble == ["not now"]
 
 
-def test_trouble_that_comes_back_is_told_again() -> None:
+def test_a_recurring_error_is_reported_again() -> None:
     told = Told([set(), set(), {"a.py"}, set(), set()], {0: Conflict("now"), 3: Conflict("again")})
     assert told.trouble == ["now", "again"]
     assert told.read_at[-1] == (4, None)
 
 
-def test_what_changes_in_the_meantime_is_heard_of_at_once() -> None:
+def test_changes_during_a_pause_are_marked_at_once() -> None:
     told = Told([set(), set(), {"a.py"}], {0: Conflict("not now"), 1: Conflict("not now")})
     assert told.heard == {"a.py"}
 
 
-def test_what_does_not_pass_ends_it() -> None:
+def test_permanent_errors_end_the_watch() -> None:
     with pytest.raises(InvalidInput, match="another folder"):
         Told([set()], {0: InvalidInput("another folder is indexed")})
 
@@ -97,7 +97,7 @@ def test_a_folder_that_was_gone_is_watched_again(tmp_path: Path) -> None:
     assert list(seen) == []
 
 
-def test_a_limit_of_the_system_is_told_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_limit_is_reported_with_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_given: object, **_options: object) -> Iterator[set[object]]:
         raise OSError("OS file watch limit reached.")
 

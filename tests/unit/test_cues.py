@@ -150,7 +150,7 @@ def test_a_result_marked_as_error_is_one_whatever_it_says() -> None:
     assert cues.why == (("error", "the tool reported an error"),)
 
 
-def test_results_speak_for_their_tool_whoever_brings_them() -> None:
+def test_tool_results_have_the_role_of_the_tool() -> None:
     result = ResultPart.make(call_id="c", parts=(TextPart.make(text="Never commit to main. All done."),))
     assert cues_of(Message.make(role=Role.USER, parts=(result,))) == MessageCues()
 

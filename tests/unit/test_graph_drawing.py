@@ -95,7 +95,7 @@ def test_names_stay_inside_their_areas(count: int) -> None:
         assert all(width(line, size) <= area.width - 20 for line in area.name)
 
 
-def test_a_page_has_every_tie_and_a_drawing_those_that_tell() -> None:
+def test_a_page_has_every_edge_and_a_drawing_the_essential_ones() -> None:
     found = modules(30)
     layout = laid_out(found)
     every = {(edge.origin, edge.target) for edge in found.edges}
@@ -106,7 +106,7 @@ def test_a_page_has_every_tie_and_a_drawing_those_that_tell() -> None:
     assert f"{len(drawn)} of {len(every)} dependencies are drawn" in page(found)
 
 
-def test_a_tie_that_stronger_ones_tell_is_not_drawn() -> None:
+def test_an_edge_implied_by_stronger_ones_is_not_drawn() -> None:
     names = ("a", "b", "c")
     three = tuple(CodeModule(name, name, (f"{name}/x.py",), (), 0.3) for name in names)
     edges = (ModuleEdge("a", "b", 9, 1), ModuleEdge("b", "c", 8, 1), ModuleEdge("a", "c", 1, 1))

@@ -71,7 +71,7 @@ def test_a_name_is_understood(graph: CodeGraph, asked: str, id: str, why: MatchR
     assert found.only == id
 
 
-def test_what_fits_several_is_answered_with_all(graph: CodeGraph) -> None:
+def test_an_ambiguous_name_returns_all_matches(graph: CodeGraph) -> None:
     found = graph.find("decode")
     assert found.ambiguous
     assert found.only is None
@@ -80,11 +80,11 @@ def test_what_fits_several_is_answered_with_all(graph: CodeGraph) -> None:
 
 
 @pytest.mark.parametrize("asked", ["", " ", "::", "nothing_like_it", "x", "a/b/c/d", "\x00", "9" * 500])
-def test_what_fits_nothing_finds_nothing(graph: CodeGraph, asked: str) -> None:
+def test_an_unknown_name_returns_no_match(graph: CodeGraph, asked: str) -> None:
     assert graph.find(asked).matches == ()
 
 
-def test_what_is_gone_is_not_found_and_what_came_is() -> None:
+def test_removed_nodes_are_not_found_and_new_ones_are() -> None:
     made = CodeGraph()
     made.replace_file("a.py", [Definition("old", DefinitionKind.FUNCTION, 1, 2)], ())
     assert made.find("old").only == "a.py::old"
@@ -114,7 +114,7 @@ def of(files: dict[str, tuple[str, ...]]) -> CodeGraph:
     return made
 
 
-def test_what_only_contains_a_name_is_listed_and_never_meant(graph: CodeGraph) -> None:
+def test_nodes_that_only_contain_a_name_are_listed_but_never_resolved(graph: CodeGraph) -> None:
     found = graph.find("jwt")
     assert [(match.id, match.why) for match in found.matches] == [(f"{TOKENS}::verify_jwt", MatchReason.INSIDE)]
     assert found.only is None
@@ -134,7 +134,7 @@ def test_what_only_contains_a_name_is_listed_and_never_meant(graph: CodeGraph) -
         ("nothing_like_it", False),
     ],
 )
-def test_a_guess_says_so(graph: CodeGraph, asked: str, guessed: bool) -> None:
+def test_a_guess_is_marked(graph: CodeGraph, asked: str, guessed: bool) -> None:
     assert graph.find(asked).guessed is guessed
 
 
@@ -159,7 +159,7 @@ def test_a_guess_says_so(graph: CodeGraph, asked: str, guessed: bool) -> None:
         ({"app.py": ("f",), "src/app.py": ("f",)}, "app.py:1", "app.py::f"),
     ],
 )
-def test_what_cannot_be_meant_from_outside_yields(files: dict[str, tuple[str, ...]], asked: str, meant: str) -> None:
+def test_local_definitions_yield_to_others(files: dict[str, tuple[str, ...]], asked: str, meant: str) -> None:
     found = of(files).find(asked)
     assert found.only == meant
     assert not found.ambiguous

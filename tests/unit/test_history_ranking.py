@@ -33,18 +33,18 @@ def paths(*args: object, **options: object) -> list[str]:
         ("", "", False),
     ],
 )
-def test_a_test_has_the_subject_of_what_it_tests(path: str, subject: str, is_test: bool) -> None:
+def test_a_test_shares_the_subject_of_the_tested_file(path: str, subject: str, is_test: bool) -> None:
     assert (name_of(path).subject, name_of(path).is_test) == (subject, is_test)
 
 
-def test_what_was_changed_together_comes_first() -> None:
+def test_files_changed_together_come_first() -> None:
     counts = counted(FILES, *[commit("M pkg/a.py", "M other/c.py")] * 4, *SOLO)
     best = related(counts, "pkg/a.py")[0]
     assert (best.path, best.together) == ("other/c.py", 5)
     assert max(best.why, key=lambda term: term.gain).name == "together"
 
 
-def test_a_small_commit_says_more_than_a_large_one() -> None:
+def test_a_small_commit_counts_more_than_a_large_one() -> None:
     large = commit("M pkg/a.py", "M other/c.py", *(f"A other/{number}.py" for number in range(20)))
     counts = counted(FILES, commit("M pkg/a.py", "M other/d.py"), large)
     values = {each.path: {term.name: term.value for term in each.why} for each in related(counts, "pkg/a.py", 50)}
@@ -73,7 +73,7 @@ def test_nothing_known_gives_nothing() -> None:
 
 
 @given(COMMITS, PATHS, st.integers(0, 12))
-def test_a_score_is_the_sum_of_its_terms_and_no_file_is_its_own_relative(
+def test_a_score_is_the_sum_of_its_terms_and_excludes_the_file_itself(
     commits: list[Commit], path: str, limit: int
 ) -> None:
     counts = counted(*commits)

@@ -92,7 +92,7 @@ TOLD = (
 
 
 @pytest.mark.parametrize(("format", "item"), TOLD)
-def test_the_format_is_told_by_what_the_item_holds(format: Format, item: Item) -> None:
+def test_the_format_is_detected_from_the_item(format: Format, item: Item) -> None:
     assert read(item).origin is format
 
 

@@ -204,7 +204,7 @@ def test_the_size_of_a_picture_is_read_from_its_first_bytes() -> None:
 
 
 @pytest.mark.parametrize("data", ["", "!!!!", "AAAA", "aGVsbG8gd29ybGQ", "é"])
-def test_a_picture_nobody_can_read_costs_the_most(data: str) -> None:
+def test_an_unreadable_image_counts_the_maximum(data: str) -> None:
     part = ImagePart.make(data=data)
     assert size_of(part) is None
     for rules in RULES.values():

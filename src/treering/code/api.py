@@ -98,9 +98,9 @@ class Code:
         raises `InvalidInput` unless `replace` is set or the old folder is gone. Raises `Conflict` while another process
         indexes the project.
         """
-        from treering.code.files.roots import chosen_root
+        from treering.code.files.roots import resolve_root
 
-        root = chosen_root(path, self._default_root)
+        root = resolve_root(path, self._default_root)
         precise = self._open_scip([scip] if isinstance(scip, str | Path) else scip)
         done = self._current.index(root, on_progress, replace=replace)
         notes = list(done.notes)
@@ -117,9 +117,9 @@ class Code:
         """Open SCIP indexes before other work begins. The reader is imported only if there are any."""
         if not files:
             return []
-        from treering.code.scip.merge import opened_scip
+        from treering.code.scip.merge import read_scip_files
 
-        return opened_scip([Path(file).expanduser() for file in files], self._project.settings.scip_bytes)
+        return read_scip_files([Path(file).expanduser() for file in files], self._project.settings.scip_bytes)
 
     def _seed(self, root: Path, on_progress: OnProgress) -> Iterator[str]:
         """Update co-access from the history if there are new commits; yields notes."""
@@ -154,11 +154,11 @@ class Code:
         indexes, the store is busy, the folder is being moved. An index that another process forgot or replaced is not
         rebuilt: that raises `NotFound` or `InvalidInput`.
         """
-        from treering.code.files.roots import chosen_root
+        from treering.code.files.roots import resolve_root
         from treering.code.live.commit_watch import do_nothing, follow_history
         from treering.code.live.file_watch import WatchStopped, follow, with_polling
 
-        root = chosen_root(path, self._default_root)
+        root = resolve_root(path, self._default_root)
 
         def check_stop(progress: IndexProgress) -> None:
             if stop.is_set():
@@ -333,7 +333,7 @@ class Code:
     def unresolved(self, path: str) -> CodeAnswers[Unresolved]:
         """Uses without a known target in a file, or in all files of a folder; none for files that changed since."""
         from treering.code.encoding import unpack_unresolved
-        from treering.code.files.secrets import without_secret
+        from treering.code.files.secrets import redact_use
         from treering.code.graph import CodeAnswers
         from treering.code.graph.folders import is_folder
         from treering.code.graph.nodes import file_of
@@ -343,7 +343,7 @@ class Code:
         files = graph.below(target.id) if is_folder(target.id) else (file_of(target.id),)
         with self._project.reading() as index:
             packed = index.unresolved([file for file in files if file not in status.stale])
-        uses = (without_secret(use) for file in files for use in unpack_unresolved(packed.get(file, b"")))
+        uses = (redact_use(use) for file in files for use in unpack_unresolved(packed.get(file, b"")))
         return target.annotate(CodeAnswers(tuple(uses), status))
 
     def _resolve(self, name: str) -> tuple[CodeGraph, ResolvedName]:
@@ -355,15 +355,15 @@ class Code:
 
     def _parse_name(self, name: str) -> NodeName:
         if not isinstance(name, str):
-            raise InvalidInput(f"a node is named in words, and not by a {type(name).__name__}")
+            raise InvalidInput(f"the name of a node is a {type(name).__name__}; give a string")
         return from_root(name, self.root) if needs_root(name.strip()) else NodeName(name.strip(), placed=False)
 
 
 def _check_limits(depth: int | None = None, cap: int | None = None, min_confidence: float = 0.0) -> None:
     """Validate the limits of a query."""
-    for what, given in (("depth", depth), ("the number of results", cap)):
-        if given is not None and (type(given) is not int or given < 1):
-            raise InvalidInput(f"{what} is {given!r}; give a whole number from 1 on, or leave it out")
+    for name, value in (("depth", depth), ("the number of results", cap)):
+        if value is not None and (type(value) is not int or value < 1):
+            raise InvalidInput(f"{name} is {value!r}; give an integer of at least 1, or omit it")
     if not 0.0 <= min_confidence <= 1.0:
         raise InvalidInput(f"min_confidence is {min_confidence!r}; give a number from 0 to 1")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from treering.code.files.outer_ignore_rules import GitHome
     from treering.code.history.stored_history import ProjectRepository
-    from treering.ports.processes import Ended
+    from treering.ports.processes import ProcessEnded
     from treering.ports.watcher import Watcher
 
 
@@ -26,7 +26,7 @@ class CodeSources:
     watcher: Watcher
     owner: str
     """Name of this writer, unique among all memories and processes."""
-    ended: Ended
+    ended: ProcessEnded
     """Whether the process of a writer has ended."""
     git: GitHome | None = None
     """Where git keeps the user's global ignore rules."""

@@ -13,7 +13,7 @@ from treering.code.index.report import ScipIndex
 from treering.code.index.version import reading_version
 from treering.core.errors import Unreadable
 from treering.core.graph import GraphSource
-from treering.ports.processes import Ended, Writer
+from treering.ports.processes import ProcessEnded, WriterProcess
 from treering.ports.store import Check
 
 if TYPE_CHECKING:
@@ -75,15 +75,15 @@ class CodeStatus:
         return {**asdict(self), "current": self.current}
 
 
-def status_of(index: CodeIndex, ended: Ended, chunks: ChunkSettings) -> CodeStatus | None:
+def status_of(index: CodeIndex, ended: ProcessEnded, chunks: ChunkSettings) -> CodeStatus | None:
     """The status, or None if nothing is indexed."""
     state = index.state()
     if state is None or not state.root:
         return None
-    writer = None if state.lease is None else Writer.named(state.lease.owner)
+    writer = None if state.lease is None else WriterProcess.parse(state.lease.owner)
     writer_name = "another process" if state.lease is not None else ""
     if writer is not None:
-        writer_name = "" if ended(writer) else writer.told
+        writer_name = "" if ended(writer) else writer.description
     report = json.loads(state.report)
     added = [ScipIndex(**each) for each in report.get("scip", ())]
     scip_edges = _scip_edges(index) if added else 0

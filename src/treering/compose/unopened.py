@@ -7,24 +7,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering import __version__
-from treering.compose.locations import current_project, embedded_path, standing
+from treering.compose.locations import current_project, embedded_path, location_status
 from treering.core.errors import TreeringError
 
 if TYPE_CHECKING:
-    from treering.maintenance.doctor import Report
+    from treering.maintenance.doctor import DoctorReport
 
 
-def unopened_report(db: str | None, project: str | None, error: TreeringError) -> Report:
+def unopened_report(db: str | None, project: str | None, error: TreeringError) -> DoctorReport:
     """What is known without opening the memory: its place, its size, and the error."""
-    from treering.maintenance.doctor import Report
+    from treering.maintenance.doctor import DoctorReport
     from treering.ports.store import Check
 
-    location = standing(db)
+    location = location_status(db)
     engine, path = _engine_and_file(db)
-    return Report(
+    return DoctorReport(
         version=__version__,
         engine=engine,
-        location=str(path or "") if engine == "sqlite" else "the server that was named",
+        location=str(path or "") if engine == "sqlite" else "the named server",
         project=project or _project_if_known(),
         blobs="",
         checks=(Check("open", False, str(error)), *(each for each in location.found if each.detail != str(error))),

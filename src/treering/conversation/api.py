@@ -184,7 +184,7 @@ class Conversation:
         """A value that changes whenever the stored conversation does, and is cheap to read."""
         services = self._services
         with services.store.reading(services.scope, services.clock()) as tx:
-            return tx.sessions.pulse(self.id)
+            return tx.sessions.current_version(self.id)
 
     def messages(self) -> tuple[Message, ...]:
         """All messages, in order."""

@@ -109,11 +109,11 @@ def decide(
     protected, over = protected_places(transcript, protection), completed(transcript)
     repeated = redundant(transcript, missing)
     worth = scores(transcript.entries, now, completed=over, unimportant=protection.unimportant, redundant=repeated)
-    kept, free, divided = list[Unit](), list[Unit](), list[Unit]()
+    remaining, free, divided = list[Unit](), list[Unit](), list[Unit]()
     for round in transcript.rounds():
         if (unit := Unit(round.entries).without(missing)) is None:
             continue
-        kept.append(unit)
+        remaining.append(unit)
         if protected.isdisjoint(entry.place for entry in round.entries):
             free.append(unit)
         else:
@@ -121,7 +121,7 @@ def decide(
             divided += [left for part in parts if (left := part.without(missing)) is not None]
 
     def ordered(units: Sequence[Unit]) -> list[RemovalCandidate]:
-        return list(strategy(StrategyInput(transcript, kept, units, worth, over, fading, marker.tokens)))
+        return list(strategy(StrategyInput(transcript, remaining, units, worth, over, fading, marker.tokens)))
 
     order = ordered(free)
     leaving = list(_removals(fill, order))
@@ -183,9 +183,9 @@ def _initial_fill(
     transcript: Transcript, out: frozenset[int], absent: frozenset[int], room: WindowCapacity, marker: MarkerSizes
 ) -> _WindowFill:
     removed = [entry.place in out for entry in transcript]
-    kept = [entry for entry in transcript if entry.place not in out and entry.place not in absent]
+    remaining = [entry for entry in transcript if entry.place not in out and entry.place not in absent]
     runs = sum(1 for left, _ in groupby(removed) if left)
-    return _WindowFill(removed, sum(entry.tokens for entry in kept), len(kept), runs, room, marker)
+    return _WindowFill(removed, sum(entry.tokens for entry in remaining), len(remaining), runs, room, marker)
 
 
 def _blocks(unit: Unit) -> Iterator[tuple[int, int]]:

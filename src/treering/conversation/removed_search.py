@@ -1,4 +1,4 @@
-"""Search among the messages that left a conversation's window."""
+"""Search among the messages removed from a conversation's window."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from treering.core.scope import Scope, Visibility
 from treering.core.timestamps import moment_of
 from treering.core.turns import Session, Turn
 from treering.ports.clock import Clock, NewId
-from treering.ports.collections import Pulse
+from treering.ports.collections import SessionVersion
 from treering.ports.store import Store, Transaction
 from treering.render.token_counts import Meter
 
@@ -45,22 +45,22 @@ class ConversationStorage:
         self._meter = meter
         self._counted_as = f"{meter.tokenizer.name} {meter.rules.name}"
         self._fresh_from: tuple[int, ...] = ()
-        self._pulse: Pulse | None = None
+        self._pulse: SessionVersion | None = None
 
     def catch_up(self) -> bool:
         """Read changes of other writers. Returns whether anything changed."""
         with self._store.reading(self._scope, self._clock()) as tx:
-            pulse = tx.sessions.pulse(self.id)
-            if pulse == self._pulse:
+            current_version = tx.sessions.current_version(self.id)
+            if current_version == self._pulse:
                 return False
             session, live = tx.sessions.get(self.id), tx.turns.count(self._mine)
             new = live - len(self.transcript)
-            turns = None if self._rewritten(session, pulse, new) else self._latest(tx, new)
+            turns = None if self._rewritten(session, current_version, new) else self._latest(tx, new)
             if turns is None or not self._follow(turns):
                 self._start_again(session, tx.turns.stream(self._mine))
             else:
                 self._append_all(turns)
-            self._hold(session, None if session is None else session.context, pulse)
+            self._hold(session, None if session is None else session.context, current_version)
             return True
 
     def add(self, messages: Sequence[Message]) -> tuple[Turn, ...]:
@@ -110,23 +110,25 @@ class ConversationStorage:
             return tx.sessions.update(session.replace(context=state))
 
         saved = self._store.write(self._scope, now, save)
-        self._hold(saved, state, Pulse(saved.version, self._pulse.turns if self._pulse else 0))
+        self._hold(saved, state, SessionVersion(saved.version, self._pulse.turns if self._pulse else 0))
 
-    def _hold(self, session: Session | None, state: ContextState | None, pulse: Pulse | None) -> None:
-        self.session, self.state, self._pulse = session, state, pulse
+    def _hold(
+        self, session: Session | None, state: ContextState | None, current_version: SessionVersion | None
+    ) -> None:
+        self.session, self.state, self._pulse = session, state, current_version
         self._fresh_from = state.fresh_from if state else ()
 
     @property
     def _mine(self) -> TurnFilter:
         return TurnFilter(sessions=(self.id,))
 
-    def _rewritten(self, session: Session | None, pulse: Pulse | None, new: int) -> bool:
+    def _rewritten(self, session: Session | None, current_version: SessionVersion | None, new: int) -> bool:
         """Whether the stored turns no longer begin with the cached ones."""
-        if session is None or self.session is None or pulse is None or self._pulse is None:
+        if session is None or self.session is None or current_version is None or self._pulse is None:
             return True
         if session.taken != self.session.taken or _fresh_from(session) != self._fresh_from:
             return True
-        return new < 0 or pulse.turns - self._pulse.turns != new
+        return new < 0 or current_version.turns - self._pulse.turns != new
 
     def _latest(self, tx: Transaction, count: int) -> list[Turn]:
         if count == 0:

@@ -59,7 +59,7 @@ class ConversationServices:
 
 
 class StoredWindow:
-    """Everything said, and what of it is in the window, in step with the store."""
+    """The transcript and the window of one conversation, synchronised with the store."""
 
     def __init__(self, id: str, rules: Rules, services: ConversationServices) -> None:
         self.id = id

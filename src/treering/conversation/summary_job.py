@@ -46,7 +46,7 @@ def do_summaries(
             continue
         text = _prompt_text(turns)
         prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(messages=text)
-        summary = writer.write(prompt, most_tokens=settings.summary_tokens).strip()
+        summary = writer.write(prompt, max_tokens=settings.summary_tokens).strip()
         if summary:
             _replace_span(scope, store, clock, id, span, span.replace(summary=summary, written_by=writer.model))
 

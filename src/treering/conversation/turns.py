@@ -43,8 +43,8 @@ def add_turn(
     known, is_new = store.write(scope, now, add)
     if is_new:
         return known
-    said = without_secrets(turn).value
-    is_same = (known.session, known.role, known.text) == (said.session, said.role, said.text)
+    redacted = without_secrets(turn).value
+    is_same = (known.session, known.role, known.text) == (redacted.session, redacted.role, redacted.text)
     if known.deleted_at is not None or not is_same:
         raise id_taken(turn.id)
     return known

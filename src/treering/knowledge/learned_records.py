@@ -32,7 +32,7 @@ def forget_learned(tx: Transaction, turn: str) -> None:
     """Softly, at the same moment as the turn: what nobody else says. What it had closed stands again."""
     for record in _learned_from(tx, turn, deleted=False):
         if not _others(tx, record, turn):
-            part = tx.part()
+            part = tx.undo_unit()
             part.knowledge.delete(record.id, _WHY)
             _reopen(part, record)
 

@@ -17,7 +17,7 @@ from treering.core.redaction import without_secrets
 from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
 from treering.core.taint import inherited_taint
 from treering.core.values import EMPTY
-from treering.jobs.follow_up import queue_following
+from treering.jobs.follow_up import queue_follow_up_jobs
 from treering.knowledge.authors import (
     AGENT_CONFIDENCE,
     Author,
@@ -108,7 +108,7 @@ class KnowledgeOperations:
         """Store a new record; what it replaces becomes history, what it may contradict waits for review with it."""
         _claim(tx, *verdicts)
         against = [each for each in tx.knowledge.get_many(sorted(verdicts)).values() if _holds(each)]
-        queue_following(tx, self.new_id)
+        queue_follow_up_jobs(tx, self.new_id)
         if not against:
             return tx.knowledge.create(record)
         if may_replace(record, against, verdicts):

@@ -60,7 +60,7 @@ class Learner:
             read = _Read(session, start, end, self._heard(scope, now, turns, start))
             if read.heard:
                 with self.store.reading(scope, now) as tx:
-                    tx.index.ready("")
+                    tx.index.load("")
             kept = self.store.write(scope, now, partial(self._keep, read))
             if kept is None:
                 continue
@@ -78,7 +78,7 @@ class Learner:
         kept = len(keeper.keep(_still_said(tx, read.heard)).learned)
         queue_linking(tx, tx.now, self.new_id)
         # Last: sessions are locked after records.
-        if not tx.sessions.learn(read.session, known=read.start, learned=read.end):
+        if not tx.sessions.mark_learned(read.session, known=read.start, learned=read.end):
             raise Conflict(f"session {read.session!r} was read by another process at the same time; try again")
         return kept
 

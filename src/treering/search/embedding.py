@@ -86,8 +86,8 @@ def catch_up(
         while left > 0:
             with store.reading(scope, now) as tx:
                 limit = min(_AT_ONCE, left)
-                waiting = tx.index.unembedded(space, limit=limit, most_words=_WORDS_AT_ONCE, skip_unstored=True)
-                tx.index.keep_vectors(space, _vectors_of(tx, waiting, embedder, space)())
+                waiting = tx.index.unembedded(space, limit=limit, max_words=_WORDS_AT_ONCE, skip_unstored=True)
+                tx.index.hold_vectors(space, _vectors_of(tx, waiting, embedder, space)())
             left -= len(waiting)
             if not waiting or monotonic() >= until:
                 break

@@ -46,7 +46,7 @@ def expanded(tx: Transaction, asked: QueryPrivacy, meaning: Meaning, models: Mod
         if not asked.may_leave(tx, writer.location):
             return Expanded(meaning, WITHHELD_QUERY)
         prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(query=asked.query)
-        answer = writer.write(prompt, most_tokens=settings.recall.hypothetical_tokens)
+        answer = writer.write(prompt, max_tokens=settings.recall.hypothetical_tokens)
     except ModelUnavailable as exc:
         models.failed("writer", exc)
         return Expanded(meaning, str(exc))

@@ -28,7 +28,7 @@ from treering.core.values import PATH_BYTES, Record
 from treering.search.entity_names import Named, records_of, tied_entities
 
 if TYPE_CHECKING:
-    from treering.ports.collections import Found
+    from treering.ports.collections import RecordMatches
     from treering.ports.store import Transaction
 
 DEFAULTS = GraphSettings()
@@ -268,7 +268,7 @@ def _knowledge(tx: Transaction, where: KnowledgeFilter, settings: GraphSettings)
     return _values(tx.knowledge.newest(where, limit=settings.most_records))
 
 
-def _values(found: Found[V]) -> tuple[V, ...]:
+def _values(found: RecordMatches[V]) -> tuple[V, ...]:
     """What could be read: one damaged record does not cut the path."""
     return tuple(match.value for match in found)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from treering.core.queries import SEARCHED_TIME, Filter, KnowledgeFilter, SearchedKind, TimeRange, TurnFilter
 from treering.core.time_words import Anchor, TimeKind, TimeOrder, resolve_anchor
-from treering.ports.index import DOCUMENT_KINDS, Candidates, Wanted
+from treering.ports.index import DOCUMENT_KINDS, Candidates, IndexQuery
 from treering.search.fusion import Fused, fuse
 from treering.search.graph_path import Tie, ties
 from treering.search.query import Question, understand
@@ -38,7 +38,7 @@ class Found:
     order: NDArray[np.int64]
     ids: Mapping[int, tuple[str, str]]
     """Kind and id of those in `order`, by number."""
-    wanted: Wanted
+    wanted: IndexQuery
     refused: int
     """How many of the best the filters kept out."""
     certain: bool = True
@@ -82,19 +82,19 @@ class Paths:
         found = self._fused(self.meaning.candidates(self.tx, self._wanted, kinds, most=most), filters, enough)
         if len(found.order) >= enough or not found.refused:
             return found
-        among = self.tx.index.passing(filters)
+        among = self.tx.index.matching_numbers(filters)
         narrowed = self.meaning.candidates(self.tx, self._wanted, kinds, most=most, among=among)
         return self._fused(narrowed, filters, enough, among)
 
     def only(self, passed: Mapping[int, Tie], filters: Mapping[str, Filter]) -> Found:
         """These documents, each with what ties it to the question, as far as the filters let them through."""
         numbers = np.fromiter(sorted(passed), np.int64, len(passed))
-        candidates = self.meaning.look_at(self.tx, self._wanted, numbers)
+        candidates = self.meaning.columns_of(self.tx, self._wanted, numbers)
         fused = self._weighed(candidates, passed)
         return self._confirmed(candidates, filters, fused, np.isin(candidates.number, numbers))
 
     @cached_property
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> IndexQuery:
         return self.meaning.wanted(self.question.codes, self.question.shares)
 
     @cached_property
@@ -117,7 +117,7 @@ class Paths:
         """The best of the candidates that may be shown; neighbours that may not only lend their scores."""
         unseen = np.setdiff1d(np.fromiter(self._tied, np.int64, len(self._tied)), candidates.number)
         if len(unseen):
-            candidates = self.meaning.look_at(self.tx, self._wanted, np.union1d(candidates.number, unseen))
+            candidates = self.meaning.columns_of(self.tx, self._wanted, np.union1d(candidates.number, unseen))
         fused = self._weighed(candidates, self._tied)
         asked = np.isin(candidates.kind, [DOCUMENT_KINDS.index(kind) for kind in filters])
         shown = asked if among is None else asked & np.isin(candidates.number, among)
@@ -130,7 +130,7 @@ class Paths:
             "time": _time_column(candidates, self._spans),
             "order": _order_column(candidates, self.question),
         }
-        return fuse(self.question, candidates, self.settings.fusion, reliance=self.meaning.reliance, extra=extra)
+        return fuse(self.question, candidates, self.settings.fusion, reliability=self.meaning.reliability, extra=extra)
 
     def _confirmed(
         self,
@@ -146,7 +146,7 @@ class Paths:
         best = best[np.argsort(-fused.total[best], kind="stable")][:most]
         present = {DOCUMENT_KINDS[code] for code in set(candidates.kind[best].tolist())}
         narrow = {kind: where for kind, where in filters.items() if kind in present}
-        ids = self.tx.index.confirmed(narrow, np.sort(candidates.number[best]))
+        ids = self.tx.index.matching_ids(narrow, np.sort(candidates.number[best]))
         order = np.array([row for row in best.tolist() if int(candidates.number[row]) in ids], np.int64)
         certain = enough is None or fused.total[order].max(initial=0.0) >= self.settings.recall.certain
         return Found(candidates, fused, order, ids, self._wanted, refused=len(best) - len(order), certain=bool(certain))
@@ -176,9 +176,9 @@ class Paths:
     def _dated(self, anchor: Anchor) -> TimeRange | None:
         index, recall = self.tx.index, self.settings.recall
         asked = understand(anchor.phrase, self.tx.now, languages=index.languages(), settings=recall)
-        seen = index.candidates(Wanted(asked.codes), tuple(_ANYTHING), most=recall.candidates)
+        seen = index.candidates(IndexQuery(asked.codes), tuple(_ANYTHING), limit=recall.candidates)
         telling = np.flatnonzero(seen.words > 0)
-        there = index.confirmed(_ANYTHING, np.sort(seen.number[telling]))
+        there = index.matching_ids(_ANYTHING, np.sort(seen.number[telling]))
         known = [row for row in telling.tolist() if int(seen.number[row]) in there]
         if not known:
             return None

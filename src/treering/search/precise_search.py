@@ -101,7 +101,7 @@ class Precise:
         if not isinstance(where, KnowledgeFilter) or not named:
             return
         ever = {"knowledge": where.replace(deprecated=None, valid_at=None)}
-        seeds = self.tx.index.confirmed(ever, np.fromiter(sorted(named), np.int64, len(named)))
+        seeds = self.tx.index.matching_ids(ever, np.fromiter(sorted(named), np.int64, len(named)))
         ids = [id for _, id in seeds.values()][: self.settings.graph.most_records]
         records = self.tx.knowledge.readable(ids) if ids else ()
         reached = [Reached(Tie("knowledge", match.value.id, 1.0, ""), match.value) for match in records]
@@ -113,7 +113,7 @@ class Precise:
         """What holds most of the query's words, or says nearly the same."""
         seen = self._candidates(filters)
         found: dict[int, Tie] = {}
-        nearness = self.meaning.reliance * np.nan_to_num(seen.meaning)
+        nearness = self.meaning.reliability * np.nan_to_num(seen.meaning)
         for row in np.flatnonzero(nearness >= self.settings.precise.likeness).tolist():
             found[int(seen.number[row])] = Tie("", "", 0.0, f"says nearly the same: {nearness[row]:.2f}")
         holding = np.sort(seen.number[seen.words > 0])
@@ -127,9 +127,9 @@ class Precise:
         index, kinds, most = self.tx.index, tuple(filters), self.settings.recall.candidates
         wanted = self.meaning.wanted(self._telling.codes())
         seen = self.meaning.candidates(self.tx, wanted, kinds, most=most)
-        if int((seen.words > 0).sum()) < most or len(index.confirmed(filters, np.sort(seen.number))) == len(seen):
+        if int((seen.words > 0).sum()) < most or len(index.matching_ids(filters, np.sort(seen.number))) == len(seen):
             return seen
-        return self.meaning.candidates(self.tx, wanted, kinds, most=most, among=index.passing(filters))
+        return self.meaning.candidates(self.tx, wanted, kinds, most=most, among=index.matching_numbers(filters))
 
     @cached_property
     def _telling(self) -> Telling:

@@ -11,7 +11,7 @@ import numpy as np
 from treering.core.embedded_text import part_of, space_of
 from treering.core.errors import ModelUnavailable
 from treering.core.privacy import WITHHELD_QUERY, ModelLocation
-from treering.ports.index import Wanted
+from treering.ports.index import IndexQuery
 from treering.search.embedding import catch_up, local_embedder
 from treering.search.private_words import QueryPrivacy
 
@@ -34,7 +34,7 @@ class Meaning:
     """
 
     model: str = ""
-    reliance: float = 1.0
+    reliability: float = 1.0
     vector: Vectors | None = None
     why_not: str = ""
     unstored: str = ""
@@ -51,28 +51,28 @@ class Meaning:
             missing["stored vectors"] = f"vectors of new documents are only in memory: {self.unstored}"
         return missing
 
-    def wanted(self, words: Sequence[Sequence[int]], shares: Sequence[float] = (), *, part: str = "") -> Wanted:
-        return Wanted(words, self.vector, space_of(self.model, part), shares)
+    def wanted(self, words: Sequence[Sequence[int]], shares: Sequence[float] = (), *, part: str = "") -> IndexQuery:
+        return IndexQuery(words, self.vector, space_of(self.model, part), shares)
 
     def candidates(
-        self, tx: Transaction, wanted: Wanted, kinds: Sequence[str], *, most: int, among: Numbers | None = None
+        self, tx: Transaction, wanted: IndexQuery, kinds: Sequence[str], *, most: int, among: Numbers | None = None
     ) -> Candidates:
         """The best by words and by the vectors of either model."""
-        found = tx.index.candidates(wanted, kinds, most=most, among=among)
+        found = tx.index.candidates(wanted, kinds, limit=most, among=among)
         if self.beside is None:
             return found
-        more = tx.index.candidates(self.beside._instead(wanted), kinds, most=most, among=among)
-        return self.look_at(tx, wanted, np.union1d(found.number, more.number))
+        more = tx.index.candidates(self.beside._instead(wanted), kinds, limit=most, among=among)
+        return self.columns_of(tx, wanted, np.union1d(found.number, more.number))
 
-    def look_at(self, tx: Transaction, wanted: Wanted, numbers: Numbers) -> Candidates:
+    def columns_of(self, tx: Transaction, wanted: IndexQuery, numbers: Numbers) -> Candidates:
         """Chosen documents, each compared in the space that it has a vector in."""
-        found = tx.index.look_at(wanted, numbers)
+        found = tx.index.columns_of(wanted, numbers)
         if self.beside is None:
             return found
-        other = tx.index.look_at(self.beside._instead(wanted), numbers).meaning
+        other = tx.index.columns_of(self.beside._instead(wanted), numbers).meaning
         return replace(found, meaning=np.where(np.isnan(found.meaning), other, found.meaning))
 
-    def _instead(self, wanted: Wanted) -> Wanted:
+    def _instead(self, wanted: IndexQuery) -> IndexQuery:
         """The same in this model's space, of the same part of episodes."""
         return replace(wanted, vector=self.vector, model=space_of(self.model, part_of(wanted.model)))
 
@@ -135,7 +135,7 @@ class _Embedding:
                     f"{dimension}; give the model another name and run `treering embed`"
                 )
             unstored = self._catch_up(embedder) if behind else ""
-            return Meaning(model, embedder.reliance(self.query), vector, unstored=unstored)
+            return Meaning(model, embedder.reliability(self.query), vector, unstored=unstored)
         except ModelUnavailable as exc:
             self.models.failed("embedder", exc)
             return Meaning(why_not=str(exc))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treering.ports.index import Wanted
+from treering.ports.index import IndexQuery
 from treering.search.fusion import Fused
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def with_feedback(tx: Transaction, found: Found, settings: Settings) -> Found:
         return found
     columns = {"feedback_words": _shared_words(tx, found, best, settings)}
     if found.wanted.vector is not None:
-        near = tx.index.resemblance(found.wanted.model, found.candidates.number, best)
+        near = tx.index.similarity(found.wanted.model, found.candidates.number, best)
         columns["feedback_meaning"] = np.nan_to_num(near)
     fused, total = found.fused, found.fused.total.copy()
     weights = {**fused.weights, **{name: settings.fusion.weights()[name] for name in columns}}
@@ -48,5 +48,7 @@ def _shared_words(tx: Transaction, found: Found, best: NDArray[np.int64], settin
         return np.zeros(len(found.candidates))
     telling = tx.index.rarity(codes) * np.array([counted[int(code)] for code in codes])
     chosen = np.argsort(-telling)[: settings.recall.feedback_words]
-    wanted = Wanted([(int(code),) for code in codes[chosen]], shares=(telling[chosen] / telling[chosen[0]]).tolist())
+    wanted = IndexQuery(
+        [(int(code),) for code in codes[chosen]], shares=(telling[chosen] / telling[chosen[0]]).tolist()
+    )
     return tx.index.word_scores(wanted, found.candidates.number)

@@ -66,7 +66,7 @@ def _shown(tx: Transaction, successor: Knowledge, filters: Filters, read: Read) 
     said = tx.documents.numbers(SearchedKind.TURN, list(successor.source_ids))
     known = tx.documents.numbers(SearchedKind.KNOWLEDGE, [successor.id])
     for numbers in (sorted(said.values(), reverse=True), list(known.values())):
-        named = tx.index.confirmed(filters, np.array(sorted(numbers), np.int64)) if numbers else {}
+        named = tx.index.matching_ids(filters, np.array(sorted(numbers), np.int64)) if numbers else {}
         for number, (kind, record) in read(named).items():
             return Ranked(-1, number, kind, record, 0.0, {"state": 1.0}, 0.0)
     return None

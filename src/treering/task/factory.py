@@ -113,7 +113,7 @@ def _with_fallback(count: CountTokens) -> CountTokens:
 
 def _refuse_used_id(task_store: TaskStore) -> None:
     with task_store.store.reading(task_store.scope, task_store.clock()) as tx:
-        taken = tx.sessions.pulse(task_store.task) is not None
+        taken = tx.sessions.current_version(task_store.task) is not None
     if taken:
         raise Conflict(
             f"a task or session {task_store.task!r} exists; resume it without a description, or choose another id"

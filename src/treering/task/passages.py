@@ -103,8 +103,8 @@ def _cut(state: TaskState, entry: TaskEntry, found: RetrievedPassage, free: int)
     low, high = 0, min(len(found.text) - 1, free * CHARACTERS)
     while low < high:
         middle = (low + high + 1) // 2
-        whole = state.count(state.block(entry, found.text[:middle] + CUT_MARK))
-        low, high = (middle, high) if whole <= free else (low, middle - 1)
+        tokens = state.count(state.block(entry, found.text[:middle] + CUT_MARK))
+        low, high = (middle, high) if tokens <= free else (low, middle - 1)
     if low < min(state.extract_characters, len(found.text) // 2):
         return None
     short = found.replace(text=found.text[:low].rstrip() + CUT_MARK)

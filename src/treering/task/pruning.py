@@ -113,8 +113,10 @@ def _move_results(state: TaskState, task_store: TaskStore, sections: Sections, s
         if item.kind == "result" and item.whole and item.back > settings.old_after
     ]
     leaving = sorted((entry for entry in old if entry.subtask not in needed), key=lambda entry: entry.order)
-    gone = {entry.id for entry in leaving}
-    staying = {each.subtask for each in state.of_kind("result") if each.content is not None and each.id not in gone}
+    leaving_ids = {entry.id for entry in leaving}
+    staying = {
+        each.subtask for each in state.of_kind("result") if each.content is not None and each.id not in leaving_ids
+    }
     owners = {entry.id: entry.subtask for entry in leaving if entry.subtask and entry.subtask not in staying}
     variables = {id: state.variables.of("intermediate", owner) for id, owner in owners.items()}
     done = _move(state, task_store, leaving, variables)

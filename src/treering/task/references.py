@@ -109,8 +109,8 @@ class TaskStore:
     def _turn(self, entry: TaskEntry, variables: Mapping[str, Any], now: datetime) -> Turn:
         assert entry.content is not None
         content = self.without_hidden_secrets(entry.content)
-        own = FrozenDict(variables)
-        whole = json.dumps([self.task, entry.id, content.data, thaw(own)])
+        frozen_variables = FrozenDict(variables)
+        identity = json.dumps([self.task, entry.id, content.data, thaw(frozen_variables)])
         about = {
             "id": entry.id,
             "kind": entry.kind,
@@ -119,10 +119,10 @@ class TaskStore:
             "extract": entry.extract,
             "form": content.form,
             "encoding": content.encoding,
-            "variables": own,
+            "variables": frozen_variables,
         }
         return Turn.make(
-            id=f"{entry.id}-{sha256(whole.encode()).hexdigest()[:24]}",
+            id=f"{entry.id}-{sha256(identity.encode()).hexdigest()[:24]}",
             session=self.task,
             role=Role.TOOL,
             text=content.data,

@@ -67,5 +67,5 @@ RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(KINDS)}
 def budgets(settings: WorkingSettings) -> Mapping[Section, int]:
     """Maximum tokens of each section: its share of the total, so that their sum never exceeds it."""
     shares = {section: int(getattr(settings, section.value)) for section in Section}
-    whole = sum(shares.values())
-    return {section: share * settings.total // whole for section, share in shares.items()}
+    total_shares = sum(shares.values())
+    return {section: share * settings.total // total_shares for section, share in shares.items()}

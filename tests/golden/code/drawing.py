@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 
 from tests.samples import sample
-from treering.code.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
+from treering.code.facts import CallFlow, Definition, DefinitionKind, Edge, EntryPoint
 from treering.code.graph import CodeGraph, Impact, IndexStatus, NameGuess
 from treering.code.history.ranking import RankedFile, RankTerm
 from treering.code.history.relatives import Relations
@@ -29,7 +29,7 @@ SERVICE = f"{LOGIN}::AuthenticationService.login_with_password_and_second_factor
 ROUTE, TEST = f"{LOGIN}::login_route", f"{TESTS}::TestLogin.test_that_a_wrong_second_factor_is_refused"
 ODD = "app/\x1b[31modd\u202e[bold].py"
 IDS = (DECODE, VERIFY, SERVICE, ROUTE, TEST)
-_PASSED = int(Flow.ARGUMENTS | Flow.RESULT)
+_PASSED = int(CallFlow.ARGUMENTS | CallFlow.RESULT)
 
 
 def _definition(id: str, line: int, **fields: object) -> Definition:

@@ -30,12 +30,12 @@ from treering.ports.code import (
 if TYPE_CHECKING:
     from sqlalchemy.sql import ColumnElement
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 _BATCH = 500
 _AT_ONCE = 100
 _NOTHING = b""
-# No clocks that work together differ by this much: a lease that lasts longer was taken by one that was wrong.
+# Cooperating clocks never differ by this much: a longer lease was taken by a wrong clock.
 _AHEAD = timedelta(days=1)
 _PUT = (
     *("tenant", "project", "path", "language", "digest", "stamp", "read_at", "resolved", "skipped", "generation"),
@@ -52,13 +52,13 @@ _CONTENTS = ("path", "resolved", "definitions", "edges", "further")
 class StoredCode:
     """See `treering.ports.code.CodeIndex`."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         self._context = context
         self._connection = context.connection
         self._project = (context.scope.tenant, context.scope.project)
         self._chunks = StoredChunks(context)
 
-    # How it stands, and who writes
+    # Status and lease
 
     def state(self) -> CodeState | None:
         columns = (code_state.c[name] for name in _STATE)
@@ -111,10 +111,10 @@ class StoredCode:
         )
         generation = self._connection.execute(changed).scalar()
         if generation is None:
-            raise Conflict("another process indexes this project or has changed its index; ask again")
+            raise Conflict("another process is indexing this project or has changed its index; try again")
         return int(generation)
 
-    # Changing
+    # Writes
 
     def clear(self) -> None:
         for table in (code_files, code_facts, code_uses, code_ties):
@@ -132,7 +132,7 @@ class StoredCode:
         insert_tuples(self._connection, code_facts, ("tenant", "project", "path", "given", "facts"), facts)
 
     def _row(self, file: ReadFile, generation: int) -> tuple[Any, ...]:
-        # Nothing is left to resolve of a file that nothing was read of.
+        # A skipped file has nothing to resolve.
         resolved = bool(file.skipped)
         about = (file.path, file.language, file.digest, file.stamp, file.read_at, resolved, file.skipped, generation)
         return (*self._project, *about, file.defined, 0, 0, file.problems, file.definitions, _NOTHING, _NOTHING)
@@ -183,7 +183,7 @@ class StoredCode:
         for batch in batches(paths, _BATCH):
             self._connection.execute(delete(table).where(self._here(table), column.in_(batch)))
 
-    # Reading
+    # Reads
 
     def listed(self) -> Sequence[ListedFile]:
         rows = self._rows(select(*(code_files.c[name] for name in _LISTED)).where(self._here(code_files)))
@@ -256,7 +256,7 @@ class StoredCode:
             yield from self._rows(select(*columns).where(self._here(table), table.c.path.in_(batch)))
 
     def _few_at_once(self, statement: Any) -> Iterator[Any]:
-        """The rows as they are read: what a whole project holds is never in memory at once."""
+        """Stream the rows, so that a whole project is never in memory at once."""
         with self._connection.execute(statement, execution_options={"yield_per": _AT_ONCE}) as rows:
             yield from rows
 

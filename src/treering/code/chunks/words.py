@@ -18,7 +18,7 @@ _LANGUAGE = "en"
 """Names in programs are mostly English words, and names alone are too little text to detect a language."""
 _NAMED = 2
 """Weight of the words of a symbol and its path: questions often contain the name of what they look for."""
-_MOST_COUNTED = 255
+_MAX_COUNT = 255
 # Replaces everything that cannot be part of a name by spaces; much faster than a regular expression.
 _NO_NAME = str.maketrans({char: " " for char in map(chr, range(128)) if not (char.isalnum() or char == "_")})
 
@@ -47,8 +47,8 @@ def _stored(chunk: CodeChunk, place: int) -> StoredChunk:
     names = _names(f"{chunk.path} {chunk.symbol}") * _NAMED + _names(chunk.text)
     counted = Counter(chain.from_iterable(map(codes_of, names)))
     counts: Collection[int] = counted.values()
-    if max(counts, default=0) > _MOST_COUNTED:
-        counts = [min(count, _MOST_COUNTED) for count in counts]
+    if max(counts, default=0) > _MAX_COUNT:
+        counts = [min(count, _MAX_COUNT) for count in counts]
     return StoredChunk(
         chunk.path,
         place,

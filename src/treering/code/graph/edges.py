@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treering.code.facts import Edge, Flow
+from treering.code.facts import CallFlow, Edge
 from treering.code.graph.adjacency import Adjacency, Slots, resized
 from treering.code.graph.kinds import (
     EXACT_CALLS,
@@ -146,7 +146,7 @@ class EdgeTable:
         columns.kind[row], columns.source[row], columns.flow[row] = kind, source, edge.flow
         columns.line[row], columns.confidence[row] = edge.line, edge.confidence
         factor = float(WEIGHT_OF_CODE[kind] * np.float32(edge.confidence))
-        step = EXACT_CALLS if edge.flow & Flow.EXACT else kind
+        step = EXACT_CALLS if edge.flow & CallFlow.EXACT else kind
         for adjacency, key, neighbour in self._ends(kind, origin, target, home):
             adjacency.add(key, neighbour, factor, step, row)
         return row

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treering.code.facts import Flow
+from treering.code.facts import CallFlow
 from treering.code.graph.kinds import CALLS, FLOWS_TO, Ints
 from treering.code.graph.last_edges import EdgeEvidence, edge_evidence
 
@@ -63,22 +63,22 @@ class _FlowStep(NamedTuple):
 
     carried: FlowKind
     along_users: bool
-    flow: Flow
+    flow: CallFlow
     phases: tuple[int, ...]
     next_phase: int
 
 
 # Data leaves with results to callers, then with arguments to callees; an explicit flow edge starts over.
 _OUT = (
-    _FlowStep(FlowKind.RESULT, True, Flow.RESULT, (0,), 0),
-    _FlowStep(FlowKind.ARGUMENT, False, Flow.ARGUMENTS, (0, 1), 1),
-    _FlowStep(FlowKind.FLOW, True, Flow.NOTHING, (0, 1), 0),
+    _FlowStep(FlowKind.RESULT, True, CallFlow.RESULT, (0,), 0),
+    _FlowStep(FlowKind.ARGUMENT, False, CallFlow.ARGUMENTS, (0, 1), 1),
+    _FlowStep(FlowKind.FLOW, True, CallFlow.NOTHING, (0, 1), 0),
 )
 # In reverse: data arrives with arguments from callers, before that with results of callees.
 _IN = (
-    _FlowStep(FlowKind.ARGUMENT, True, Flow.ARGUMENTS, (0,), 0),
-    _FlowStep(FlowKind.RESULT, False, Flow.RESULT, (0, 1), 1),
-    _FlowStep(FlowKind.FLOW, False, Flow.NOTHING, (0, 1), 0),
+    _FlowStep(FlowKind.ARGUMENT, True, CallFlow.ARGUMENTS, (0,), 0),
+    _FlowStep(FlowKind.RESULT, False, CallFlow.RESULT, (0, 1), 1),
+    _FlowStep(FlowKind.FLOW, False, CallFlow.NOTHING, (0, 1), 0),
 )
 
 

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from treering.code.facts import Flow
+from treering.code.facts import CallFlow
 from treering.core.graph import EdgeKind, GraphSource
 
 Ints = NDArray[np.int32]
@@ -46,7 +46,7 @@ EXACT_CALLS: Final = len(KINDS)
 
 def kinds_of_steps(kind: Codes, flow: Codes) -> Codes:
     """The kinds as walks distinguish them."""
-    exact = ((flow & np.uint8(Flow.EXACT)) != 0).nonzero()[0]
+    exact = ((flow & np.uint8(CallFlow.EXACT)) != 0).nonzero()[0]
     if not len(exact):
         return kind
     kinds = kind.copy()

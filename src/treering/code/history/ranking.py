@@ -104,7 +104,7 @@ def candidates(counts: CoChange, queried: _QueriedFile, settings: RankSettings =
     """Files related in any way: changed together, in the same folder, same subject, imported, or touched recently."""
     near: set[int] = {*queried.imports, *queried.near}
     siblings = counts.by_folder.get(queried.name.folder, set())
-    near |= siblings if len(siblings) <= settings.most_siblings else set()
+    near |= siblings if len(siblings) <= settings.max_siblings else set()
     near |= counts.by_subject.get(queried.name.subject, set())
     near.update(number for files in counts.recent for number in files)
     return {number for number in near if number != queried.number and counts.exists(number)}

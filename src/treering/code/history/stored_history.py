@@ -10,12 +10,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treering.code.files.roots import still_indexed
+from treering.code.files.roots import check_still_indexed
 from treering.code.history.co_access_seeds import co_access_edges, replace_seeds
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import FORMAT, pack, unpack
 from treering.code.history.update import CountedHistory, Report, count_new_commits, ignore_report
-from treering.code.language_choice import KNOWN, language_named
+from treering.code.language_choice import LANGUAGES, language_named
 from treering.core.errors import StoreError
 from treering.ports.code_history import HistoryState
 
@@ -123,7 +123,7 @@ class CoChangeHistory:
             self._cached = None
 
     def _require(self, index: CodeState | None, root: Path) -> None:
-        still_indexed("" if index is None else index.root, root, self._scope.project)
+        check_still_indexed("" if index is None else index.root, root, self._scope.project)
 
     def _caught_up(self, root: Path, report: Report) -> _StoredCounts:
         repository, known = self._repository(root), self._stored()
@@ -169,7 +169,7 @@ def is_counted(path: str) -> bool:
 
 def version_of(settings: HistorySettings) -> str:
     """Version of the counting rules: counts from another version are discarded."""
-    rules = f"{FORMAT} {settings.model_dump_json(exclude={'look_seconds'})} {KNOWN}"
+    rules = f"{FORMAT} {settings.model_dump_json(exclude={'look_seconds'})} {LANGUAGES}"
     return blake2b(rules.encode(), digest_size=12).hexdigest()
 
 

@@ -45,5 +45,5 @@ class RankSettings:
     busy_floor: float = 0.05
     horizon: int = 5000
     """Number of commits after which it no longer matters when a file was last touched."""
-    most_siblings: int = 300
+    max_siblings: int = 300
     """In a larger folder, only files with another relation are candidates."""

@@ -12,12 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from treering.code.files.source_file import Reading, left_unread, read_file
+from treering.code.files.source_file import SourceFile, read_file, read_skipped_file
 from treering.code.index.resolution import Resolution, unresolved_file
 from treering.code.index.worker_pool import ENDED_ITS_RESOLVER, FileBatches, WorkerPool, can_start_workers, do_nothing
 
 if TYPE_CHECKING:
-    from treering.code.files.discovery import Found
+    from treering.code.files.discovery import DiscoveredFile
     from treering.core.settings import IndexSettings
     from treering.ports.code import ListedFile
 
@@ -60,7 +60,7 @@ class FileExecutor:
     ) -> None:
         self._ending.__exit__(kind, error, trace)
 
-    def read(self, files: Sequence[Found], known: Mapping[str, ListedFile]) -> Iterator[Reading]:
+    def read(self, files: Sequence[DiscoveredFile], known: Mapping[str, ListedFile]) -> Iterator[SourceFile]:
         """Read each file, in any order."""
         largest, chunks = self._settings.largest_file, self._settings.chunks
         plain = [file for file in files if file.path not in self._fatal]
@@ -70,7 +70,7 @@ class FileExecutor:
             yield from (read_file(self._root, file.path, file.language, largest, chunks) for file in plain)
         changed = []
         for file in (file for file in files if file.path in self._fatal):
-            seen = left_unread(self._root, file.path, file.language, largest, self._fatal[file.path])
+            seen = read_skipped_file(self._root, file.path, file.language, largest, self._fatal[file.path])
             if not _is_same(seen, known.get(file.path)) and self._can_use_workers():
                 changed.append(file)
             else:
@@ -101,6 +101,6 @@ class FileExecutor:
         return self._pool
 
 
-def _is_same(seen: Reading, known: ListedFile | None) -> bool:
+def _is_same(seen: SourceFile, known: ListedFile | None) -> bool:
     """Whether the file is unchanged since it ended a process."""
     return known is not None and (known.skipped, known.digest) == (seen.skipped, seen.digest)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treering.code.encoding import unpack_facts
-from treering.code.files.discovery import ENVIRONMENT, REPOSITORY, Discovery, Found
+from treering.code.files.discovery import ENVIRONMENT, REPOSITORY, DiscoveredFile, Discovery
 from treering.code.files.ignore_rules import IGNORE_FILE
 from treering.code.index.stored_symbols import StoredSymbols
 from treering.code.language_choice import MANIFESTS, language_named, load_language
@@ -54,9 +54,9 @@ def is_doubtful(stamp: str, read_at: int) -> bool:
 class Changes:
     """Differences between disk and store."""
 
-    changed: tuple[Found, ...] = ()
+    changed: tuple[DiscoveredFile, ...] = ()
     gone: tuple[str, ...] = ()
-    unseen: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
     """Stored files that could not be examined: neither known to be changed nor to be unchanged."""
 
     def __bool__(self) -> bool:
@@ -134,7 +134,7 @@ class FileCache:
         return Changes(
             tuple(changed),
             tuple(path for path in missing if discovery.covers(path)),
-            tuple(path for path in missing if discovery.hides(path)),
+            tuple(path for path in missing if discovery.is_uncertain(path)),
         )
 
     def _within(self, folders: frozenset[str] | None) -> Iterable[str]:
@@ -147,18 +147,18 @@ class FileCache:
         """Without files that are only in doubt because they were read in the moment in which they changed."""
         return replace(changes, changed=tuple(file for file in changes.changed if not self._has_stamp(file)))
 
-    def _has_stamp(self, found: Found) -> bool:
+    def _has_stamp(self, found: DiscoveredFile) -> bool:
         known = self.files.get(found.path)
         return known is not None and (known.stamp, known.language) == (found.stamp, found.language)
 
-    def _is_changed(self, found: Found, root: Path, *, doubt: bool) -> bool:
+    def _is_changed(self, found: DiscoveredFile, root: Path, *, doubt: bool) -> bool:
         known = self.files.get(found.path)
         if known is None or known.stamp != found.stamp or known.language != found.language:
             return True
         if known.skipped:
-            from treering.code.files.source_file import is_back
+            from treering.code.files.source_file import can_be_read_now
 
-            if is_back(root, known.path, known.language, known.skipped):
+            if can_be_read_now(root, known.path, known.language, known.skipped):
                 return True
         return doubt and is_doubtful(found.stamp, known.read_at)
 

@@ -9,9 +9,9 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from treering.code.files.discovery import Discovery, Found, discover
-from treering.code.files.outer_ignore_rules import rules_around
-from treering.code.files.roots import put_in_place_of, readable, still_indexed
+from treering.code.files.discovery import DiscoveredFile, Discovery, discover
+from treering.code.files.outer_ignore_rules import load_outer_rules
+from treering.code.files.roots import check_readable, check_replacement, check_still_indexed
 from treering.code.index.file_cache import Changes, FileCache
 from treering.code.index.report import IndexPhase, IndexProgress, IndexReport, ignore_progress
 from treering.code.index.version import reading_version
@@ -63,14 +63,14 @@ class Indexer:
         changes = dataclasses.replace(changes, changed=changed)
         return PendingChanges(changes, cache.generation, len(cache.waiting), cache.complete)
 
-    def _is_as_stored(self, found: Found, cache: FileCache) -> bool:
+    def _is_as_stored(self, found: DiscoveredFile, cache: FileCache) -> bool:
         """Whether a file has the stored content, whatever its stamp."""
-        from treering.code.files.source_file import digest_of, is_back
+        from treering.code.files.source_file import can_be_read_now, digest_of
 
         known = cache.files.get(found.path)
         if known is None or known.language != found.language:
             return False
-        if is_back(self.project.root, known.path, known.language, known.skipped):
+        if can_be_read_now(self.project.root, known.path, known.language, known.skipped):
             return False
         return digest_of(self.project.root, found.path, self.project.settings.largest_file) == known.digest
 
@@ -94,15 +94,15 @@ class Indexer:
         from treering.code.index.update import Update
         from treering.code.index.warnings import skipped_counts, warnings
 
-        readable(self.project.root)
+        check_readable(self.project.root)
         began = monotonic()
         on_progress(IndexProgress(IndexPhase.LOOKING))
         cache, state = self._loaded()
         known_root = "" if state is None else state.root
         if keeping:
             # Later changes by other processes raise `Conflict` when something is stored.
-            still_indexed(known_root, self.project.root, self.project.scope.project)
-        notes = put_in_place_of(known_root, self.project.root, self.project.scope.project, replace=replace)
+            check_still_indexed(known_root, self.project.root, self.project.scope.project)
+        notes = check_replacement(known_root, self.project.root, self.project.scope.project, replace=replace)
         known = hints is not None and cache.complete and not cache.waiting and self._saw_every_change()
         folders = cache.folders_of(hints or (), self.project.root) if known else None
         update = Update(self.project, cache, on_progress)
@@ -159,7 +159,7 @@ class Indexer:
                 changes, json.dumps({**cache.report, "skipped": discovery.skipped}) if folders is None else None
             )
             if folders is not None:
-                changes = Changes(unseen=changes.unseen)
+                changes = Changes(unreadable=changes.unreadable)
             if not changes:
                 break
             discovery = self._discover(folders)
@@ -177,7 +177,11 @@ class Indexer:
     def _saw_every_change(self) -> bool:
         """Whether the watcher saw every change: rules outside the root are the same, and every folder could be read."""
         seen = self._seen
-        return seen is not None and not seen.unseen and seen.around == rules_around(self.project.root, self.project.git)
+        return (
+            seen is not None
+            and not seen.unreadable
+            and seen.outer_rules == load_outer_rules(self.project.root, self.project.git)
+        )
 
     def _discover(self, folders: frozenset[str] | None) -> Discovery:
         return discover(self.project.root, self.project.settings, folders, self.project.git)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict
-from treering.ports.processes import Ended, Writer
+from treering.ports.processes import ProcessEnded, WriterProcess
 
 if TYPE_CHECKING:
     from treering.code.files.outer_ignore_rules import GitHome
@@ -32,7 +32,7 @@ class IndexedProject:
     root: Path
     owner: str
     """Name of the writer, unique among all processes and threads."""
-    ended: Ended
+    ended: ProcessEnded
     git: GitHome | None = None
     """Where git keeps the user's global ignore rules."""
 
@@ -72,11 +72,11 @@ class IndexedProject:
         """Raise `Conflict` if this lease belongs to another writer that may still be running."""
         if lease is None or lease.owner == self.owner:
             return
-        writer = Writer.named(lease.owner)
+        writer = WriterProcess.parse(lease.owner)
         if writer is None or not self.ended(writer):
-            who = "another process" if writer is None else writer.told
+            name = "another process" if writer is None else writer.description
             raise Conflict(
-                f"{who} is indexing this project; try again when it is done, or after {lease.until:%H:%M:%S} UTC, "
+                f"{name} is indexing this project; try again when it is done, or after {lease.until:%H:%M:%S} UTC, "
                 "when its lease expires"
             )
 

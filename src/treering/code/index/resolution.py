@@ -2,8 +2,8 @@
 
 import msgspec
 
-from treering.code.encoding import hash_of, pack_edges, pack_hashes, pack_unresolved, ties_of
-from treering.code.facts import Facts, failure
+from treering.code.encoding import file_weights, hash_of, pack_edges, pack_hashes, pack_unresolved
+from treering.code.facts import Facts, format_failure
 from treering.code.index.stored_symbols import StoredSymbols, SymbolQueries
 from treering.code.language_choice import load_language
 
@@ -32,7 +32,7 @@ def resolve_file(language: str, facts: Facts, symbols: StoredSymbols) -> Resolut
     try:
         return _resolved(language, facts, queries)
     except Exception as exc:  # noqa: BLE001 - a language is a plug-in: a file that it cannot resolve is reported
-        problem = failure("its uses cannot be resolved", exc)
+        problem = format_failure("its uses cannot be resolved", exc)
         return Resolution(facts.path, b"", b"", _asked(queries), 0, 0, {}, problem)
 
 
@@ -45,7 +45,7 @@ def _resolved(language: str, facts: Facts, queries: SymbolQueries) -> Resolution
         _asked(queries),
         len(found.edges),
         len(found.unresolved),
-        dict(ties_of(facts.path, found.edges)),
+        dict(file_weights(facts.path, found.edges)),
     )
 
 

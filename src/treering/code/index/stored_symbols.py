@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treering.code.encoding import HASHES, hash_of, unpack_hashes
-from treering.code.facts import Key
+from treering.code.facts import Key, LookupResult
 
 if TYPE_CHECKING:
-    from treering.code.symbols import Answer
     from treering.ports.code import FileKeys
 
 SurfaceOf = Callable[[str], Mapping[Key, Any]]
@@ -90,10 +89,10 @@ class _Surfaces:
         self._new: dict[str, Mapping[Key, Any]] = {}
         self._old: dict[str, Mapping[Key, Any]] = {}
         self._entries = 0
-        self.answers: dict[Key, Answer] = {}
+        self.answers: dict[Key, LookupResult] = {}
         """Answers per key. Most are empty, which is cached as well."""
 
-    def answer(self, key: Key, answer: Answer) -> None:
+    def answer(self, key: Key, answer: LookupResult) -> None:
         if len(self.answers) >= self._max_entries:
             self.answers.clear()
         self.answers[key] = answer
@@ -156,7 +155,7 @@ class StoredSymbols:
         self._forget_answers(gone)
         return gone
 
-    def ask(self, key: Key) -> Answer:
+    def ask(self, key: Key) -> LookupResult:
         answer = self._surfaces.answers.get(key)
         if answer is None:
             surfaces = [(path, self._surfaces.get(path)) for path in sorted(self._given.paths(hash_of(key)))]
@@ -186,6 +185,6 @@ class SymbolQueries:
         self._symbols = symbols
         self.keys: set[Key] = set()
 
-    def __call__(self, *key: str) -> Answer:
+    def __call__(self, *key: str) -> LookupResult:
         self.keys.add(key)
         return self._symbols.ask(key)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from treering.code.chunks.encoding import unpack_chunks
 from treering.code.encoding import unpack_facts, unpack_hashes
 from treering.code.facts import Key, Problem
-from treering.code.files.source_file import PASSING, Reading
+from treering.code.files.source_file import TRANSIENT, SourceFile
 from treering.code.index.executor import FileExecutor
 from treering.code.index.file_cache import Changes, FileCache, is_doubtful
 from treering.code.index.report import FileProblem, IndexPhase, IndexProgress
@@ -29,7 +29,7 @@ from treering.code.language_choice import load_language
 from treering.ports.code import FileFacts, ListedFile, ReadFile, ResolvedFile
 
 if TYPE_CHECKING:
-    from treering.code.files.discovery import Found
+    from treering.code.files.discovery import DiscoveredFile
     from treering.code.index.project import IndexedProject
     from treering.code.index.worker_process import LoadedFile
 
@@ -74,7 +74,7 @@ class UpdateCounts:
         """Record the first problem of a file with the total, so that one broken file does not fill the list."""
         listed = list(problems)
         if listed:
-            self.problems.append(FileProblem(path, listed[0].line, listed[0].what, len(listed)))
+            self.problems.append(FileProblem(path, listed[0].line, listed[0].message, len(listed)))
 
 
 class Update:
@@ -150,9 +150,9 @@ class Update:
         if self._in_batches:
             self._write(complete=False)
 
-    # Reading
+    # SourceFile
 
-    def _read(self, files: Sequence[Found], executor: FileExecutor) -> None:
+    def _read(self, files: Sequence[DiscoveredFile], executor: FileExecutor) -> None:
         stamps = {file.path: file.stamp for file in files}
         done = 0
         for batch in _batches(executor.read(files, self.cache.files), self._project.settings.batch):
@@ -177,9 +177,9 @@ class Update:
         self.cache.waiting.discard(path)
         self._invalidate(changed)
 
-    def _add_reading(self, reading: Reading, stamp: str) -> None:
+    def _add_reading(self, reading: SourceFile, stamp: str) -> None:
         self.counts.add_problems(reading.path, reading.problems)
-        if reading.skipped in PASSING:
+        if reading.skipped in TRANSIENT:
             self.counts.refused[reading.path] = stamp
             self.counts.reasons[reading.skipped] += 1
             self._forget(reading.path)
@@ -201,14 +201,14 @@ class Update:
         if problem in (ENDED_ITS_READER, ENDED_ITS_RESOLVER):
             self.cache.fatal[path] = problem
 
-    def _touch(self, known: ListedFile, reading: Reading) -> None:
+    def _touch(self, known: ListedFile, reading: SourceFile) -> None:
         """Update the stamp of a file with unchanged content, unless the new stamp is doubtful as well."""
         if known.stamp == reading.stamp and is_doubtful(reading.stamp, reading.read_at):
             return
         self.cache.files[reading.path] = replace(known, stamp=reading.stamp, read_at=reading.read_at)
         self._pending.touched.append((reading.path, reading.stamp, reading.read_at))
 
-    def _replace(self, reading: Reading) -> None:
+    def _replace(self, reading: SourceFile) -> None:
         path, cache = reading.path, self.cache
         # The previous surface is compared here, before the new one replaces it.
         changed = self._changed(reading)
@@ -222,7 +222,7 @@ class Update:
             cache.waiting.add(path)
         self._invalidate(changed)
 
-    def _changed(self, reading: Reading) -> set[Key]:
+    def _changed(self, reading: SourceFile) -> set[Key]:
         """Keys whose answers change with this file."""
         if reading.skipped:
             return self.cache.symbols.remove(reading.path)
@@ -318,7 +318,7 @@ class Update:
         self._has_lease &= not complete
 
 
-def _listed(reading: Reading) -> ListedFile:
+def _listed(reading: SourceFile) -> ListedFile:
     return ListedFile(
         reading.path,
         reading.language,
@@ -333,7 +333,7 @@ def _listed(reading: Reading) -> ListedFile:
     )
 
 
-def _stored(reading: Reading) -> ReadFile:
+def _stored(reading: SourceFile) -> ReadFile:
     return ReadFile(
         reading.path,
         reading.language,

@@ -8,15 +8,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treering.code.language_choice import KNOWN
+from treering.code.language_choice import LANGUAGES
 
 if TYPE_CHECKING:
     from treering.core.settings import ChunkSettings
 
 _CODE = Path(__file__).parents[1]
-_WHEELS = ("tree-sitter", "pystemmer", *(f"tree-sitter-{known.name}" for known in KNOWN), "tree-sitter-javascript")
+_WHEELS = ("tree-sitter", "pystemmer", *(f"tree-sitter-{known.name}" for known in LANGUAGES), "tree-sitter-javascript")
 _PARTS = (
-    *("languages/**/*.py", "languages/**/*.scm", "facts.py", "encoding.py", "graph/kinds.py"),
+    *("languages/**/*.py", "languages/**/*.scm", "languages/**/*.txt", "facts.py", "encoding.py", "graph/kinds.py"),
     *("files/source_file.py", "files/secrets.py", "index/resolution.py"),
     *(f"chunks/{name}.py" for name in ("split", "outline", "pieces", "sizes", "words")),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from treering.code.files.source_file import NO_GRAMMAR
 from treering.code.index.worker_pool import ENDED_ITS_RESOLVER
-from treering.code.language_choice import KNOWN, missing_grammar
+from treering.code.language_choice import LANGUAGES, missing_grammar
 
 if TYPE_CHECKING:
     from treering.code.files.discovery import Discovery
@@ -37,12 +37,12 @@ def warnings(cache: FileCache, discovery: Discovery) -> Iterator[str]:
     """The most important first."""
     read = [file for file in cache.files.values() if not file.skipped]
     if not read and discovery.folders is None:
-        languages = ", ".join(known.name for known in KNOWN)
+        languages = ", ".join(known.name for known in LANGUAGES)
         yield f"no source files found ({languages}); is this the root of the project?"
-    if discovery.unseen:
+    if discovery.unreadable:
         yield (
-            f"could not read {_listed(discovery.unseen)}: what is stored from there is kept, but left out of answers "
-            "until it can be read again"
+            f"could not read {_listed(discovery.unreadable)}: what is stored from there is kept, but left out of "
+            "answers until it can be read again"
         )
     for language in sorted({file.language for file in cache.files.values() if file.skipped == NO_GRAMMAR}):
         why = missing_grammar(language)

@@ -21,8 +21,8 @@ from typing import NamedTuple, Self, TypeVar
 
 import msgspec
 
-from treering.code.files.discovery import Found
-from treering.code.files.source_file import Reading, left_unread
+from treering.code.files.discovery import DiscoveredFile
+from treering.code.files.source_file import SourceFile, read_skipped_file
 from treering.code.index.resolution import Resolution, unresolved_file
 from treering.code.index.worker_process import LoadedFile, LoadFiles, ReadFiles, ResolveFiles, receive, send
 from treering.core.errors import TreeringError
@@ -49,7 +49,7 @@ FileBatches = Callable[[], Iterable[Sequence[LoadedFile]]]
 T = TypeVar("T")
 A = TypeVar("A")
 _NOTHING = ReadFiles("", 0, [])
-_readings = msgspec.msgpack.Decoder(list[Reading]).decode
+_readings = msgspec.msgpack.Decoder(list[SourceFile]).decode
 _resolutions = msgspec.msgpack.Decoder(list[Resolution]).decode
 
 
@@ -104,11 +104,11 @@ class WorkerPool:
         """Whether worker processes can be started."""
         return self._workers[0].is_ready()
 
-    def read(self, files: Sequence[Found]) -> Iterator[Reading]:
+    def read(self, files: Sequence[DiscoveredFile]) -> Iterator[SourceFile]:
         """Read each file, in any order. A file that ends its process or takes too long is reported as such."""
         seconds = self._settings.seconds_a_file
 
-        def ask(worker: _WorkerHandle, chunk: Sequence[Found]) -> list[Reading]:
+        def ask(worker: _WorkerHandle, chunk: Sequence[DiscoveredFile]) -> list[SourceFile]:
             answer = worker.ask(self._read_request(chunk), seconds)
             if answer is not None:
                 return _readings(answer)
@@ -154,12 +154,12 @@ class WorkerPool:
         for worker in unloaded:
             worker.loaded = True
 
-    def _read_request(self, files: Sequence[Found]) -> ReadFiles:
+    def _read_request(self, files: Sequence[DiscoveredFile]) -> ReadFiles:
         listed = [(file.path, file.language) for file in files]
         return ReadFiles(str(self._root), self._settings.largest_file, listed, self._settings.chunks.model_dump())
 
-    def _fatal_reading(self, file: Found) -> Reading:
-        return left_unread(self._root, file.path, file.language, self._settings.largest_file, ENDED_ITS_READER)
+    def _fatal_reading(self, file: DiscoveredFile) -> SourceFile:
+        return read_skipped_file(self._root, file.path, file.language, self._settings.largest_file, ENDED_ITS_READER)
 
     def _distribute(
         self, ask: "Callable[[_WorkerHandle, Sequence[T]], A]", chunks: Iterable[Sequence[T]]

@@ -18,7 +18,7 @@ Note = Callable[[str], object]
 
 
 def do_nothing() -> None:
-    """Stand-in if no history is followed."""
+    """Used instead if no history is followed."""
 
 
 def seeds_note(pairs: int) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from treering.code.files.roots import still_indexed
+from treering.code.files.roots import check_still_indexed
 from treering.code.index.report import ignore_progress
 from treering.code.index.version import reading_version
 from treering.code.live.unread_files import UnreadFiles
@@ -96,7 +96,7 @@ class CurrentGraph:
         # If the store is unavailable now, the next call checks again.
         with suppress(StoreError), self._project.reading() as index:
             state = index.state()
-            still_indexed("" if state is None else state.root, root, self._project.scope.project)
+            check_still_indexed("" if state is None else state.root, root, self._project.scope.project)
 
     def mark_changed(self, paths: Collection[str]) -> None:
         """Mark files as changed: they are not served until they are read again."""

@@ -69,7 +69,7 @@ class UnreadFiles:
         for file in changes.changed:
             if stored.get(file.path, 0 if complete else generation + 1) <= generation:
                 yield file.path
-        away = (*changes.gone, *changes.unseen)
+        away = (*changes.gone, *changes.unreadable)
         yield from (path for path in away if path in stored and stored[path] <= generation)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from treering.code.chunks.chunk import CodeChunk
 from treering.code.chunks.split import chunks_of
 from treering.code.encoding import unpack_definitions
-from treering.code.files.secrets import without_secrets
+from treering.code.files.secrets import redact_secrets
 from treering.code.files.source_file import source_of, text_of
 from treering.code.language_choice import language_named
 from treering.core.errors import MissingDependency
@@ -36,6 +36,6 @@ def _text(root: Path, path: str, largest: int) -> str | None:
     if source is None or language is None:
         return None
     try:
-        return text_of(without_secrets(path, language, source))
+        return text_of(redact_secrets(path, language, source))
     except MissingDependency:
         return None

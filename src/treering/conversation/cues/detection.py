@@ -74,7 +74,9 @@ def cues_of(message: Message) -> MessageCues:
     for role, text in _voices(message):
         shown += _shown(_FoldedText(text), phrase_index(role))
     if not shown and _is_small_talk(message):
-        return MessageCues(casual=True, why=((str(Cue.CASUAL), _shortened(fold(_said(message.parts, message.role)))),))
+        return MessageCues(
+            casual=True, why=((str(Cue.CASUAL), _shortened(fold(_text_of(message.parts, message.role)))),)
+        )
     return _cues(tuple(shown)) if shown else _NOTHING
 
 
@@ -86,14 +88,14 @@ def _cues(why: tuple[tuple[str, str], ...]) -> MessageCues:
 
 def _voices(message: Message) -> Iterator[tuple[Role, str]]:
     """Texts by role: tool results have the role TOOL, whatever the role of the message."""
-    if said := _said(message.parts, message.role):
-        yield message.role, said
+    if text := _text_of(message.parts, message.role):
+        yield message.role, text
     for result in message.results:
-        if printed := _said(result.parts, Role.TOOL):
+        if printed := _text_of(result.parts, Role.TOOL):
             yield Role.TOOL, printed
 
 
-def _said(parts: tuple[Part, ...], role: Role) -> str:
+def _text_of(parts: tuple[Part, ...], role: Role) -> str:
     """The text of `parts` without calls; of a long text, its beginning and end."""
     text = "\n".join(part.text for part in parts if isinstance(part, TextPart) and part.text)
     head, tail = READ[role]
@@ -103,7 +105,7 @@ def _said(parts: tuple[Part, ...], role: Role) -> str:
 def _is_small_talk(message: Message) -> bool:
     if message.role not in APPLIES[Cue.CASUAL] or not all(isinstance(part, TextPart) for part in message.parts):
         return False
-    text = _said(message.parts, message.role)
+    text = _text_of(message.parts, message.role)
     if len(text) > _SMALL_TALK_CHARS or "?" in text:
         return False
     words = _WORD.findall(fold(text))

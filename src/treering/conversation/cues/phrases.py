@@ -84,9 +84,9 @@ class SmallTalk:
             if start not in reached:
                 continue
             for end in range(start + 1, min(len(words), start + _MAX_PHRASE_WORDS) + 1):
-                said = " ".join(words[start:end])
-                if said in self.phrases or said in self.beside:
-                    reached[end] = reached.get(end, False) or reached[start] or said in self.phrases
+                candidate = " ".join(words[start:end])
+                if candidate in self.phrases or candidate in self.beside:
+                    reached[end] = reached.get(end, False) or reached[start] or candidate in self.phrases
         return reached.get(len(words), False)
 
 
@@ -104,7 +104,7 @@ def phrase_index(role: Role) -> PhraseIndex:
                 by_word.setdefault(key, []).append((next(iter(each.others), None), rule, each))
             if not each.keys:
                 by_part.append((rule, each))
-    return PhraseIndex({word: tuple(held) for word, held in by_word.items()}, tuple(by_part))
+    return PhraseIndex({word: tuple(entries) for word, entries in by_word.items()}, tuple(by_part))
 
 
 @cache

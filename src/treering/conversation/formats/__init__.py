@@ -86,12 +86,12 @@ def write(messages: Sequence[Message], format: Format | str) -> ProviderMessages
 
 def _for_anthropic(steps: list[ArrangedMessage]) -> ProviderMessages:
     system: list[ArrangedMessage] = []
-    said: list[ArrangedMessage] = []
+    spoken: list[ArrangedMessage] = []
     for step in steps:
-        stays = bool(said) and step.is_original(Format.ANTHROPIC)
-        (said if stays or step.message.role is not Role.SYSTEM else system).append(step)
-    items = [item for step in said for item in anthropic.write(step.message)]
-    if said and said[0].message.role is Role.ASSISTANT and not said[0].is_original(Format.ANTHROPIC):
+        stays = bool(spoken) and step.is_original(Format.ANTHROPIC)
+        (spoken if stays or step.message.role is not Role.SYSTEM else system).append(step)
+    items = [item for step in spoken for item in anthropic.write(step.message)]
+    if spoken and spoken[0].message.role is Role.ASSISTANT and not spoken[0].is_original(Format.ANTHROPIC):
         items.insert(0, {"role": "user", "content": EARLIER})
     return ProviderMessages(items, anthropic.write_system([step.message for step in system]))
 

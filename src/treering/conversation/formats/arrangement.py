@@ -45,11 +45,11 @@ def _fitted(messages: Iterable[Message], target: TargetFormat) -> Iterator[Arran
     for message in messages:
         if is_native(message, target):
             yield ArrangedMessage(message, native=True)
-        elif (crossed := portable(_by_its_speaker(message), target)).parts:
-            yield ArrangedMessage(crossed, native=False)
+        elif (converted := portable(_with_actual_role(message), target)).parts:
+            yield ArrangedMessage(converted, native=False)
 
 
-def _by_its_speaker(message: Message) -> Message:
+def _with_actual_role(message: Message) -> Message:
     """Calls make a message the assistant's, results make it a tool's, whatever its role says."""
     role = Role.ASSISTANT if message.calls else Role.TOOL if message.results else message.role
     return message if role is message.role else message.replace(role=role)
@@ -80,29 +80,29 @@ class _Arrangement:
     answers: dict[_PartPosition, _PartPosition] = field(init=False)
     paired: frozenset[_PartPosition] = field(init=False)
     used_ids: set[str] = field(init=False)
-    last_said: int = field(init=False)
+    last_with_content: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.answers = _pairs(self.given)
         self.paired = frozenset(self.answers.values())
         self.used_ids = {call.id for step in self.given if step.native for call in step.message.calls}
-        self.last_said = max((at for at, step in enumerate(self.given) if self._rest(at, step)), default=-1)
+        self.last_with_content = max((at for at, step in enumerate(self.given) if self._rest(at, step)), default=-1)
 
     def steps(self) -> Iterator[ArrangedMessage]:
-        held: list[ArrangedMessage] = []
+        postponed: list[ArrangedMessage] = []
         until = -1
         for at, step in enumerate(self.given):
             answered_at = self._last_native_answer(at)
             # Nothing may come between a call and its native result, which is not moved.
             if at < until and answered_at < 0 and not step.native:
-                held += self._placed(at, step)
+                postponed += self._placed(at, step)
                 continue
             until = max(until, answered_at)
             yield from self._placed(at, step)
             if at >= until:
-                yield from held
-                held = []
-        yield from held
+                yield from postponed
+                postponed = []
+        yield from postponed
 
     def _placed(self, at: int, step: ArrangedMessage) -> Iterator[ArrangedMessage]:
         message = step.message
@@ -119,7 +119,7 @@ class _Arrangement:
         if step.native:
             return step.message.parts
         left = [part for place, part in enumerate(step.message.parts) if (at, place) not in self.paired]
-        return tuple(said for part in left for said in _said(part))
+        return tuple(content for part in left for content in _as_text(part))
 
     def _renamed(self, at: int, parts: tuple[Part, ...]) -> tuple[Part, ...]:
         calls = iter(self._call_places(at))
@@ -141,7 +141,7 @@ class _Arrangement:
     def _results(self, at: int, message: Message) -> Iterator[ResultPart]:
         """The foreign results of a step's calls, and a placeholder for each unanswered foreign call."""
         places = self._call_places(at)
-        is_open = at >= self.last_said and not any(place in self.answers for place in places)
+        is_open = at >= self.last_with_content and not any(place in self.answers for place in places)
         for call, place in zip(message.calls, places, strict=True):
             answer = self.answers.get(place)
             hint = {"as": "custom"} if call.extra.get("as") == "custom" else EMPTY
@@ -175,7 +175,7 @@ def _pairs(steps: Sequence[ArrangedMessage]) -> dict[_PartPosition, _PartPositio
     return answers
 
 
-def _said(part: Part) -> Sequence[Part]:
+def _as_text(part: Part) -> Sequence[Part]:
     """A result without a call, as text."""
     if not isinstance(part, ResultPart):
         return (part,)

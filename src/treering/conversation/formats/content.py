@@ -22,8 +22,8 @@ def role_of(item: Item, roles: Mapping[str, Role]) -> Role:
     """The role of an item. Raises `InvalidInput` if it is missing or unknown."""
     role = item.get("role")
     if not isinstance(role, str) or role not in roles:
-        said = f"unknown role {role!r}" if "role" in item else "the message has no role"
-        raise InvalidInput(f"{said}; use one of {', '.join(roles)}, or pass another format")
+        problem = f"unknown role {role!r}" if "role" in item else "the message has no role"
+        raise InvalidInput(f"{problem}; use one of {', '.join(roles)}, or pass another format")
     return roles[role]
 
 
@@ -34,29 +34,29 @@ def role_name(message: Message) -> str:
     return "user" if message.role is Role.TOOL else message.role.value
 
 
-def text_in(item: Item, key: str, what: str, *, blank: bool = False) -> str:
+def text_in(item: Item, key: str, item_name: str, *, blank: bool = False) -> str:
     """The text under `key`. Raises `InvalidInput` if it is missing, or blank unless allowed."""
     text = item.get(key)
     if not isinstance(text, str) or not (blank or text.strip()):
-        raise InvalidInput(f"{what} needs a text under {key!r}, not {_named(text)}; add it")
+        raise InvalidInput(f"{item_name} needs a text under {key!r}, not {_named(text)}; add it")
     return text
 
 
-def object_in(item: Item, key: str, what: str) -> Item:
+def object_in(item: Item, key: str, item_name: str) -> Item:
     """The object under `key`. Raises `InvalidInput` if it is missing."""
     found = item.get(key)
     if not isinstance(found, dict):
-        raise InvalidInput(f"{what} needs an object under {key!r}, not {_named(found)}; add it")
+        raise InvalidInput(f"{item_name} needs an object under {key!r}, not {_named(found)}; add it")
     return found
 
 
-def objects_in(item: Item, key: str, what: str) -> list[Item]:
+def objects_in(item: Item, key: str, item_name: str) -> list[Item]:
     """The objects listed under `key`; empty if it is missing or null."""
     found = item.get(key)
     if found is None:
         return []
     if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
-        raise InvalidInput(f"{what} has {_named(found)} under {key!r}; give a list of objects")
+        raise InvalidInput(f"{item_name} has {_named(found)} under {key!r}; give a list of objects")
     return found
 
 
@@ -120,8 +120,8 @@ def label(value: Any) -> str | None:
 
 def image_fields(url: str) -> dict[str, str]:
     """The fields of an `ImagePart` for a URL or a data URL."""
-    held = _DATA_URL.fullmatch(url)
-    return {"media_type": held[1], "data": held[2]} if held and label(held[1]) else {"url": url}
+    match = _DATA_URL.fullmatch(url)
+    return {"media_type": match[1], "data": match[2]} if match and label(match[1]) else {"url": url}
 
 
 def image_url(image: ImagePart) -> str | None:

@@ -37,8 +37,8 @@ def file_in(part: OtherPart) -> MessageFile | None:
 def to_chat(file: MessageFile) -> OtherPart | None:
     if file.data is None or file.media_type is None:
         return None
-    held = {"filename": file.name or "document", "file_data": f"data:{file.media_type};base64,{file.data}"}
-    return OtherPart.make(type="file", data={"file": held})
+    fields = {"filename": file.name or "document", "file_data": f"data:{file.media_type};base64,{file.data}"}
+    return OtherPart.make(type="file", data={"file": fields})
 
 
 def to_responses(file: MessageFile) -> OtherPart | None:
@@ -46,8 +46,8 @@ def to_responses(file: MessageFile) -> OtherPart | None:
         return OtherPart.make(type="input_file", data={"file_url": file.url})
     if file.data is None or file.media_type is None:
         return None
-    held = {"filename": file.name or "document", "file_data": f"data:{file.media_type};base64,{file.data}"}
-    return OtherPart.make(type="input_file", data=held)
+    fields = {"filename": file.name or "document", "file_data": f"data:{file.media_type};base64,{file.data}"}
+    return OtherPart.make(type="input_file", data=fields)
 
 
 def to_anthropic(file: MessageFile) -> OtherPart | None:
@@ -64,20 +64,20 @@ def to_anthropic(file: MessageFile) -> OtherPart | None:
     return OtherPart.make(type="document", data={"source": source, **title})
 
 
-def _from_openai(held: Mapping[str, Any]) -> MessageFile:
-    data = _text(held, "file_data")
-    fields = image_fields(data) if data else {}
+def _from_openai(fields: Mapping[str, Any]) -> MessageFile:
+    data = _text(fields, "file_data")
+    data_fields = image_fields(data) if data else {}
     return MessageFile(
-        name=_text(held, "filename") or _text(held, "file_id"),
-        media_type=fields.get("media_type"),
-        data=fields.get("data"),
-        url=_text(held, "file_url"),
+        name=_text(fields, "filename") or _text(fields, "file_id"),
+        media_type=data_fields.get("media_type"),
+        data=data_fields.get("data"),
+        url=_text(fields, "file_url"),
     )
 
 
 def _from_chat(data: Mapping[str, Any]) -> MessageFile:
-    held = data.get("file")
-    return _from_openai(held if isinstance(held, dict) else {})
+    fields = data.get("file")
+    return _from_openai(fields if isinstance(fields, dict) else {})
 
 
 def _from_anthropic(data: Mapping[str, Any]) -> MessageFile:
@@ -105,8 +105,8 @@ def _words(content: Any) -> str | None:
     return "\n".join(filter(None, (_text(block, "text") for block in blocks))) or None
 
 
-def _text(held: Mapping[str, Any], key: str) -> str | None:
-    value = held.get(key)
+def _text(fields: Mapping[str, Any], key: str) -> str | None:
+    value = fields.get(key)
     return value if isinstance(value, str) and value.strip() else None
 
 

@@ -29,12 +29,12 @@ def read(item: Item) -> Message:
     message = Message.make(**known)
     if "parts" in item and one_text(message.parts):
         message = message.replace(extra={**message.extra, _KEY: LISTED})
-    return exact(message, item, _made, _KEY)
+    return exact(message, item, _written, _KEY)
 
 
 def write(message: Message) -> list[Item]:
     """The message as one item."""
-    return [patched(_made(message), message.extra.get(_KEY))]
+    return [patched(_written(message), message.extra.get(_KEY))]
 
 
 def _content(item: Item, role: Role) -> str:
@@ -46,7 +46,7 @@ def _content(item: Item, role: Role) -> str:
     return content
 
 
-def _made(message: Message) -> Item:
+def _written(message: Message) -> Item:
     bare = message.replace(extra=_without_notes(message.extra))
     fields = bare.model_dump(mode="json", exclude_defaults=True, exclude={"parts"})
     notes = message.extra.get(_KEY)

@@ -72,51 +72,55 @@ def is_native(message: Message, target: TargetFormat) -> bool:
 
 def portable(message: Message, target: TargetFormat) -> Message:
     """The message with its convertible parts, possibly none."""
-    kin = {message.origin, target.format} <= _OPENAI
-    parts = [crossed for part in message.parts for crossed in _crossed(part, message.role, target, kin)]
-    hints = {"role": message.extra["role"]} if kin and "role" in message.extra else {}
+    same_vendor = {message.origin, target.format} <= _OPENAI
+    parts = [
+        converted_part
+        for part in message.parts
+        for converted_part in _converted(part, message.role, target, same_vendor)
+    ]
+    hints = {"role": message.extra["role"]} if same_vendor and "role" in message.extra else {}
     if target.format is Format.RESPONSES and message.role is Role.ASSISTANT:
         hints["as"] = "turn"
     return message.replace(parts=parts, origin=target.format, extra=hints)
 
 
-def _crossed(part: Part, role: Role, target: TargetFormat, kin: bool) -> Iterator[Part]:
+def _converted(part: Part, role: Role, target: TargetFormat, same_vendor: bool) -> Iterator[Part]:
     if isinstance(part, CallPart):
-        custom = kin and part.extra.get("as") == "custom"
+        custom = same_vendor and part.extra.get("as") == "custom"
         arguments = part.arguments if custom else _arguments(part.arguments, target)
         yield part.replace(arguments=arguments, extra={"as": "custom"} if custom else EMPTY)
     elif isinstance(part, ResultPart):
-        yield from _crossed_result(part, target)
+        yield from _converted_result(part, target)
     else:
-        yield from _crossed_said(part, role, target)
+        yield from _converted_content(part, role, target)
 
 
-def _crossed_said(part: ContentPart, role: Role, target: TargetFormat) -> Iterator[ContentPart]:
+def _converted_content(part: ContentPart, role: Role, target: TargetFormat) -> Iterator[ContentPart]:
     """A text, image or opaque part in a form that a message of this role can hold, if any."""
-    shows = role in (Role.USER, Role.TOOL)
+    can_show = role in (Role.USER, Role.TOOL)
     if isinstance(part, TextPart):
         if (part.text or "").strip():
             yield TextPart.make(text=part.text)
     elif isinstance(part, ImagePart):
-        yield _picture(part, target) if shows and _can_be_shown(part) else TextPart.make(text="[image]")
+        yield _picture(part, target) if can_show and _can_be_shown(part) else TextPart.make(text="[image]")
     elif file := files.file_in(part):
-        written = target.write_file(file) if shows else None
+        written = target.write_file(file) if can_show else None
         yield written or TextPart.make(text=file.label)
     elif part.type in _STAND_INS:
         yield TextPart.make(text=_STAND_INS[part.type])
 
 
-def _crossed_result(result: ResultPart, target: TargetFormat) -> Iterator[Part]:
+def _converted_result(result: ResultPart, target: TargetFormat) -> Iterator[Part]:
     """The result, followed by its images and files if a result can hold only text."""
-    shown = [said for part in result.parts for said in _crossed_said(part, Role.TOOL, target)]
-    held, lifted = shown, list[ContentPart]()
+    shown = [converted for part in result.parts for converted in _converted_content(part, Role.TOOL, target)]
+    inside, outside = shown, list[ContentPart]()
     if not target.rich_results:
-        held = [said for part in result.parts for said in _crossed_said(part, Role.ASSISTANT, target)]
-        lifted = [part for part in shown if not isinstance(part, TextPart)]
+        inside = [converted for part in result.parts for converted in _converted_content(part, Role.ASSISTANT, target)]
+        outside = [part for part in shown if not isinstance(part, TextPart)]
     if result.is_error and not target.marks_errors:
-        held = _marked(held)
-    yield ResultPart.make(call_id=result.call_id, parts=held, is_error=result.is_error)
-    yield from lifted
+        inside = _marked(inside)
+    yield ResultPart.make(call_id=result.call_id, parts=inside, is_error=result.is_error)
+    yield from outside
 
 
 def _marked(parts: list[ContentPart]) -> list[ContentPart]:

@@ -26,7 +26,7 @@ def requested_move(in_project: bool | None, db: str | None, root: Path) -> Move 
     """The move that the options ask for, if any; `InvalidInput` if another memory is in use, which cannot be moved."""
     if in_project is None:
         return None
-    from treering.compose.locations import home_of
+    from treering.compose.locations import memory_paths
 
     option = "--in-project" if in_project else "--in-data-folder"
     if db is not None:
@@ -35,5 +35,5 @@ def requested_move(in_project: bool | None, db: str | None, root: Path) -> Move 
         raise InvalidInput(
             f"TREERING_DB names another memory, which {option} does not move; unset it, then run this again"
         )
-    home = home_of(root)
-    return Move(root, in_project, home.in_project if in_project else home.in_data_folder)
+    paths = memory_paths(root)
+    return Move(root, in_project, paths.in_project if in_project else paths.in_data_folder)

@@ -30,7 +30,7 @@ def _in_full(record: "Knowledge | Turn | Episode | Pattern") -> "RenderableType"
     if isinstance(record, Episode):
         from treering.interfaces.cli import episode_views
 
-        return episode_views.whole(record)
+        return episode_views.episode_view(record)
     from treering.interfaces.cli import views as show
 
     return show.whole(record)

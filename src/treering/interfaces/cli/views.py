@@ -18,7 +18,7 @@ from treering.core.turns import Turn
 from treering.core.visible_text import visible
 
 if TYPE_CHECKING:
-    from treering.archive.restore import Imported
+    from treering.archive.restore import ImportReport
     from treering.core.history import AuditEntry, HistoryEntry
     from treering.core.values import Record
     from treering.knowledge.removal.proof import Remains
@@ -213,7 +213,7 @@ def _code(found: Mapping[str, Any]) -> RenderableType:
     return Text.assemble(f"{safe(found['root'])}: {_counted(counts) or 'nothing yet'}", (left, "yellow"))
 
 
-def imported(found: "Imported") -> RenderableType:
+def imported(found: "ImportReport") -> RenderableType:
     summary = done("imported", f"{found.added:,} new, {found.known:,} known already", "")
     if not found.conflicts:
         return summary

@@ -45,6 +45,6 @@ def _now() -> datetime:
 
 
 def _load() -> None:
-    from treering.compose import load_ahead
+    from treering.compose import preload_modules
 
-    load_ahead()
+    preload_modules()

@@ -19,7 +19,7 @@ from treering.knowledge.facts.records import SAID_BY_PEOPLE, recorded, since
 from treering.knowledge.facts.similarity import Relation, relation
 from treering.knowledge.reinforcement import reinforce
 from treering.ports.clock import NewId
-from treering.ports.index import Wanted
+from treering.ports.index import IndexQuery
 from treering.ports.store import Transaction
 
 _TYPES = ("fact", "preference", "decision", "requirement")
@@ -80,7 +80,7 @@ class FactKeeper:
         return self.kept
 
     def _keep_one(self, heard: Heard) -> None:
-        tx = self._tx.part()
+        tx = self._tx.undo_unit()
         same, excluded = self._compared(tx, heard)
         if same:
             self._repeat(tx, heard, same[0])
@@ -106,8 +106,8 @@ class FactKeeper:
         keyed = where.replace(fact_keys=(fact_key(said.subject, said.attribute),))
         yield from (found := tx.knowledge.find(keyed, limit=self._settings.candidates).items)
         words = [codes_of(term.forms) for term in query_terms(f"{said.subject} {said.value}")]
-        near = tx.index.candidates(Wanted(words), ("knowledge",), most=self._settings.candidates)
-        passing = tx.index.confirmed({"knowledge": where}, near.number)
+        near = tx.index.candidates(IndexQuery(words), ("knowledge",), limit=self._settings.candidates)
+        passing = tx.index.matching_ids({"knowledge": where}, near.number)
         others = {id for _, id in passing.values()} - {known.id for known in found}
         yield from tx.knowledge.get_many(others).values()
 

@@ -6,11 +6,11 @@ from treering.core.episodes import Episode
 from treering.core.errors import NotFound
 from treering.core.queries import EpisodeFilter
 from treering.episodes.consolidation.dissolution import purge_representatives
-from treering.jobs.record_pages import listed
+from treering.jobs.record_pages import record_pages
 from treering.jobs.stage import StageRun
 from treering.knowledge.reflection.withdrawal import withdraw
 from treering.knowledge.removal.stage import GRACE
-from treering.knowledge.removal.traces import forget_traces
+from treering.knowledge.removal.traces import erase_traces
 
 
 def purge_deleted(run: StageRun, kept_days: float) -> tuple[str, ...]:
@@ -19,12 +19,12 @@ def purge_deleted(run: StageRun, kept_days: float) -> tuple[str, ...]:
     Reflections no longer tell of it, what stood for it leaves with it, and the audit log says why.
     """
     until = run.now - timedelta(days=kept_days)
-    pages = listed(run, "episode", EpisodeFilter(deleted=True))
+    pages = record_pages(run, "episode", EpisodeFilter(deleted=True))
     due = [each.id for page in pages for each in page.records if _is_due(each, until)]
     purged = tuple(id for id in due if _purge(run, id, until))
     if purged:
         # Once for all of them: it may rewrite the whole file.
-        forget_traces(run)
+        erase_traces(run)
     return purged
 
 

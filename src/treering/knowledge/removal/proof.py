@@ -17,7 +17,7 @@ from treering.core.settings import ForgettingSettings, Settings
 from treering.core.values import is_key
 from treering.knowledge.operations import KnowledgeOperations, earlier_wordings
 from treering.ports.clock import Clock
-from treering.ports.index import DOCUMENT_KINDS
+from treering.ports.index import DOCUMENT_KINDS, IndexQuery
 from treering.ports.store import Store, Transaction
 
 # What holds a record's own words; the rest are names that others carry too.
@@ -96,7 +96,7 @@ def forget_for_good(
     pieces = (*pieces_of(texts, settings.forgetting), *own_words(scope, store, clock(), ids, texts))
     operations.purge(scope, clock(), id)
     sweep(scope, settings.store.busy_seconds)
-    store.forget_traces()
+    store.erase_traces()
     return Forgotten(id, lambda: prove(scope, store, clock(), pieces))
 
 
@@ -137,7 +137,7 @@ def own_words(scope: Scope, store: Store, now: datetime, ids: Sequence[str], tex
 
 def _labels(tx: Transaction, id: str) -> Iterator[str]:
     """Tags, single words of a payload, and names that the record was linked to by hand."""
-    for record in filter(None, (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.whole(id))):
+    for record in filter(None, (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get_complete(id))):
         fields = json.loads(record.to_json())
         yield from _strings([fields[name] for name in ("tags", *_NESTED) if name in fields])
     links = tx.entity_links.find(EntityLinkFilter(records=(id,)), limit=_MOST).items
@@ -156,18 +156,17 @@ def _strings(value: Any) -> Iterator[str]:
 def _is_own(tx: Transaction, word: str, limit: int) -> bool:
     """Whether at most `limit` documents of those that this scope sees hold it."""
     from treering.core.language.terms import codes_of, query_terms
-    from treering.ports.index import Wanted
 
     codes = [codes_of(term.forms) for term in query_terms(word, tx.index.languages())]
     if not codes:
         return False
-    found = tx.index.candidates(Wanted(codes), DOCUMENT_KINDS, most=_FEW)
+    found = tx.index.candidates(IndexQuery(codes), DOCUMENT_KINDS, limit=_FEW)
     return int((found.words > 0).sum()) <= limit
 
 
 def prove(scope: Scope, store: Store, now: datetime, pieces: Sequence[str]) -> Proof:
     """Look for the pieces; what still holds one is named with what it is."""
-    traces = store.raw_traces(scope, now, pieces)
+    traces = store.find_traces(scope, now, pieces)
     found = (Remains(each.place, each.record, each.needle, _meaning(each.place, each.record)) for each in traces.found)
     return Proof(traces.files, traces.size, len(pieces), tuple(found))
 
@@ -191,7 +190,7 @@ def _meaning(place: str, record: str) -> str:
 
 
 def _texts(tx: Transaction, id: str) -> Iterator[str]:
-    records: tuple[Any, ...] = (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.whole(id))
+    records: tuple[Any, ...] = (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get_complete(id))
     for record in filter(None, records):
         fields = json.loads(record.to_json())
         yield from (fields[name] for name in _TEXTS & fields.keys() if fields[name])

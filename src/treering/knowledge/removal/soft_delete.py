@@ -42,7 +42,7 @@ def take_away(run: StageRun, records: Sequence[Knowledge]) -> Mapping[str, int]:
                 tx.claim(f"record {id}")
         # Whoever held a claim may have used or confirmed the record.
         for match in tx.knowledge.readable(chosen):
-            counts[_taken(run, tx.part(), match.value)] += 1
+            counts[_taken(run, tx.undo_unit(), match.value)] += 1
     del counts[""]
     return counts
 

@@ -11,13 +11,13 @@ from treering.core.history import Action
 from treering.core.queries import AuditFilter, EpisodeFilter, Filter, KnowledgeFilter, Order, TurnFilter
 from treering.core.records import Knowledge
 from treering.episodes.consolidation.dissolution import purge_representatives
-from treering.jobs.record_pages import listed
+from treering.jobs.record_pages import record_pages
 from treering.jobs.stage import StageRun
 from treering.knowledge.expiry import LEARNED, past_grace
 from treering.knowledge.reflection.withdrawal import withdraw
 from treering.knowledge.removal.finished_work import close_finished_work
 from treering.knowledge.removal.soft_delete import COUNTED, STAGE, take_away
-from treering.knowledge.removal.traces import forget_traces
+from treering.knowledge.removal.traces import erase_traces
 from treering.ports.collections import Removable
 from treering.ports.store import Transaction
 
@@ -74,7 +74,7 @@ def forget_faded(run: StageRun) -> None:
         elif step == "fade":
             _fade(run, place)
         elif step == "traces":
-            run.progress.advance(str(place), 0, **forget_traces(run))
+            run.progress.advance(str(place), 0, **erase_traces(run))
         else:
             _purge(run, place, _AGED[step])
     run.progress.advance(None, 0)
@@ -83,7 +83,7 @@ def forget_faded(run: StageRun) -> None:
 def _fade(run: StageRun, place: _Place) -> None:
     """What is retired already is history: it is not even looked at."""
     run.progress.advance(str(place), 0, **dict.fromkeys((*COUNTED, "unreadable"), 0))
-    for page in listed(run, "knowledge", KnowledgeFilter(deprecated=False), place.after):
+    for page in record_pages(run, "knowledge", KnowledgeFilter(deprecated=False), place.after):
         counts: Counter[str] = Counter(unreadable=page.unreadable)
         for batch in _batches(page.records):
             counts.update(take_away(run, batch))
@@ -92,7 +92,7 @@ def _fade(run: StageRun, place: _Place) -> None:
 
 def _purge(run: StageRun, place: _Place, aged: _Aged) -> None:
     run.progress.advance(str(place), 0, **{aged.counted: 0})
-    for page in listed(run, aged.kind, aged.where, place.after):
+    for page in record_pages(run, aged.kind, aged.where, place.after):
         stated = [record for record in page.records if isinstance(record, Knowledge) and is_stated(record)]
         restored = [id for batch in _batches(stated) for id in _restore_some(run, batch)]
         due = [record for record in page.records if _is_due(record, run) and record.id not in restored]
@@ -119,7 +119,7 @@ def _restore_some(run: StageRun, stated: Sequence[Knowledge]) -> Sequence[str]:
             for id in faded:
                 tx.claim(f"record {id}")
                 if not tx.knowledge.holds(id) and tx.knowledge.holds(id, deleted=True):
-                    tx.part().knowledge.restore(id)
+                    tx.undo_unit().knowledge.restore(id)
     return faded
 
 

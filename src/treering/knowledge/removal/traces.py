@@ -18,7 +18,7 @@ _STAGE, _RUNS = "forget", 100
 _SECONDS = 1.0
 
 
-def forget_traces(run: StageRun) -> Mapping[str, int]:
+def erase_traces(run: StageRun) -> Mapping[str, int]:
     """Of all that was removed since this was done last, by whatever run; left to the next where somebody reads."""
     with run.store.reading(run.scope, run.now) as tx:
         purged = _purged(tx)
@@ -31,7 +31,7 @@ def forget_traces(run: StageRun) -> Mapping[str, int]:
     worker = Worker(run.store, {"sweep_blobs": sweep}, lambda: run.now, run.settings.jobs, name="forget")
     worker.settle(run.scope, run.settings.store.busy_seconds)
     try:
-        run.store.forget_traces(_SECONDS)
+        run.store.erase_traces(_SECONDS)
     except StoreUnavailable:
         return {LEFT: 1}
     return {DONE: 1}

@@ -39,13 +39,13 @@ class WindowView:
 
     def lines(self, width: int) -> list[Text]:
         """Lines no wider than `width`, unless it is too narrow for any message."""
-        stats, said = self.explanation.stats, self.explanation.lines
+        stats, lines = self.explanation.stats, self.explanation.lines
         head = [_heading(stats), *usage_bar(stats, width), *_numbers(stats), Text()]
-        foot = [Text(line, FAINT, no_wrap=True) for line in (legend(said, whole=self.whole),) if line]
+        foot = [Text(line, FAINT, no_wrap=True) for line in (legend(lines, whole=self.whole),) if line]
         drawn = list(blocks(self.explanation, width, whole=self.whole))
         if not self.whole:
             room = ROWS if self.height is None else self.height - len(head) - len(foot)
-            drawn = _chosen(drawn, max(_MIN_LINES, room), first=bool(said) and said[0].role.value == "system")
+            drawn = _chosen(drawn, max(_MIN_LINES, room), first=bool(lines) and lines[0].role.value == "system")
         return [*head, *(line for block in drawn for line in block.lines), *foot]
 
 
@@ -86,15 +86,15 @@ def _chosen(drawn: list[LineBlock], room: int, *, first: bool) -> list[LineBlock
     """The blocks that fit: the `first`, the last removals, then the latest. Gaps show how much is hidden."""
     if sum(map(len, drawn)) <= room:
         return drawn
-    kept = {0} if first else set[int]()
-    kept |= _last_that_fit(
+    chosen_places = {0} if first else set[int]()
+    chosen_places |= _last_that_fit(
         drawn, [place for place, block in enumerate(drawn) if block.removal], int(room * _REMOVALS_SHARE)
     )
-    others = [place for place in range(len(drawn)) if place not in kept]
-    left = room - sum(len(drawn[place]) + 1 for place in kept) - 1
-    kept |= {*_last_that_fit(drawn, others, left), *others[-1:]}
+    others = [place for place in range(len(drawn)) if place not in chosen_places]
+    left = room - sum(len(drawn[place]) + 1 for place in chosen_places) - 1
+    chosen_places |= {*_last_that_fit(drawn, others, left), *others[-1:]}
     chosen = list[LineBlock]()
-    for shown, group in groupby(range(len(drawn)), key=kept.__contains__):
+    for shown, group in groupby(range(len(drawn)), key=chosen_places.__contains__):
         these = [drawn[place] for place in group]
         more = Text(f"{'':>{INDENT}}{len(these):,} more, --all shows them", FAINT, no_wrap=True)
         chosen += these if shown or sum(map(len, these)) == 1 else [LineBlock((more,))]

@@ -11,7 +11,7 @@ from tempfile import mkstemp
 
 from treering import compose
 from treering.core.errors import InvalidInput, StoreReadOnly
-from treering.location.private_files import made
+from treering.location.private_files import ensure_private_folder
 
 FILE = "mcp-token"
 MIN_LENGTH = 32
@@ -47,7 +47,7 @@ def _folder(project: str | None) -> Path:
     """Folder of the project in the user's data folder, whichever database its memory is in."""
     around = compose.current_project()
     named = around if project in (None, around) else compose.project_name(Path(project or ""))
-    return made(compose.data_directory() / named)
+    return ensure_private_folder(compose.data_directory() / named)
 
 
 def _create(file: Path) -> None:

@@ -56,8 +56,9 @@ class FailuresResult(Reply):
 
 
 def similar_failures(call: "ToolCall", asked: SimilarFailures) -> ToolAnswer[FailuresResult]:
-    patterns = call.memory.patterns
-    found = patterns.failed(asked.error, patterns, task=asked.task or "", limit=asked.limit, tainted=asked.outside)
+    # The advisor rather than `patterns.after_failure`: the server notes the injection of what fits the answer.
+    advisor = call.memory.patterns.advisor
+    found = advisor.after_failure(asked.error, task=asked.task or "", limit=asked.limit, tainted=asked.outside)
     items = [Cited(id=each.id, source=each.source, text=each.text) for each in found.passages()]
 
     def rendered(room: int) -> ToolAnswer[FailuresResult]:
