@@ -113,7 +113,7 @@ app = typer.Typer(
     cls=_Commands,
     help="Memory for AI agents: store, search, correct.",
     epilog="Start with `treering demo`, then `treering remember --help`.",
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
