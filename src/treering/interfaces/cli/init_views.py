@@ -18,7 +18,7 @@ _COLOURS = {"+": GOOD, "-": BAD, " ": FAINT}
 _FOR = {ConfigScope.PROJECT: "in this project", ConfigScope.USER: "for all your projects"}
 _OPTION = {ConfigScope.PROJECT: "--no-user", ConfigScope.USER: "--user"}
 _MACHINE_PATH = "the file contains a path of this machine; `--user` keeps that out of the repository"
-_IN_CACHE = "the program is in a cache that may be cleared; install it with `uv tool install` or `pipx install`, then run this again"
+_IN_CACHE = "the program is in a cache that may be cleared; install it with `uv tool` or `pipx`, then run this again"
 
 
 def change(found: ConfigChange, named: str) -> RenderableType:
