@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from treering.core.patterns import PatternStatus
 from treering.core.settings.patterns import PatternSettings
-from treering.patterns.statistics import BaseRates, Tally, binomial_p, confidence
-from treering.patterns.validation import Judged, SessionCount, Trial, judge_all, tried
+from treering.patterns.statistics import FLOOR_RATE, BaseRates, Tally, binomial_p, confidence
+from treering.patterns.validation import MAX_P_VALUE, Judged, SessionCount, Trial, judge_all, tried
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS, TASK_TYPES = 180, 8
@@ -173,7 +173,7 @@ def naive(world: World, day: int, standing: list[Standing], sessions: list[tuple
     begun = START + timedelta(days=day + 1 - SETTINGS.window_days)
     for i, each in enumerate(standing):
         window = [one for one in sessions[i] if one.at > begun]
-        _believe(each, sum(one.successes for one in window), sum(one.n for one in window), SETTINGS.floor_rate)
+        _believe(each, sum(one.successes for one in window), sum(one.n for one in window), FLOOR_RATE)
 
 
 def by_session(world: World, day: int, standing: list[Standing], sessions: list[tuple[SessionCount, ...]]) -> None:
@@ -183,7 +183,7 @@ def by_session(world: World, day: int, standing: list[Standing], sessions: list[
     for i, each in enumerate(standing):
         window = [one for one in sessions[i] if one.at > begun]
         base = np.mean([rates.of(one.task_types[0][0]).rate for one in window]) if window else 0.0
-        null = max(SETTINGS.floor_rate, float(base))
+        null = max(FLOOR_RATE, float(base))
         _believe(each, sum(one.succeeded for one in window), len(window), null)
 
 
@@ -193,7 +193,7 @@ def _believe(standing: Standing, successes: int, n: int, null: float) -> None:
     rate, p_value = successes / n, binomial_p(successes, n, null)
     met = (
         rate >= SETTINGS.success_threshold
-        and p_value < SETTINGS.significance
+        and p_value < MAX_P_VALUE
         and confidence(rate, n, p_value) >= SETTINGS.least_confidence
     )
     standing.status = VALIDATED if met else PatternStatus.UNDER_REVIEW

@@ -9,7 +9,7 @@ import numpy as np
 from bench.pattern_rules import SETTINGS, START, VALIDATED, WITHIN, Standing, judge_night
 from bench.results import table
 from treering.patterns.base_rates import left_out
-from treering.patterns.statistics import BaseRates, Tally
+from treering.patterns.statistics import FLOOR_RATE, BaseRates, Tally
 from treering.patterns.validation import SessionCount
 from treering.ports.patterns import UsedEpisode
 
@@ -104,7 +104,7 @@ def _others(sessions: Sequence[Session], pattern: int) -> float:
         left = [won for place, won in enumerate(each.succeeded) if place != each.used[pattern]]
         if left:
             shares.append(sum(left) / len(left))
-    return float(np.mean(shares)) if shares else SETTINGS.floor_rate
+    return float(np.mean(shares)) if shares else FLOOR_RATE
 
 
 def _add(into: Tallies, more: Tallies) -> None:

@@ -84,7 +84,7 @@ def fusing_ranks(place: str | Path, project: str) -> Iterator[Rank]:
 def _fused_ranks(memory: Memory, embedder: BundledEmbedder, query: str) -> Sequence[str]:
     recall, vector = memory.settings.recall, embedder.query(query)
     with memory.store.reading(memory.scope, now()) as tx:
-        asked = understand(query, now(), languages=tx.index.languages(), speakers=tx.index.speakers(), settings=recall)
+        asked = understand(query, now(), languages=tx.index.languages(), speakers=tx.index.speakers())
         wanted = Wanted(asked.codes, vector, embedder.model, asked.shares)
         found = tx.index.candidates(wanted, ("turn",), most=recall.candidates)
         places = (ranks(found.words, 0.0), ranks(found.meaning, -1.0))

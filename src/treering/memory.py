@@ -60,6 +60,10 @@ if TYPE_CHECKING:
     from treering.task.api import Task
     from treering.task.pruning import Step
 
+CLOSE_SECONDS = 1.0  # time to store counts and vectors of reads on close; both can be made again
+MAX_RESULTS = 30  # results considered for a context: more than fit into the largest budget
+MAX_CACHED_EPISODES = 1_000  # whole episodes kept in this process, the most recently used
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -79,7 +83,7 @@ class Memory:
         from treering.episodes.operations import EpisodeCare
         from treering.knowledge.removal.episodes import purge_deleted
 
-        ports, cache = self._ports, EpisodeCache(self.settings.episodes.cache)
+        ports, cache = self._ports, EpisodeCache(MAX_CACHED_EPISODES)
         return EpisodeCare(
             self.scope, self.store, ports.clock, ports.new_id, self.settings, self.models, cache, purge_deleted
         )
@@ -344,7 +348,7 @@ class Memory:
 
         narrowed = any(options.get(name) for name in ("where", "as_of", "precise"))
         narrowed |= options.get("knowledge", ALL_KNOWLEDGE) != ALL_KNOWLEDGE
-        usual = {"limit": self.settings.pack.results, "thorough": False, "code": False}
+        usual = {"limit": MAX_RESULTS, "thorough": False, "code": False}
         if session is not None:
             options = without_session(options, session)
         found = self.search(query, phase=phase, tainted=tainted, **{**usual, **options})
@@ -696,7 +700,7 @@ class Memory:
                 self._ports.background.close()
             # Best effort: everything that is kept in memory can be made again.
             with suppress(StoreError, ModelUnavailable):
-                self._store_pending(self.settings.store.closing_seconds)
+                self._store_pending(CLOSE_SECONDS)
 
     def _store_pending(self, seconds: float) -> None:
         """Store what reading kept in memory while another process was writing."""

@@ -15,7 +15,7 @@ from tests.samples import NOW, free_of_secrets
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.errors import BlobMissing, InvalidInput, NotFound
 from treering.core.failures import failure_signatures
-from treering.core.settings import EpisodeSettings, Settings
+from treering.core.settings import Settings
 from treering.episodes.lifecycle import slimmed
 from treering.memory import Memory
 
@@ -269,7 +269,7 @@ def test_any_episode_moved_to_the_blob_store_comes_back_equal(open_memory: OpenM
         stored = tx.episodes.create(episode)
         for phase in (EpisodeStatus.AGED, EpisodeStatus.ARCHIVED):
             now_there = tx.episodes.get(episode.id)
-            slim = slimmed(now_there, phase, EpisodeSettings())
+            slim = slimmed(now_there, phase)
             chilled = tx.episodes.chill(slim.replace(lifecycle=now_there.lifecycle.replace(status=phase)))
             whole = tx.episodes.whole(episode.id)
             assert content(whole) == content(stored)

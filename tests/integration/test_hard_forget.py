@@ -195,7 +195,7 @@ def test_what_faded_and_is_past_its_grace_leaves_no_trace(memory: Memory, tmp_pa
 )
 def test_pieces_are_few_and_stand_in_the_text(texts: tuple[Any, ...]) -> None:
     settings = ForgettingSettings(proof_pieces=10)
-    pieces = pieces_of(texts, settings)
+    pieces = pieces_of(texts)
     assert len(pieces) <= 10
     assert all(any(piece in text for text in texts) for piece in pieces)
     assert bool(pieces) is any(len(text) >= 8 for text in texts)

@@ -102,7 +102,7 @@ def test_parts_keep_to_their_cluster_their_size_and_the_order_of_time(
     ]
     labels = np.array([label for label, *_ in drawn], np.int64)
     chosen = EpisodeConsolidationSettings(largest=largest)
-    parts = list(clusters(candidates, labels, chosen))
+    parts = list(clusters(candidates, labels))
     taken = [each.id for part in parts for each in part]
     assert len(taken) == len(set(taken))
     of = {candidate.id: label for candidate, label in zip(candidates, labels.tolist(), strict=True)}

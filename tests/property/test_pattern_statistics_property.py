@@ -258,7 +258,7 @@ def test_a_refinement_leaves_out_failures_first_whatever_the_features(seen: list
         Application.make(id=str(i), pattern="p", at=NOW, outcome=outcome, features=found)
         for i, (found, outcome) in enumerate(seen)
     ]
-    refined = refine(Applicability(), applications, lenient, evidence=4)
+    refined = refine(Applicability(), applications, evidence=4)
     assert refined.reason
     if refined.applicability is None:
         assert refined.evidence == 4

@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from treering.core.settings import IndexSettings
     from treering.ports.clock import Clock
     from treering.ports.store import Store
+from treering.code.live.current import LOOK_SECONDS
+
+DEBOUNCE_MS = 500  # how long a watcher waits for more changes, by requirement
+MAX_LINKED_MEMORIES = 20  # records about the files that a change reaches
 
 
 class Code:
@@ -180,9 +184,9 @@ class Code:
             with commits as begin_history:
                 follow(
                     root,
-                    asking(self._surroundings.watcher, lambda: self._current.keep(root), self._settings.look_seconds),
+                    asking(self._surroundings.watcher, lambda: self._current.keep(root), LOOK_SECONDS),
                     stop,
-                    self._settings.debounce_ms,
+                    DEBOUNCE_MS,
                     changed=self._current.heard,
                     read=read,
                     trouble=on_trouble,
@@ -256,7 +260,7 @@ class Code:
         graph, meant = self._meant(node)
         found = meant.told(graph.impact(meant.id, depth=depth, cap=cap, min_confidence=min_confidence))
         with self._store.reading(self._scope, self._clock()) as tx:
-            return with_memories(tx, found, self._settings.linked_memories)
+            return with_memories(tx, found, MAX_LINKED_MEMORIES)
 
     def dependencies(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from treering.ports.clock import Clock
     from treering.ports.models import Models
     from treering.ports.store import Store
+from treering.maintenance.schedule import SCHEDULE_SECONDS
+
+IDLE_SECONDS = 5.0  # the background thread waits this long for more work: an agent's next step comes sooner
 
 
 def workers(
@@ -75,7 +78,7 @@ def background(
     def work() -> None:
         worker, upkeep = staff(gate.guarding(store))
         look = partial(upkeep.look, thread.trouble)
-        worker.run_forever(scope, look, every=times.look_seconds, idle=times.idle_seconds, pause=thread.pause)
+        worker.run_forever(scope, look, every=SCHEDULE_SECONDS, idle=IDLE_SECONDS, pause=thread.pause)
 
     thread = Background(work, stop, gate, times.close_seconds)
     store.on_queued = thread.wake

@@ -24,6 +24,9 @@ from treering.ports.clock import Clock, NewId
 from treering.ports.store import Store
 from treering.render.token_counts import Meter
 
+FADING_MESSAGES = 1_000.0  # after so many messages the value of a unit has faded to a third (`bench/replay.py`)
+MAX_REPORTED_COUNTS = 8  # the provider's own token counts kept to correct an estimate
+
 _LOWEST = 0.85
 """No estimate of a whole request is further above what is found: a lower report left out tokens that were cached."""
 _RETRIES = 5
@@ -188,7 +191,7 @@ class HeldWindow:
 
     def report(self, ratio: float) -> None:
         """The provider counted so many times what we did."""
-        kept = self._settings.reports
+        kept = MAX_REPORTED_COUNTS
         self._changed(lambda state: state.replace(reported=(*state.reported, ratio)[-kept:]))
 
     def _decided(self, room: int, limit: int, strategy: Strategy) -> dict[int, str]:
@@ -208,7 +211,7 @@ class HeldWindow:
             marker=self._marker_size,
             protection=self.protection,
             strategy=strategy,
-            fading=self._settings.fading_messages,
+            fading=FADING_MESSAGES,
         )
 
     def _without(self, state: ContextState, reasons: dict[int, str], trigger: str) -> ContextState:

@@ -11,6 +11,9 @@ from treering.core.records import Knowledge, RelationKind, Source
 from treering.core.settings import RelationSettings, TrustSettings
 from treering.core.statements import ATTRIBUTES
 
+REVIEW_FACTOR = 0.9  # share of its confidence that a record keeps while it waits for review
+EXPIRED_FACTOR = 0.1  # what is no longer true still answers what used to be, below whatever holds now
+
 _DAY = timedelta(days=1)
 # Past this many uses another one says nothing new.
 _WELL_USED = 100
@@ -91,8 +94,8 @@ def _doubts(record: Knowledge, now: datetime, settings: TrustSettings) -> Iterat
     """What each open doubt leaves of the confidence. A person's word lifts the doubt about where a record came from."""
     open_doubts = (
         (_has_passed(record.stale_at, now), settings.stale_factor),
-        (_has_passed(record.valid_until, now), settings.expired_factor),
-        (record.needs_review and not record.tainted, settings.review_factor),
+        (_has_passed(record.valid_until, now), EXPIRED_FACTOR),
+        (record.needs_review and not record.tainted, REVIEW_FACTOR),
         (record.tainted and not record.user_verified, settings.tainted_factor),
     )
     return (factor for is_open, factor in open_doubts if is_open)

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from treering.core.settings import JobSettings
     from treering.ports.clock import Clock
     from treering.ports.store import Store
+from treering.core.jobs import MAX_BACKOFF_SECONDS
+
+BACKOFF_SECONDS = 5.0  # first wait after a failure; doubles with each attempt
+POLL_SECONDS = 1.0  # an idle worker looks for work this often: soon enough, and one small query
 
 Handler = Callable[[Scope, Job, datetime], None]
 # Beats in a lease: what is left between two of them is how far clocks may be apart, and how long a beat may be late.
@@ -154,12 +158,12 @@ class Worker:
             if self._count(scope, JobState.QUEUED, JobState.LEASED) and (begun := self._round(scope)):
                 worked = time.monotonic()
                 tell(sum(begun))
-            elif pause is not None and (wait := self._until_next(scope)) <= self._settings.backoff_limit_seconds:
-                sleep(min(max(wait, self._settings.poll_seconds), every))
+            elif pause is not None and (wait := self._until_next(scope)) <= MAX_BACKOFF_SECONDS:
+                sleep(min(max(wait, POLL_SECONDS), every))
             elif idle is not None and time.monotonic() - worked >= idle:
                 return
             else:
-                sleep(min(self._settings.poll_seconds, every))
+                sleep(min(POLL_SECONDS, every))
 
     def run_named(self, scope: Scope, kind: str, key: str) -> bool | None:
         """Do the job with this key now, though its time may not have come; None where another worker is at it."""
@@ -242,7 +246,7 @@ class Worker:
             return False
         except Exception as exc:  # noqa: BLE001 - a job is a door: whatever it raises is kept with it and shown by doctor
             now, error = self._clock(), failure_of(job, exc)
-            retry_at = now + retry_after(job.attempts, self._settings)
+            retry_at = now + retry_after(job.attempts)
             self._store.write(scope, now, lambda tx: tx.jobs.fail(job, error, retry_at=retry_at))
             return False
         except BaseException:
@@ -254,10 +258,10 @@ class Worker:
         self._store.write(scope, self._clock(), lambda tx: [tx.jobs.release(job) for job in jobs])
 
 
-def retry_after(attempts: int, settings: JobSettings) -> timedelta:
+def retry_after(attempts: int) -> timedelta:
     """How long a job waits that failed so often."""
-    seconds = settings.backoff_seconds * 2 ** max(0, attempts - 1)
-    return timedelta(seconds=min(seconds, settings.backoff_limit_seconds))
+    seconds = BACKOFF_SECONDS * 2 ** max(0, attempts - 1)
+    return timedelta(seconds=min(seconds, MAX_BACKOFF_SECONDS))
 
 
 def failure_of(job: Job, error: Exception) -> str:

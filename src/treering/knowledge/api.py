@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     from treering.ports.clock import NewId
     from treering.ports.collections import Removable
     from treering.ports.store import Store, Transaction
+from treering.knowledge.authors import CORRECTED_FACTOR, TAUGHT_CONFIDENCE
+
+CONFIRMED_CONFIDENCE = 0.95  # a person said so: the ceiling that use alone can reach
+FLAGGED_FACTOR = 0.5  # share of its confidence that a record keeps while a person's doubt is open
+MAX_WITNESSES = 50  # sessions and sources kept from each end, the first and the latest; all are counted
 
 _AT_ONCE = 500
 """Texts that are looked up in one query."""
@@ -153,7 +158,7 @@ class Teaching:
                 raise InvalidInput(f"{id!r} was corrected; `undo` the correction, or {_instead(tx, record)}")
             check_confirmation(author, record)
             cleared = {"needs_review": False, "flagged": False, "taint": None}
-            confidence = max(record.confidence, self.settings.confirmed_confidence)
+            confidence = max(record.confidence, CONFIRMED_CONFIDENCE)
             confirmed = record.replace(user_verified=True, confidence=confidence, stale_at=None, **cleared)
             return self._tell(tx, record, tx.knowledge.update(confirmed, Action.CONFIRM, author.told), near)
 
@@ -168,7 +173,7 @@ class Teaching:
         def flag(tx: Transaction) -> Knowledge:
             near = self._claim_related(tx, id)
             record = _live(tx, id)
-            confidence = record.confidence * (1 if record.flagged else self.settings.flagged_factor)
+            confidence = record.confidence * (1 if record.flagged else FLAGGED_FACTOR)
             flagged = record.replace(flagged=True, needs_review=True, user_verified=False, confidence=confidence)
             detail = {"note": without_quotation(note, record.content)} if note else {}
             return self._tell(tx, record, tx.knowledge.update(flagged, Action.FLAG, detail), near)
@@ -310,7 +315,7 @@ class Teaching:
         self, scope: Scope, now: datetime, old: Knowledge, *, text: str, reason: Reason, by: Author
     ) -> Knowledge:
         """What a person says is trusted wherever the old record came from; what anybody else says is as doubtful."""
-        sure = self.settings.taught_confidence if by.is_person else AGENT_CONFIDENCE
+        sure = TAUGHT_CONFIDENCE if by.is_person else AGENT_CONFIDENCE
         return old.replace(
             id=self.new_id(),
             version=1,
@@ -338,7 +343,7 @@ class Teaching:
         repeats = reason is Reason.DUPLICATE and standing is not None
         link = (Relation(kind=RelationKind.DERIVED_FROM, record=standing.id),) if standing and repeats else ()
         return old.replace(
-            confidence=old.confidence * self.settings.corrected_factor,
+            confidence=old.confidence * CORRECTED_FACTOR,
             deprecated_at=now,
             valid_until=max(ended, old.valid_from) if ended and old.valid_from else ended,
             needs_review=False,
@@ -378,7 +383,7 @@ class Teaching:
         return {"provenance_sessions": self._both_ends(sessions), "source_ids": self._both_ends(sources)}
 
     def _both_ends(self, ids: tuple[str, ...]) -> tuple[str, ...]:
-        each = self.settings.witnesses
+        each = MAX_WITNESSES
         return ids if len(ids) <= 2 * each else (*ids[:each], *ids[-each:])
 
 

@@ -20,6 +20,7 @@ from treering.ports.store import Check, Transaction
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
+from treering.maintenance.schedule import SCHEDULE_SECONDS
 
 R = TypeVar("R")
 Trouble = Callable[[Exception], object]
@@ -97,7 +98,7 @@ class Upkeep(Generic[R]):
         The schedule is looked at every `every` seconds; `tell` hears how many jobs were done each time. Where nobody
         listens to `trouble` with the schedule, it ends the work.
         """
-        seconds = every or self.maintenance.settings.upkeep.look_seconds
+        seconds = every or SCHEDULE_SECONDS
         look = self.queue_due if trouble is None else partial(self.look, trouble)
         self.worker.run_forever(self.scope, look, every=seconds, idle=0 if once else None, tell=tell)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from treering.core.settings import Settings
     from treering.ports.clock import Clock, NewId
     from treering.ports.store import Store, Transaction
+from treering.entities.link_jobs import BATCH_RECORDS
 
 _BATCH = 20
 """Records that are linked before the clock is looked at again."""
@@ -68,7 +69,7 @@ class SmallJobs:
         try:
             done = self._link(job, until)
         except Exception as exc:  # noqa: BLE001 - a job is a door: the error is kept with it, and reported
-            error, retry_at = failure_of(job, exc), self.clock() + retry_after(job.attempts, self.settings.jobs)
+            error, retry_at = failure_of(job, exc), self.clock() + retry_after(job.attempts)
             end: Callable[[Transaction], object] = lambda tx: tx.jobs.fail(job, error, retry_at=retry_at)  # noqa: E731
         else:
             end = partial(_finish if done else _release, job)
@@ -80,7 +81,7 @@ class SmallJobs:
         from treering.entities.link_jobs import link_new
 
         own = self.scope.replace(principal=job.payload["principal"])
-        limits = self.settings.entities.replace(batch=min(_BATCH, self.settings.entities.batch))
+        limits = self.settings.entities.replace(batch=min(_BATCH, BATCH_RECORDS))
         patience = max(until - monotonic(), 0.0)
         return link_new(
             own, self.store, self.clock, limits, self.new_id, between=lambda: monotonic() < until, patience=patience

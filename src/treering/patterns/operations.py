@@ -174,7 +174,7 @@ class PatternCare:
         from treering.patterns.cleanup import similar_patterns
 
         with self.store.reading(self.scope, self.clock()) as tx:
-            return tuple(similar_patterns(tx, id, self.settings.patterns, limit))
+            return tuple(similar_patterns(tx, id, limit))
 
     def merge(self, ids: Iterable[str]) -> Pattern:
         """One candidate in the place of several, with all their evidence; they are deprecated and name it."""

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
     from treering.search.paths import Found
 
+FEEDBACK_WORDS = 10  # most distinctive words of the best results that the second pass searches for as well
+
 
 def with_feedback(tx: Transaction, found: Found, settings: Settings) -> Found:
     """Prefer candidates that share rare words with the best, or whose vectors lie near theirs."""
     best = np.sort(found.candidates.number[found.order[: settings.recall.feedback]])
     if not len(best):
         return found
-    columns = {"feedback_words": _shared_words(tx, found, best, settings)}
+    columns = {"feedback_words": _shared_words(tx, found, best)}
     if found.wanted.vector is not None:
         near = tx.index.resemblance(found.wanted.model, found.candidates.number, best)
         columns["feedback_meaning"] = np.nan_to_num(near)
@@ -35,7 +37,7 @@ def with_feedback(tx: Transaction, found: Found, settings: Settings) -> Found:
     return replace(found, fused=Fused({**fused.parts, **columns}, weights, total), order=order)
 
 
-def _shared_words(tx: Transaction, found: Found, best: NDArray[np.int64], settings: Settings) -> NDArray[np.float64]:
+def _shared_words(tx: Transaction, found: Found, best: NDArray[np.int64]) -> NDArray[np.float64]:
     """The share of the best documents' own words, each counted by how often it stands there and how rare it is."""
     asked = np.array([code for forms in found.wanted.words for code in forms], np.uint32)
     counted: dict[int, float] = {}
@@ -47,6 +49,6 @@ def _shared_words(tx: Transaction, found: Found, best: NDArray[np.int64], settin
     if not len(codes):
         return np.zeros(len(found.candidates))
     telling = tx.index.rarity(codes) * np.array([counted[int(code)] for code in codes])
-    chosen = np.argsort(-telling)[: settings.recall.feedback_words]
+    chosen = np.argsort(-telling)[:FEEDBACK_WORDS]
     wanted = Wanted([(int(code),) for code in codes[chosen]], shares=(telling[chosen] / telling[chosen[0]]).tolist())
     return tx.index.word_scores(wanted, found.candidates.number)

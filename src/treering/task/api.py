@@ -18,7 +18,7 @@ from treering.task.content import content_of
 from treering.task.context import Constraint, Planned
 from treering.task.episode import STARTED_AT, episode_of
 from treering.task.prompt import Rendered, render
-from treering.task.pruning import Report, Step, prune, prune_unread
+from treering.task.pruning import OLD_AFTER_OUTPUTS, Report, Step, prune, prune_unread
 from treering.task.references import Reference, Shelf, content_in, id_of, newest_of
 from treering.task.retrieved import Find, Retrieved, fill, fits, new_among, passage
 from treering.task.sections import budgets
@@ -26,6 +26,10 @@ from treering.task.snapshots import LATEST, Snapshot, is_saved, save, saved, sna
 from treering.task.state import Entry, Frame, State, Status, Subtask
 from treering.task.usage import Usage, usage
 from treering.task.variables import checked_key, checked_scope, frozen_value
+
+EXTRACT_CHARACTERS = 160  # one line about what was moved out: a long sentence, or two halves of one
+MAX_SAVES = 5  # named saves kept with a task, the newest; each is as large as the working memory
+MAX_LOGGED_STEPS = 100  # pruning steps that a task keeps, the newest
 
 T = TypeVar("T")
 
@@ -63,8 +67,8 @@ class Task:
         self._find = find
         self._on_event = on_event
         self._lock = RLock()
-        self._log: deque[Step] = deque(maxlen=settings.log)
-        self._state = State(count, budgets(settings), settings.extract_characters)
+        self._log: deque[Step] = deque(maxlen=MAX_LOGGED_STEPS)
+        self._state = State(count, budgets(settings), EXTRACT_CHARACTERS)
 
     @property
     def id(self) -> str:
@@ -311,7 +315,7 @@ class Task:
     def save(self, name: str = LATEST) -> Snapshot:
         """Keep a snapshot in the store, for any process; the last save of a name wins."""
         taken = self.snapshot()
-        save(self._shelf, taken, name, self._settings.saves)
+        save(self._shelf, taken, name, MAX_SAVES)
         return taken
 
     def render(self, budget: int | None = None) -> Rendered:
@@ -319,7 +323,7 @@ class Task:
         with self._lock:
             self._fit()
             most = self._settings.total if budget is None else budget
-            shown = render(self._state, self._settings.old_after, most)
+            shown = render(self._state, OLD_AFTER_OUTPUTS, most)
             brought = [passage(entry) for entry in self._state.of_kind("retrieved")]
         self._note(brought)
         return shown
@@ -328,7 +332,7 @@ class Task:
         """What each section takes."""
         with self._lock:
             self._fit()
-            return usage(self._state, self._settings.old_after, self._settings.total)
+            return usage(self._state, OLD_AFTER_OUTPUTS, self._settings.total)
 
     def clear(self) -> Kept:
         """Empty the task but for accumulators and metadata, which are returned. Saves and what was moved out stay."""

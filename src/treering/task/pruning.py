@@ -14,6 +14,10 @@ from treering.task.references import Shelf
 from treering.task.sections import KINDS, Section
 from treering.task.state import Entry, State
 
+OLD_AFTER_OUTPUTS = 5  # an output with so many after it leaves first, unless a later subtask uses it
+LINES_SHARE = 0.25  # share of a section that such lines may take; the oldest beyond it are only counted
+PRUNED_SHARE = 0.8  # how full a summarised section is left, or the next item would be too much again
+
 
 class StepName(StrEnum):
     MOVE_RESULTS = "move_results"
@@ -107,8 +111,8 @@ def _move_results(state: State, shelf: Shelf, sections: Sections, settings: Work
     needed = {id for subtask in state.subtasks.values() if subtask.is_ahead for id in subtask.uses}
     old = [
         state.entries[str(item.id)]
-        for item in items_of(state, settings.old_after)
-        if item.kind == "result" and item.whole and item.back > settings.old_after
+        for item in items_of(state, OLD_AFTER_OUTPUTS)
+        if item.kind == "result" and item.whole and item.back > OLD_AFTER_OUTPUTS
     ]
     leaving = sorted((entry for entry in old if entry.subtask not in needed), key=lambda entry: entry.order)
     gone = {entry.id for entry in leaving}
@@ -118,21 +122,21 @@ def _move_results(state: State, shelf: Shelf, sections: Sections, settings: Work
     done = _move(state, shelf, leaving, own)
     for owner in owners.values():
         state.forget_variables("intermediate", owner)
-    return done + _fold_lines(state, Section.RESULTS, settings)
+    return done + _fold_lines(state, Section.RESULTS)
 
 
 def _summarise_traces(state: State, shelf: Shelf, sections: Sections, settings: WorkingSettings) -> Done:
     whole = [entry for entry in state.of_kind("trace") if entry.content is not None]
-    return _move(state, shelf, whole, {}) + _fold_lines(state, Section.EXECUTION, settings)
+    return _move(state, shelf, whole, {}) + _fold_lines(state, Section.EXECUTION)
 
 
 def _summarise_all(state: State, shelf: Shelf, sections: Sections, settings: WorkingSettings) -> Done:
     """Items become one line, oldest first; where that is not enough, lines become a number."""
     done = Done()
     for section in sections:
-        done += _fold_lines(state, section, settings)
+        done += _fold_lines(state, section)
         for choose, change in ((_to_shorten, _shorten), (_to_fold, _fold)):
-            chosen = choose(state, section, _by_age(state, section, settings), settings)
+            chosen = choose(state, section, _by_age(state, section), settings)
             leaving = [entry for item in chosen if (entry := _leaves(state, item)) is not None]
             done += Done((), _move(state, shelf, leaving, {}).references)
             done += change(state, section, chosen)
@@ -161,15 +165,15 @@ def _move(state: State, shelf: Shelf, entries: Sequence[Entry], own: Mapping[str
     return Done(tuple(entry.id for entry in lines), tuple(ids.values()))
 
 
-def _by_age(state: State, section: Section, settings: WorkingSettings) -> list[Item]:
-    mine = (item for item in items_of(state, settings.old_after) if item.section is section)
+def _by_age(state: State, section: Section) -> list[Item]:
+    mine = (item for item in items_of(state, OLD_AFTER_OUTPUTS) if item.section is section)
     return sorted(mine, key=lambda item: item.by_age)
 
 
-def _fold_lines(state: State, section: Section, settings: WorkingSettings) -> Done:
+def _fold_lines(state: State, section: Section) -> Done:
     """Lines about what was moved out get their share of the section; the oldest above it are only counted."""
-    lines = [item for item in _by_age(state, section, settings) if item.id in state.entries and not item.whole]
-    need = sum(state.sizes.of(item.id) for item in lines) - int(settings.lines_share * state.budgets[section])
+    lines = [item for item in _by_age(state, section) if item.id in state.entries and not item.whole]
+    need = sum(state.sizes.of(item.id) for item in lines) - int(LINES_SHARE * state.budgets[section])
     chosen = []
     for item in lines:
         if need > 0:
@@ -186,7 +190,7 @@ def _leaves(state: State, item: Item) -> Entry | None:
 
 def _to_shorten(state: State, section: Section, items: Sequence[Item], settings: WorkingSettings) -> list[Item]:
     """As many as bring the section to where it shall be, or all whose one line is shorter."""
-    need = _excess(state, section, settings)
+    need = _excess(state, section)
     chosen = []
     for item in items:
         if need > 0 and (gain := _gain(state, item)) > 0:
@@ -203,15 +207,15 @@ def _gain(state: State, item: Item) -> int:
     return state.sizes.of(item.id) - state.count(line)
 
 
-def _excess(state: State, section: Section, settings: WorkingSettings) -> int:
+def _excess(state: State, section: Section) -> int:
     """Tokens that have to go from a section that is over budget, and some more: or the next item would be too much."""
     if state.sizes.totals[section] <= state.budgets[section]:
         return 0
-    return state.sizes.totals[section] - int(settings.prune_to * state.budgets[section])
+    return state.sizes.totals[section] - int(PRUNED_SHARE * state.budgets[section])
 
 
 def _to_fold(state: State, section: Section, items: Sequence[Item], settings: WorkingSettings) -> list[Item]:
-    need = _excess(state, section, settings)
+    need = _excess(state, section)
     if need <= 0:
         return []
     need += state.count(folded(state.unseen(section) + len(items)))

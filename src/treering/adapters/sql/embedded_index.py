@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
     from treering.adapters.sql.context import Context
     from treering.core.settings import RecallSettings
+from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE
+from treering.core.ranking import BM25_B, BM25_K1
+
+MAX_RESCORED = 1_500  # vectors compared exactly after their sign bits; fewer lose recall, more cost time
 
 _EPISODE = "episode"
 _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
@@ -119,7 +123,7 @@ class EmbeddedIndex(Index):
 
     def languages(self) -> Sequence[str]:
         found = self._state().languages
-        least = found.total() * self._settings.language_share
+        least = found.total() * MIN_LANGUAGE_SHARE
         return [language for language, count in found.most_common() if language and count >= least]
 
     def _stored_models(self) -> Sequence[str]:
@@ -197,7 +201,7 @@ class EmbeddedIndex(Index):
         if allowed is not None:
             rows = np.minimum(np.searchsorted(state.segments.columns.number, space.signs.numbers), len(allowed) - 1)
             mask = allowed[rows] & (state.segments.columns.number[rows] == space.signs.numbers)
-        deep = max(most, self._settings.rescored, len(space.signs.numbers) // _RESCORED_OF)
+        deep = max(most, MAX_RESCORED, len(space.signs.numbers) // _RESCORED_OF)
         near = np.sort(space.signs.nearest(wanted.vector, deep, mask))
         likeness = _likeness(space, _seen_apart(space, wanted.vector), near)
         best = near if len(near) <= most else near[np.argpartition(-likeness, most)[:most]]
@@ -246,7 +250,7 @@ class EmbeddedIndex(Index):
         if seen is not None:
             documents, words = int(seen.sum()), int(segments.columns.length[seen].sum())
         average = words / documents if documents else 0.0
-        return BM25(documents, average, self._settings.saturation_at, self._settings.length_share)
+        return BM25(documents, average, BM25_K1, BM25_B)
 
     def _seen(self) -> NDArray[np.bool_] | None:
         """Which documents this principal may meet; None where that is all of them."""

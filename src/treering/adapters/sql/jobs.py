@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.dml import ReturningDelete
 
     from treering.adapters.sql.context import Context
+from treering.core.jobs import MAX_BACKOFF_SECONDS
 
 SWEEP_BLOBS = "sweep_blobs"
 _NEVER_REPORTED = "its last worker took it and never reported back; see what stops the worker, then revive the job"
@@ -164,7 +165,7 @@ class JobQueue(Writes[Job]):
     def _come(self) -> Any:
         """Whose time has come, and what a clock far ahead has queued or put off: that would wait for years."""
         columns, now = self._table.c, self._context.now
-        longest = timedelta(seconds=self._context.settings.jobs.backoff_limit_seconds)
+        longest = timedelta(seconds=MAX_BACKOFF_SECONDS)
         put_off = and_(columns.attempts > 0, columns.run_at > micros(now + longest + _AHEAD))
         return or_(columns.run_at <= micros(now), columns.created_at > micros(now + _AHEAD), put_off)
 

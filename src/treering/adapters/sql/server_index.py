@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from treering.adapters.sql.context import Context
     from treering.core.ranking import BM25
+from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE
 
 _SEARCHED = set(DOCUMENT_KINDS)
 _AT_ONCE = 5_000
@@ -80,7 +81,7 @@ class ServerIndex(Index):
         """The server's indexes always are."""
 
     def languages(self) -> Sequence[str]:
-        return self._statistics.languages(self._context.settings.recall.language_share)
+        return self._statistics.languages(MIN_LANGUAGE_SHARE)
 
     def speakers(self) -> Collection[int]:
         return self._statistics.speakers()

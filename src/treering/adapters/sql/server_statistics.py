@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.adapters.sql.context import Context
+from treering.core.ranking import BM25_B, BM25_K1
 
 _KEPT = timedelta(seconds=60)
 MOST_POSTINGS = 10_000
@@ -134,9 +135,9 @@ class Statistics:
         return found
 
     def ranking(self) -> BM25:
-        totals, recall = self.totals(), self._context.settings.recall
+        totals = self.totals()
         average = totals.length / totals.documents if totals.documents else 0.0
-        return BM25(totals.documents, average, recall.saturation_at, recall.length_share)
+        return BM25(totals.documents, average, BM25_K1, BM25_B)
 
     def held(self, words: Sequence[tuple[int, ...]]) -> Mapping[int, int]:
         """By code, how many documents hold it; counted no further than a query would read."""

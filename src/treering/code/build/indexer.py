@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from treering.code.build.update import Tell, Update
     from treering.ports.code import CodeState, Lease
 
+MAX_ROUNDS = 5  # how often files that changed meanwhile are read again before they are left to the next run
+MAX_LISTED_PROBLEMS = 50  # problems that a summary lists; all are counted
+
 
 class Pending(NamedTuple):
     """What a run would have to do."""
@@ -129,7 +132,7 @@ class Indexer:
             removed=len(counts.removed),
             resolved=len(counts.resolved),
             skipped=dict(sorted(skipped.items())),
-            problems=tuple(counts.problems[: self.desk.settings.told_problems]),
+            problems=tuple(counts.problems[: MAX_LISTED_PROBLEMS]),
             problems_total=len(counts.problems),
             totals=shelf.totals(),
             seconds=round(monotonic() - began, 3),
@@ -153,7 +156,7 @@ class Indexer:
         outstanding(shelf.certain(changes), shelf.generation)
         if changes or shelf.waiting or not shelf.complete:
             self.desk.refuse(lease)
-        for _ in range(self.desk.settings.rounds if folders is None else 1):
+        for _ in range(MAX_ROUNDS if folders is None else 1):
             update.apply(changes, json.dumps({**shelf.told, "skipped": discovery.skipped}) if folders is None else None)
             if folders is not None:
                 changes = Changes(unseen=changes.unseen)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from treering.ports.code import CodeIndex, Lease
     from treering.ports.store import Store
 
+LEASE_SECONDS = 60.0  # how long a process that died on another machine blocks indexing; a batch takes a second or two
+
 
 @dataclass(frozen=True, slots=True)
 class Desk:
@@ -57,7 +59,7 @@ class Desk:
 
     def take(self, index: CodeIndex) -> None:
         """Be the only one who writes from this transaction on. `Conflict` where that is somebody else."""
-        duration = timedelta(seconds=self.settings.lease_seconds)
+        duration = timedelta(seconds=LEASE_SECONDS)
         if index.take(self.owner, duration):
             return
         state = index.state()

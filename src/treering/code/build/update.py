@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from treering.code.build.worker_process import Lesson
     from treering.code.build.project import Desk
     from treering.code.files.discovery import Found
+from treering.code.build.project import LEASE_SECONDS
+
+MIN_PARALLEL_FILES = 150  # starting a process takes as long as reading a hundred files
+BATCH_FILES = 400  # files stored in one transaction: the most that a crash costs
 
 Tell = Callable[[Progress], None]
 T = TypeVar("T")
@@ -98,11 +102,11 @@ class Update:
         settings = self._desk.settings
         work = len(changes) + len(self.shelf.waiting)
         self._begin(work)
-        self._in_parts = work > settings.batch
+        self._in_parts = work > BATCH_FILES
         self.was_large |= self._in_parts
         with ExitStack() as ending:
             # A process takes as long to start as a hundred files to read.
-            several = len(changes.changed) >= settings.many_files and settings.processes > 1
+            several = len(changes.changed) >= MIN_PARALLEL_FILES and settings.processes > 1
             apart = several or (self.careful and work > 0)
             hands = Hands(self._desk.root, settings, self.shelf.deadly, many=apart, meanwhile=self._renew)
             ending.enter_context(hands)
@@ -138,7 +142,7 @@ class Update:
 
     def _renew(self) -> None:
         """Stay the only one who writes, however long it takes until the next batch is stored."""
-        half = timedelta(seconds=self._desk.settings.lease_seconds / 2)
+        half = timedelta(seconds=LEASE_SECONDS / 2)
         if self._holding and self._desk.clock() - self._renewed > half:
             with self._desk.writing():
                 self._renewed = self._desk.clock()
@@ -153,7 +157,7 @@ class Update:
     def _read(self, files: Sequence[Found], hands: Hands) -> None:
         stamps = {file.path: file.stamp for file in files}
         done = 0
-        for batch in _batches(hands.read(files, self.shelf.files), self._desk.settings.batch):
+        for batch in _batches(hands.read(files, self.shelf.files), BATCH_FILES):
             for reading in batch:
                 self._take_in(reading, stamps[reading.path])
                 done += 1
@@ -239,9 +243,9 @@ class Update:
     # What they use
 
     def _resolve_waiting(self, hands: Hands) -> None:
-        waiting, size = sorted(self.shelf.waiting), self._desk.settings.batch
+        waiting, size = sorted(self.shelf.waiting), BATCH_FILES
         done = 0
-        shared = hands.shared and (self._blind or self.careful or len(waiting) >= self._desk.settings.many_files)
+        shared = hands.shared and (self._blind or self.careful or len(waiting) >= MIN_PARALLEL_FILES)
         # What others ask is not told to the world here, which is let go.
         self.was_large |= shared
         for batch in _batches(hands.resolve(waiting, None if shared else self._alone, self._lessons), size):
@@ -252,12 +256,12 @@ class Update:
             self._pause()
 
     def _alone(self, paths: Sequence[str]) -> Iterator[Resolution]:
-        for some in _batches(paths, self._desk.settings.batch):
+        for some in _batches(paths, BATCH_FILES):
             for language, facts in self.shelf.facts(some):
                 yield resolve_file(language, facts, self.shelf.world)
 
     def _lessons(self) -> Iterator[Sequence[Lesson]]:
-        for some in _batches(self.shelf.lessons(), self._desk.settings.batch):
+        for some in _batches(self.shelf.lessons(), BATCH_FILES):
             self._renew()
             yield some
 

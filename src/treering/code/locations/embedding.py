@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from treering.ports.code_chunks import ChunkCoverage
     from treering.ports.models import Embedder, Models
     from treering.ports.store import Store, Transaction
+from treering.search.embedding import EMBED_SECONDS
 
 Place = tuple[str, int]
 """The path and the place of a chunk."""
@@ -144,7 +145,7 @@ def do_chunk_embedding(
     if not embedder.local:
         return
     lease = timedelta(seconds=work.settings.jobs.lease_seconds)
-    until = monotonic() + work.settings.embedder.slice_seconds
+    until = monotonic() + EMBED_SECONDS
 
     def go_on(_made: int, last: Place) -> bool:
         heed()

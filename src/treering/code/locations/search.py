@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from treering.ports.code import CodeState
     from treering.ports.models import Embedder, Models, Vectors
     from treering.ports.store import Transaction
+from treering.search.embedding import INLINE_SECONDS
 
 Enough = Callable[[int, int], bool]
 """Whether so many vectors are enough for now, of so many that are missing."""
@@ -207,7 +208,7 @@ class Places:
 
         def enough(made: int, _lacking: int) -> bool:
             if not until:
-                until.append(monotonic() + settings.inline_seconds)
+                until.append(monotonic() + INLINE_SECONDS)
             return made >= settings.inline or monotonic() >= until[0]
 
         return enough

@@ -19,6 +19,7 @@ from treering.interfaces.cli.options import (
     taint_of,
 )
 from treering.interfaces.cli.output import emit, json_object, record_document, text_or_stdin
+from treering.knowledge.authors import TAUGHT_CONFIDENCE
 
 TAUGHT = "user_taught"
 
@@ -55,7 +56,7 @@ def remember(
     begun = now()
     with opened(db, project) as memory:
         if confidence is None and source == TAUGHT:
-            confidence = memory.settings.knowledge.taught_confidence
+            confidence = TAUGHT_CONFIDENCE
         fields = _given(
             tags=tags,
             files=files,

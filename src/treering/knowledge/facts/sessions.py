@@ -18,6 +18,7 @@ from treering.core.values import LABELS
 from treering.entities.link_jobs import queue_linking
 from treering.jobs.stage import StageRun
 from treering.knowledge.api import Teaching
+from treering.knowledge.facts.model_reader import PAGE_TURNS
 from treering.knowledge.facts.rules import read_statements
 from treering.knowledge.facts.speakers import speaker_of
 from treering.knowledge.facts.storage import FactKeeper, Heard
@@ -89,10 +90,10 @@ class Learner:
             session = tx.sessions.get(id)
             if session is None or session.turns <= session.learned:
                 return None
-            end = min(session.learned + self.settings.learn.page, session.turns)
+            end = min(session.learned + PAGE_TURNS, session.turns)
             # With the turn before the page, which its first one may correct.
             where = TurnFilter(sessions=(id,), places=PlaceRange(first=max(session.learned - 1, 0), before=end))
-            turns = tx.turns.find(where, order=_IN_ORDER, limit=self.settings.learn.page + 1).items
+            turns = tx.turns.find(where, order=_IN_ORDER, limit=PAGE_TURNS + 1).items
         return session.learned, end, () if TASK in session.metadata else turns
 
     def _heard(self, scope: Scope, now: datetime, turns: Sequence[Turn], start: int) -> list[Heard]:

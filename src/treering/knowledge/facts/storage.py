@@ -15,11 +15,15 @@ from treering.core.settings import Settings
 from treering.core.statements import Statement, fact_key, same_name
 from treering.core.turns import Turn
 from treering.knowledge.api import Teaching
+from treering.knowledge.authors import CORRECTED_FACTOR
 from treering.knowledge.facts.records import SAID_BY_PEOPLE, recorded, since
 from treering.knowledge.facts.similarity import Relation, relation
 from treering.knowledge.removal.expiry import has_faded
 from treering.ports.index import Wanted
 from treering.ports.store import Transaction
+
+# Records compared with a new statement: the newest of its subject and attribute, and the most similar.
+MAX_COMPARED = 50
 
 _TYPES = ("fact", "preference", "decision", "requirement")
 
@@ -67,7 +71,7 @@ class FactKeeper:
         self._tx = tx
         self._teaching = teaching
         self._settings = settings.learn
-        self._factor = settings.knowledge.corrected_factor
+        self._factor = CORRECTED_FACTOR
         self.kept = Kept()
 
     def keep(self, heard: Sequence[Heard]) -> Kept:
@@ -102,9 +106,9 @@ class FactKeeper:
         """Records of the same audience: those of the same subject and attribute, and those with the same words."""
         said = heard.statement
         keyed = where.replace(fact_keys=(fact_key(said.subject, said.attribute),))
-        yield from (found := tx.knowledge.find(keyed, limit=self._settings.candidates).items)
+        yield from (found := tx.knowledge.find(keyed, limit=MAX_COMPARED).items)
         words = [codes_of(term.forms) for term in query_terms(f"{said.subject} {said.value}")]
-        near = tx.index.candidates(Wanted(words), ("knowledge",), most=self._settings.candidates)
+        near = tx.index.candidates(Wanted(words), ("knowledge",), most=MAX_COMPARED)
         passing = tx.index.confirmed({"knowledge": where}, near.number)
         others = {id for _, id in passing.values()} - {known.id for known in found}
         yield from tx.knowledge.get_many(others).values()

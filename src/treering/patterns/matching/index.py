@@ -24,6 +24,7 @@ from treering.patterns.matching.ranking import Best, Ranked, Standings
 
 if TYPE_CHECKING:
     from treering.core.settings.patterns import PatternSettings
+from treering.patterns.matching.ranking import MAX_SUGGESTED
 
 IN_USE = frozenset({PatternStatus.VALIDATED})
 
@@ -74,7 +75,7 @@ class PatternIndex:
     ) -> list[Ranked]:
         """What `ranked` makes of `applicable`, sooner: what can score highest is asked first, and most never."""
         built, answers = self._built, self._built.answers(features)
-        best = Best(features, now, settings, settings.most_suggested if most is None else most)
+        best = Best(features, now, settings, MAX_SUGGESTED if most is None else most)
         for pattern in self._newer(features, statuses, categories):
             best.offer(pattern)
         places = built.candidates(features, statuses, categories, answers)

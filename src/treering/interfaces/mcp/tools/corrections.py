@@ -18,6 +18,7 @@ from treering.render.overlap import says_all
 
 if TYPE_CHECKING:
     from treering.interfaces.mcp.host import Call
+from treering.interfaces.mcp.tools.recording import MAX_SIMILAR
 
 Id = Annotated[
     tool.Id, Field(description="The id that search_memory showed.", examples=["0199c0de-0000-7000-8000-000000000001"])
@@ -94,10 +95,10 @@ def _still_said_by(call: "Call", asked: CorrectFact, standing: Knowledge) -> tup
     """The ids of other records that say what is wrong now: they would bring it back."""
     if asked.duplicate_of is not None or asked.reason not in ("outdated", "inaccurate"):
         return ()
-    settings, old = call.memory.settings, _known(call, asked.id)
+    old = _known(call, asked.id)
     retired = old.content
-    found = saying(call, retired, settings.agents.similar + 2, private=is_private(old))
-    return tuple(hit.id for hit in found if hit.id != standing.id and says_all(hit.text, retired, settings.pack))
+    found = saying(call, retired, MAX_SIMILAR + 2, private=is_private(old))
+    return tuple(hit.id for hit in found if hit.id != standing.id and says_all(hit.text, retired))
 
 
 def confirm_fact(call: "Call", asked: ConfirmFact) -> Answer[Standing]:
