@@ -25,6 +25,7 @@ from treering.compose import now
 from treering.core.settings import EmbedderSettings, Settings
 from treering.core.turns import Turn
 from treering.memory import Memory
+from treering.search import fusion
 from treering.search.expansion import LIKELY_SCORE
 from treering.search.paths import MIN_SCORE, Paths, narrowed
 from treering.search.private_words import QueryPrivacy
@@ -35,7 +36,7 @@ from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS, standing
 
 FOLDS = 5
 SETTINGS = Settings(embedder=EmbedderSettings(provider="bundled"))
-IN_SETTINGS: Floats = np.array([SETTINGS.fusion.weights()[name] for name in WEIGHTS])
+IN_SETTINGS: Floats = np.array([fusion.WEIGHTS[name] for name in WEIGHTS])
 STEP = 0.1
 # A weight that was rounded to the nearest 0.05 lies no further than this from what was learned.
 ROUNDING = 0.025

@@ -99,7 +99,7 @@ class Memory:
         from treering.knowledge.api import Teaching
 
         settings = self.settings
-        return Teaching(self.store, settings.knowledge, self._ports.new_id, settings.relations, settings.episodes)
+        return Teaching(self.store, settings.knowledge, self._ports.new_id, settings.episodes)
 
     def remember(self, text: str, *, type: str = "fact", **fields: Any) -> Knowledge:
         """Keep a piece of knowledge. `fields` are those of `Knowledge`: tags, files, confidence, payload, id…"""
@@ -438,7 +438,7 @@ class Memory:
                 read = [each for of in (tx.knowledge, tx.turns, tx.episodes) for each in of.readable(retrieved)]
             # What rests on tainted text is tainted as well.
             episode = self.episode(**{"taint": inherited_taint(match.value for match in read), **told})
-            learn_from_task(self.scope, self.store, ports.clock(), ports.new_id, episode, settings=settings)
+            learn_from_task(self.scope, self.store, ports.clock(), ports.new_id, episode)
             return episode
 
         desk = Desk(
@@ -686,9 +686,9 @@ class Memory:
         """None where nothing is indexed. `memory.code` is not made for it: its parts take long to import."""
         from treering.code.status import status_of
 
-        ended, chunks = self._ports.surroundings().ended, self.settings.index.chunks
+        ended = self._ports.surroundings().ended
         with self.store.reading(self.scope, self._ports.clock()) as tx:
-            return status_of(tx.code, ended, chunks)
+            return status_of(tx.code, ended)
 
     def close(self) -> None:
         """Let go of the database and the models. Everything acknowledged is stored already."""

@@ -11,12 +11,13 @@ import pytest
 
 from tests.repositories import Work
 from treering.adapters.git.commits import GitCommits
+from treering.code.history.limits import HistoryLimits
 from treering.core.errors import RepositoryUnavailable
 from treering.core.graph import CoAccessEdge
-from treering.core.settings import HistorySettings, IndexSettings, Settings
+from treering.core.settings import IndexSettings, Settings
 from treering.memory import Memory
 
-SOON = Settings(index=IndexSettings(debounce_ms=50, history=HistorySettings(look_seconds=0.05)))
+SOON = Settings(index=IndexSettings(debounce_ms=50, history=HistoryLimits(look_seconds=0.05)))
 LEARNED = CoAccessEdge(
     id="learned", first="a.py", second="b.py", weight=0.4, last_seen_at=datetime(2026, 1, 1, tzinfo=UTC)
 )
@@ -124,7 +125,7 @@ def test_files_of_another_branch_are_no_relatives(memory: Memory, work: Work) ->
 
 
 def test_pairs_that_fade_leave(open_memory: Callable[..., Memory], work: Work) -> None:
-    history = HistorySettings(half_life=1, least_weight=0.3)
+    history = HistoryLimits(half_life=1, least_weight=0.3)
     memory = open_memory(settings=Settings(index=IndexSettings(history=history)))
     memory.code.index(work.root)
     assert seeds(memory) == {("a.py", "b.py")}
@@ -156,7 +157,7 @@ def test_another_root_of_the_same_commit_is_another_project(memory: Memory, work
 
 def test_other_settings_count_anew(open_memory: Callable[..., Memory], work: Work) -> None:
     open_memory().code.index(work.root)
-    memory = open_memory(settings=Settings(index=IndexSettings(history=HistorySettings(least_together=1))))
+    memory = open_memory(settings=Settings(index=IndexSettings(history=HistoryLimits(least_together=1))))
     memory.code.index(work.root)
     assert seeds(memory) == {("a.py", "b.py"), ("a.py", "c.py"), ("b.py", "c.py")}
 

@@ -14,10 +14,10 @@ from treering.adapters.git.commits import LAST_MOMENT, GitCommits
 from treering.adapters.git.runner import GitRunner
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack, unpack
+from treering.code.history.limits import HistoryLimits
 from treering.code.history.ranking import related
 from treering.code.history.update import Standing, follow
 from treering.core.errors import RepositoryUnavailable
-from treering.core.settings import HistorySettings
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ class Follower:
     def update(self, history: GitCommits) -> tuple[int, bool]:
         """How many commits were read, and whether all were."""
         packed = pack(self.counts)
-        standing = Standing(self.seen, lambda: unpack(packed, _takes_part, HistorySettings())) if self.seen else None
+        standing = Standing(self.seen, lambda: unpack(packed, _takes_part, HistoryLimits())) if self.seen else None
         followed = follow(history, standing, _fresh)
         if followed is None:
             return 0, False

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treering.code.history.counts import CoChange
-from treering.core.settings import HistorySettings
+from treering.code.history.limits import HistoryLimits
 from treering.ports.commits import Commit, Touch
 
 
@@ -15,7 +15,7 @@ def commit(*touches: str, at: int = 1_000) -> Commit:
     return Commit("c", at, tuple(Touch(part[0], part[1], part[-1]) for part in parts))
 
 
-def counted(*commits: Commit, settings: HistorySettings | None = None) -> CoChange:
+def counted(*commits: Commit, settings: HistoryLimits | None = None) -> CoChange:
     counts = CoChange(lambda path: path.endswith(".py"), settings)
     counts.add_all(commits)
     return counts
@@ -101,7 +101,7 @@ def test_what_takes_no_part_neither_counts_nor_makes_a_commit_large() -> None:
 
 
 def test_what_was_changed_together_fades_with_the_commits_of_the_file_itself() -> None:
-    settings = HistorySettings(habit_half_life=10.0)
+    settings = HistoryLimits(habit_half_life=10.0)
     begun = commit("A a.py", "A b.py")
     counts = counted(begun, *[commit("M c.py")] * 50, *[commit("M a.py")] * 10, settings=settings)
     first, second = counts.number("a.py"), counts.number("b.py")

@@ -7,14 +7,14 @@ import pytest
 from tests.samples import NOW, sample
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.patterns import Pattern
-from treering.core.settings.mining import MiningSettings
 from treering.core.settings.patterns import PatternSettings
 from treering.patterns.base_rates import bases_of
 from treering.patterns.mining.conformance import Reading, followed, holds_in_order
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.statistics import BaseRates, Tally
 from treering.patterns.validation import SessionCount
 
-MINING, SETTINGS = MiningSettings(), PatternSettings()
+MINING, SETTINGS = MiningLimits(), PatternSettings()
 
 
 def episode(*commands: str, **fields: Any) -> Episode:

@@ -45,7 +45,10 @@ if TYPE_CHECKING:
     from treering.core.settings import IndexSettings
     from treering.ports.clock import Clock
     from treering.ports.store import Store
+from treering.code.history.limits import HISTORY_LIMITS
 from treering.code.live.current import LOOK_SECONDS
+
+COMMIT_SECONDS = 5.0  # a watcher asks git for new commits this often; it takes a hundredth of a second
 
 DEBOUNCE_MS = 500  # how long a watcher waits for more changes, by requirement
 MAX_LINKED_MEMORIES = 20  # records about the files that a change reaches
@@ -84,7 +87,7 @@ class Code:
         from treering.code.history.stored_history import Chronicle
 
         repository = self._surroundings.repository
-        return Chronicle(self._scope, self._store, self._clock, self._settings.history, repository)
+        return Chronicle(self._scope, self._store, self._clock, HISTORY_LIMITS, repository)
 
     # Keeping it current
 
@@ -178,7 +181,7 @@ class Code:
             begin_history()
             return done.complete
 
-        pause = self._settings.history.look_seconds
+        pause = COMMIT_SECONDS
         commits = history_followed(self._chronicle, root, stop, pause, on_history) if history else nullcontext(nothing)
         try:
             with commits as begin_history:
@@ -199,7 +202,7 @@ class Code:
     def status(self) -> CodeStatus:
         """What is indexed; `NotFound` where nothing is."""
         with self._desk.reading() as index:
-            found = status_of(index, self._desk.ended, self._desk.settings.chunks)
+            found = status_of(index, self._desk.ended)
         if found is None:
             raise NotFound(f"no code is indexed in project {self._scope.project!r}; run `treering index`")
         return found

@@ -22,7 +22,7 @@ def forget_code(desk: Desk) -> CodeStatus:
     with desk.store.transaction(desk.scope, desk.clock()) as tx:
         index = tx.code
         desk.take(index)
-        found = status_of(index, desk.ended, desk.settings.chunks)
+        found = status_of(index, desk.ended)
         state, history = index.state(), tx.code_history.state()
         if found is None and history is not None:
             found = CodeStatus(history.root, complete=False, totals=CodeTotals(), skipped={})

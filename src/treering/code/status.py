@@ -17,7 +17,6 @@ from treering.ports.processes import Ended, Writer
 from treering.ports.store import Check
 
 if TYPE_CHECKING:
-    from treering.core.settings import ChunkSettings
     from treering.ports.code import CodeIndex, CodeTotals
 
 _GO_ON = "`treering index` goes on where it stopped"
@@ -52,7 +51,7 @@ class CodeStatus:
         return {**asdict(self), "current": self.current}
 
 
-def status_of(index: CodeIndex, ended: Ended, chunks: ChunkSettings) -> CodeStatus | None:
+def status_of(index: CodeIndex, ended: Ended) -> CodeStatus | None:
     """None where nothing is indexed."""
     state = index.state()
     if state is None or not state.root:
@@ -69,7 +68,7 @@ def status_of(index: CodeIndex, ended: Ended, chunks: ChunkSettings) -> CodeStat
         state.complete,
         index.totals(),
         said.get("skipped", {}),
-        state.version != reading_version(chunks),
+        state.version != reading_version(),
         told,
         tuple(each for each in added if scip_edges or not each.edges),
         scip_edges,

@@ -14,7 +14,7 @@ from treering.core.queries import KnowledgeFilter, Order
 from treering.core.quotations import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind, text_digest
 from treering.core.redaction import without_secrets
-from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
+from treering.core.settings import EpisodeSettings, KnowledgeSettings
 from treering.core.taint import inherited_taint
 from treering.core.values import EMPTY, LABELS
 from treering.jobs.follow_up import queue_following
@@ -66,7 +66,6 @@ class Teaching:
     store: Store
     settings: KnowledgeSettings
     new_id: NewId
-    relations: RelationSettings = field(default_factory=RelationSettings)
     episodes: EpisodeSettings = field(default_factory=EpisodeSettings)
 
     def remember(self, scope: Scope, now: datetime, text: str, *, type: str, **fields: Any) -> Knowledge:
@@ -301,14 +300,14 @@ class Teaching:
 
     def _claim_related(self, tx: Transaction, id: str, *others: str) -> Mapping[str, Knowledge]:
         """Claim the record with all that a change of it may reach, in one order for everybody."""
-        near = reachable(tx, str(id), self.relations)
+        near = reachable(tx, str(id))
         _claim(tx, id, *others, *near)
         return near
 
     def _tell(self, tx: Transaction, before: Knowledge, after: Knowledge, near: Mapping[str, Knowledge]) -> Knowledge:
         """Pass the change on to what is related; the record itself is returned."""
         if len(near) > 1:
-            propagate(tx, after.id, after.confidence - before.confidence, self.relations, among=near)
+            propagate(tx, after.id, after.confidence - before.confidence, among=near)
         return after
 
     def _successor(

@@ -75,10 +75,9 @@ class _Using:
 
     def counted(self, id: str) -> int:
         """Count the use together with what it proves, as the record stands by now."""
-        relations = self.settings.relations
 
         def count(tx: Transaction) -> int:
-            near = reachable(tx, id, relations)
+            near = reachable(tx, id)
             for each in sorted({id, *near}):
                 tx.claim(f"record {each}")
             counted = tx.knowledge.count_use((id,))
@@ -88,7 +87,7 @@ class _Using:
             proven = strengthened(record)
             if proven != record:
                 tx.knowledge.update(proven, Action.UPDATE, {"reason": USED, "uses": record.uses})
-                propagate(tx, id, proven.confidence - record.confidence, relations, among=near)
+                propagate(tx, id, proven.confidence - record.confidence, among=near)
             return 1
 
         return self.store.write(self.scope, self.now, count)

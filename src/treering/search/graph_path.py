@@ -23,7 +23,6 @@ from treering.core.queries import (
     TurnFilter,
 )
 from treering.core.records import Knowledge, RelationKind
-from treering.core.settings import GraphSettings
 from treering.core.values import PATH_BYTES, Record
 from treering.search.entity_names import Named, records_of, tied_entities
 
@@ -45,7 +44,6 @@ BOOST = 0.3  # gain of a result that touches as many neighbours of the leading r
 BOOST_LEADERS = 10  # results whose neighbours count
 MAX_BOOSTED_RANK = 50  # results behind this rank were found by chance
 
-DEFAULTS = GraphSettings()
 
 V = TypeVar("V", bound=Record)
 
@@ -112,9 +110,7 @@ class Reached:
 _Ties = dict[tuple[str, str], Reached]
 
 
-def ties(
-    tx: Transaction, query: str, files: Sequence[str], settings: GraphSettings = DEFAULTS, *, most: int = 15
-) -> tuple[Tie, ...]:
+def ties(tx: Transaction, query: str, files: Sequence[str], *, most: int = 15) -> tuple[Tie, ...]:
     """The records most firmly tied to the files in play and to what the query names; of equals, the newest first.
 
     Files in play are those given and those that the query names; a path that leaves the project is an `InvalidInput`.
@@ -124,14 +120,14 @@ def ties(
     reached: _Ties = {}
     if in_play:
         _add(reached, about_files(tx, in_play))
-        _add(reached, _about_coupled(tx, in_play, coupled_files(tx, in_play, settings)))
+        _add(reached, _about_coupled(tx, in_play, coupled_files(tx, in_play)))
     _add(reached, _about_named(tx, tied_entities(tx, query)))
     if reached:
         _add(reached, related(tx, _firmest(reached, most)))
     return tuple(each.tie for each in _firmest(reached, most) if each.tie.weight >= MIN_TIE)
 
 
-def coupled_files(tx: Transaction, files: Sequence[str], settings: GraphSettings = DEFAULTS) -> Mapping[str, float]:
+def coupled_files(tx: Transaction, files: Sequence[str]) -> Mapping[str, float]:
     """Files one hop from those in play and how closely they belong together, the closest first.
 
     Two files belong together where they are touched together or where code in one uses code in the other; the
@@ -142,7 +138,7 @@ def coupled_files(tx: Transaction, files: Sequence[str], settings: GraphSettings
         return {}
     closest: dict[str, float] = {}
     ways = (_touched_together, _used_together, _used_in_code)
-    for file, weight in (tie for way in ways for tie in way(tx, in_play, settings)):
+    for file, weight in (tie for way in ways for tie in way(tx, in_play)):
         if file not in in_play and weight >= MIN_TIE:
             closest[file] = max(weight, closest.get(file, 0.0))
     return dict(sorted(closest.items(), key=lambda tie: (-tie[1], tie[0]))[:MAX_COUPLED_FILES])
@@ -292,14 +288,14 @@ _READ: Mapping[str, Callable[[Transaction, tuple[str, ...]], Sequence[Record]]] 
 """What an entity can be linked with; the scope and the filter leave out what may not be seen."""
 
 
-def _touched_together(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) -> Iterator[tuple[str, float]]:
+def _touched_together(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str, float]]:
     where = CoAccessFilter(files=files, weight=ShareRange(at_least=MIN_TIE))
     for edge in tx.co_access.find(where, order=Order(by="weight"), limit=MAX_EDGES).items:
         yield edge.first, edge.weight
         yield edge.second, edge.weight
 
 
-def _used_together(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) -> Iterator[tuple[str, float]]:
+def _used_together(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str, float]]:
     inside = _nodes_of(tx, files)
     if not inside:
         return
@@ -314,7 +310,7 @@ def _used_together(tx: Transaction, files: tuple[str, ...], settings: GraphSetti
             yield node.file, strength[node.id]
 
 
-def _used_in_code(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) -> Iterator[tuple[str, float]]:
+def _used_in_code(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str, float]]:
     """What the code of these files uses, and whose code uses them."""
     for tie in tx.code.ties(files, limit=MAX_EDGES):
         for file in _normal(tie.target if tie.origin in files else tie.origin):

@@ -105,7 +105,7 @@ class Paths:
     @cached_property
     def _tied(self) -> Mapping[int, Tie]:
         """What the graph reaches, by the number of its document."""
-        reached = ties(self.tx, self.question.text, self.question.files, self.settings.graph)
+        reached = ties(self.tx, self.question.text, self.question.files)
         found: dict[int, Tie] = {}
         for kind in {tie.kind for tie in reached}:
             of_kind = {tie.id: tie for tie in reached if tie.kind == kind}
@@ -135,7 +135,7 @@ class Paths:
             "time": _time_column(candidates, self._spans),
             "order": _order_column(candidates, self.question),
         }
-        return fuse(self.question, candidates, self.settings.fusion, reliance=self.meaning.reliance, extra=extra)
+        return fuse(self.question, candidates, reliance=self.meaning.reliance, extra=extra)
 
     def _confirmed(
         self,

@@ -207,8 +207,7 @@ class _Search:
         top = sorted({file for _, _, files in about[:BOOST_LEADERS] for file in files})
         if not top:
             return ranked
-        graph = self.settings.graph
-        boosts = neighbourhood_boost(about, coupled_files(tx, top, graph))
+        boosts = neighbourhood_boost(about, coupled_files(tx, top))
         if not boosts:
             return ranked
         lifted = [_lifted(each, boosts.get(each.record.id, 0.0)) for each in ranked]

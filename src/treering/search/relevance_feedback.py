@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treering.ports.index import Wanted
-from treering.search.fusion import Fused
+from treering.search.fusion import WEIGHTS, Fused
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,7 @@ def with_feedback(tx: Transaction, found: Found, settings: Settings) -> Found:
         near = tx.index.resemblance(found.wanted.model, found.candidates.number, best)
         columns["feedback_meaning"] = np.nan_to_num(near)
     fused, total = found.fused, found.fused.total.copy()
-    weights = {**fused.weights, **{name: settings.fusion.weights()[name] for name in columns}}
+    weights = {**fused.weights, **{name: WEIGHTS[name] for name in columns}}
     for name, column in columns.items():
         total += weights[name] * column
     order = found.order[np.argsort(-total[found.order], kind="stable")]

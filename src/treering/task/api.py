@@ -233,7 +233,7 @@ class Task:
         with self._lock:
             trial = self._state.copy()
             fresh = new_among(trial, found)
-            steps = () if fits(trial, fresh) else prune_unread(trial, self._shelf, self._settings)
+            steps = () if fits(trial, fresh) else prune_unread(trial, self._shelf)
             taken = fill(trial, fresh)
             self._take(trial, steps)
         self._note(taken)
@@ -256,7 +256,7 @@ class Task:
         """Put away all that is cold, then whatever is over budget."""
         with self._lock:
             trial = self._state.copy()
-            report = prune(trial, self._shelf, self._settings, thorough=True)
+            report = prune(trial, self._shelf, thorough=True)
             self._take(trial, report.steps)
         self._tell(report.steps)
         return report
@@ -385,7 +385,7 @@ class Task:
 
     def _settle(self, state: State) -> tuple[Step, ...]:
         over = bool(state.over())
-        steps = prune(state, self._shelf, self._settings, thorough=False).steps if over else ()
+        steps = prune(state, self._shelf, thorough=False).steps if over else ()
         self._take(state, steps)
         return steps
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from treering.core.secrets import redact
-from treering.core.settings import WorkingSettings
 from treering.core.values import Count, Key, Text, Value, thaw
 from treering.task.blocks import folded
 from treering.task.content import extract_of
@@ -60,10 +59,10 @@ class Done:
 
 
 Sections = tuple[Section, ...]
-Act = Callable[[State, Shelf, Sections, WorkingSettings], Done]
+Act = Callable[[State, Shelf, Sections], Done]
 
 
-def prune(state: State, shelf: Shelf, settings: WorkingSettings, *, thorough: bool) -> Report:
+def prune(state: State, shelf: Shelf, *, thorough: bool) -> Report:
     """Change `state` until every section fits.
 
     A `thorough` pruning first puts away all that is cold; otherwise a step only touches sections that are over budget.
@@ -74,19 +73,19 @@ def prune(state: State, shelf: Shelf, settings: WorkingSettings, *, thorough: bo
         over = state.over()
         wanted = over if section is None else (section,) if thorough or section in over else ()
         if wanted:
-            steps.append(_run(name, state, shelf, wanted, settings))
+            steps.append(_run(name, state, shelf, wanted))
     return Report(steps=tuple(steps))
 
 
-def prune_unread(state: State, shelf: Shelf, settings: WorkingSettings) -> tuple[Step, ...]:
+def prune_unread(state: State, shelf: Shelf) -> tuple[Step, ...]:
     """Only the step that makes room for new passages."""
     state.sizes.settle(state.text)
-    return (_run(StepName.DROP_UNREAD, state, shelf, (Section.RETRIEVED,), settings),)
+    return (_run(StepName.DROP_UNREAD, state, shelf, (Section.RETRIEVED,)),)
 
 
-def _run(name: StepName, state: State, shelf: Shelf, sections: Sections, settings: WorkingSettings) -> Step:
+def _run(name: StepName, state: State, shelf: Shelf, sections: Sections) -> Step:
     before = sum(state.sizes.totals.values())
-    done = STEPS[name][1](state, shelf, sections, settings)
+    done = STEPS[name][1](state, shelf, sections)
     state.sizes.settle(state.text)
     return Step.make(
         name=name,
@@ -98,7 +97,7 @@ def _run(name: StepName, state: State, shelf: Shelf, sections: Sections, setting
     )
 
 
-def _drop_unread(state: State, shelf: Shelf, sections: Sections, settings: WorkingSettings) -> Done:
+def _drop_unread(state: State, shelf: Shelf, sections: Sections) -> Done:
     """What memory brought and nobody read goes; it is still in memory."""
     unread = [entry for entry in state.of_kind("retrieved") if not entry.read]
     for entry in unread:
@@ -106,7 +105,7 @@ def _drop_unread(state: State, shelf: Shelf, sections: Sections, settings: Worki
     return Done(tuple(entry.reference or entry.id for entry in unread))
 
 
-def _move_results(state: State, shelf: Shelf, sections: Sections, settings: WorkingSettings) -> Done:
+def _move_results(state: State, shelf: Shelf, sections: Sections) -> Done:
     """Old outputs that no subtask to come uses leave, and their subtasks' variables with them."""
     needed = {id for subtask in state.subtasks.values() if subtask.is_ahead for id in subtask.uses}
     old = [
@@ -125,18 +124,18 @@ def _move_results(state: State, shelf: Shelf, sections: Sections, settings: Work
     return done + _fold_lines(state, Section.RESULTS)
 
 
-def _summarise_traces(state: State, shelf: Shelf, sections: Sections, settings: WorkingSettings) -> Done:
+def _summarise_traces(state: State, shelf: Shelf, sections: Sections) -> Done:
     whole = [entry for entry in state.of_kind("trace") if entry.content is not None]
     return _move(state, shelf, whole, {}) + _fold_lines(state, Section.EXECUTION)
 
 
-def _summarise_all(state: State, shelf: Shelf, sections: Sections, settings: WorkingSettings) -> Done:
+def _summarise_all(state: State, shelf: Shelf, sections: Sections) -> Done:
     """Items become one line, oldest first; where that is not enough, lines become a number."""
     done = Done()
     for section in sections:
         done += _fold_lines(state, section)
         for choose, change in ((_to_shorten, _shorten), (_to_fold, _fold)):
-            chosen = choose(state, section, _by_age(state, section), settings)
+            chosen = choose(state, section, _by_age(state, section))
             leaving = [entry for item in chosen if (entry := _leaves(state, item)) is not None]
             done += Done((), _move(state, shelf, leaving, {}).references)
             done += change(state, section, chosen)
@@ -188,7 +187,7 @@ def _leaves(state: State, item: Item) -> Entry | None:
     return entry if entry is not None and item.whole and KINDS[item.kind].leaves else None
 
 
-def _to_shorten(state: State, section: Section, items: Sequence[Item], settings: WorkingSettings) -> list[Item]:
+def _to_shorten(state: State, section: Section, items: Sequence[Item]) -> list[Item]:
     """As many as bring the section to where it shall be, or all whose one line is shorter."""
     need = _excess(state, section)
     chosen = []
@@ -214,7 +213,7 @@ def _excess(state: State, section: Section) -> int:
     return state.sizes.totals[section] - int(PRUNED_SHARE * state.budgets[section])
 
 
-def _to_fold(state: State, section: Section, items: Sequence[Item], settings: WorkingSettings) -> list[Item]:
+def _to_fold(state: State, section: Section, items: Sequence[Item]) -> list[Item]:
     need = _excess(state, section)
     if need <= 0:
         return []

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 from treering.code.build.worker_pool import ENDED_ITS_RESOLVER, Crew, Lessons, may_start, nothing_else
 from treering.code.build.resolution import Resolution, unresolved_file
 from treering.code.files.source_file import Reading, left_unread, read_file
+from treering.code.chunks.limits import CHUNK_LIMITS
 
 if TYPE_CHECKING:
     from treering.core.settings import IndexSettings
@@ -61,7 +62,7 @@ class Hands:
 
     def read(self, files: Sequence[Found], known: Mapping[str, ListedFile]) -> Iterator[Reading]:
         """Each file as it is, in any order."""
-        largest, chunks = self._settings.largest_file, self._settings.chunks
+        largest, chunks = self._settings.largest_file, CHUNK_LIMITS
         plain = [file for file in files if file.path not in self._deadly]
         if self.shared:
             yield from self._others().read(plain)

@@ -16,6 +16,7 @@ from treering.code.build.version import reading_version
 from treering.code.files.discovery import Discovery, Found, discover
 from treering.code.files.outer_ignore_rules import rules_around
 from treering.code.files.roots import put_in_place_of, readable, still_indexed
+from treering.code.chunks.limits import CHUNK_LIMITS
 
 if TYPE_CHECKING:
     from treering.code.build.project import Desk
@@ -187,5 +188,5 @@ class Indexer:
         with self.desk.reading() as index:
             state = index.state()
             if self._shelf is None or state is None or self._shelf.generation != state.generation:
-                self._shelf = Shelf(state, index, self.desk.reading, reading_version(self.desk.settings.chunks))
+                self._shelf = Shelf(state, index, self.desk.reading, reading_version())
             return self._shelf, state

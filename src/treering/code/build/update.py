@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from treering.code.build.project import Desk
     from treering.code.files.discovery import Found
 from treering.code.build.project import LEASE_SECONDS
+from treering.code.chunks.limits import CHUNK_LIMITS
 
 MIN_PARALLEL_FILES = 150  # starting a process takes as long as reading a hundred files
 BATCH_FILES = 400  # files stored in one transaction: the most that a crash costs
@@ -131,7 +132,7 @@ class Update:
         with desk.writing() as index:
             if not shelf.root:
                 here, seen = str(desk.root), shelf.generation
-                version = reading_version(desk.settings.chunks)
+                version = reading_version()
                 begun = index.describe(desk.owner, seen=seen, root=here, version=version, complete=False)
                 shelf.saved(begun, here, complete=False)
         self._holding, self._renewed = True, desk.clock()
@@ -296,7 +297,7 @@ class Update:
                 desk.owner,
                 seen=shelf.generation,
                 root=str(desk.root),
-                version=reading_version(desk.settings.chunks),
+                version=reading_version(),
                 complete=complete,
                 told=told,
             )

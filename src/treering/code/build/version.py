@@ -6,12 +6,9 @@ from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from treering.code.chunks.limits import CHUNK_LIMITS
 from treering.code.language_choice import KNOWN
-
-if TYPE_CHECKING:
-    from treering.core.settings import ChunkSettings
 
 _INDEX = Path(__file__).parents[1]
 _WHEELS = ("tree-sitter", "pystemmer", *(f"tree-sitter-{known.name}" for known in KNOWN), "tree-sitter-javascript")
@@ -22,9 +19,9 @@ _PARTS = (
 )
 
 
-def reading_version(chunks: ChunkSettings) -> str:
+def reading_version() -> str:
     """Changes with every line of the readers, and with how files are cut: nobody meets what was read otherwise."""
-    cut = blake2b(chunks.model_dump_json().encode(), digest_size=4).hexdigest()
+    cut = blake2b(CHUNK_LIMITS.model_dump_json().encode(), digest_size=4).hexdigest()
     return f"{_readers()}-{cut}"
 
 

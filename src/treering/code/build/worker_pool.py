@@ -27,6 +27,7 @@ from treering.code.build.worker_process import LearnThese, Lesson, ReadThese, Re
 from treering.code.build.resolution import Resolution, unresolved_file
 from treering.code.files.discovery import Found
 from treering.code.files.source_file import Reading, left_unread
+from treering.code.chunks.limits import CHUNK_LIMITS
 
 ENDED_ITS_READER = "ended the process that read it"
 ENDED_ITS_RESOLVER = "ended the process that resolved it"
@@ -155,7 +156,7 @@ class Crew:
 
     def _order(self, files: Sequence[Found]) -> ReadThese:
         listed = [(file.path, file.language) for file in files]
-        return ReadThese(str(self._root), self._settings.largest_file, listed, self._settings.chunks.model_dump())
+        return ReadThese(str(self._root), self._settings.largest_file, listed, CHUNK_LIMITS.model_dump())
 
     def _ended(self, file: Found) -> Reading:
         return left_unread(self._root, file.path, file.language, self._settings.largest_file, ENDED_ITS_READER)

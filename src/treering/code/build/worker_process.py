@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import msgspec
 
-from treering.core.settings import ChunkSettings
+from treering.code.chunks.limits import ChunkLimits
 from treering.code.build.resolution import Resolution, resolve_file
 from treering.code.build.stored_symbols import StoredWorld
 from treering.code.facts import Facts, Key
@@ -31,7 +31,7 @@ class ReadThese(msgspec.Struct, frozen=True, array_like=True, tag=True):
     largest: int
     files: list[tuple[str, str]]
     cutting: dict[str, int] = {}
-    """How chunks are cut, as `ChunkSettings` has it."""
+    """How chunks are cut, as `ChunkLimits` has it."""
 
 
 class Lesson(msgspec.Struct, frozen=True, array_like=True):
@@ -89,7 +89,7 @@ def serve() -> None:
     while (packed := receive(sys.stdin.buffer)) is not None:
         order = _order(packed)
         if isinstance(order, ReadThese):
-            root, cutting = Path(order.root), ChunkSettings(**order.cutting)
+            root, cutting = Path(order.root), ChunkLimits(**order.cutting)
             send(answers, [read_file(root, path, language, order.largest, cutting) for path, language in order.files])
         elif isinstance(order, LearnThese):
             known.learn(order.files)

@@ -10,7 +10,7 @@ from treering.code.chunks.outline import Span
 from treering.code.chunks.sizes import Sizes, bytes_of
 
 if TYPE_CHECKING:
-    from treering.core.settings import ChunkSettings
+    from treering.code.chunks.limits import ChunkLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Piece:
 class Cutter:
     """Cuts one file."""
 
-    def __init__(self, lines: Sequence[str], room: int, settings: ChunkSettings) -> None:
+    def __init__(self, lines: Sequence[str], room: int, settings: ChunkLimits) -> None:
         self._lines = lines
         self._room = room
         self._settings = settings

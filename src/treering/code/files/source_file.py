@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from treering.code.chunks.encoding import pack_chunks
+from treering.code.chunks.limits import ChunkLimits
 from treering.code.chunks.split import chunks_of
 from treering.code.chunks.words import stored_chunks
 from treering.code.encoding import pack_definitions, pack_facts, pack_keys
@@ -28,7 +29,6 @@ from treering.code.files.discovery import (
 from treering.code.files.secrets import without_secrets
 from treering.code.language_choice import MANIFESTS, load_language, missing_grammar
 from treering.core.errors import MissingDependency
-from treering.core.settings import ChunkSettings
 
 NO_GRAMMAR = "its grammar is not installed"
 NOT_UNDERSTOOD = "cannot be read by its language"
@@ -64,7 +64,7 @@ class Reading(msgspec.Struct, frozen=True, array_like=True, gc=False):
     chunks: bytes = b""
 
 
-def read_file(root: Path, path: str, language: str, largest: int, cutting: ChunkSettings | None = None) -> Reading:
+def read_file(root: Path, path: str, language: str, largest: int, cutting: ChunkLimits | None = None) -> Reading:
     """The file at `path` below the root, which must be resolved. It is never followed out of there."""
     source, seen = _seen(root, path, language, largest)
     if source is None:
@@ -119,7 +119,7 @@ def _closed(root: Path, path: str, language: str) -> Reading:
         return Reading(path, language, skipped=VANISHED)
 
 
-def _understood(seen: Reading, source: bytes, cutting: ChunkSettings | None) -> Reading:
+def _understood(seen: Reading, source: bytes, cutting: ChunkLimits | None) -> Reading:
     """What the language makes of a file, ready to be stored; secrets are taken out before."""
     reader, source = load_language(seen.language), without_secrets(seen.path, seen.language, source)
     facts = reader.extract(seen.path, source)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treering.code.history.limits import HistoryLimits
 from treering.code.history.lineage import Lineage
 from treering.code.history.names import name_of
-from treering.core.settings import HistorySettings
 
 if TYPE_CHECKING:
     from treering.ports.commits import Commit
@@ -55,8 +55,8 @@ class FileCount:
 class CoChange:
     """What the commits so far say. `counts` says which paths take part; the rest is only followed."""
 
-    def __init__(self, counts: Callable[[str], bool], settings: HistorySettings | None = None) -> None:
-        self.settings = settings or HistorySettings()
+    def __init__(self, counts: Callable[[str], bool], settings: HistoryLimits | None = None) -> None:
+        self.settings = settings or HistoryLimits()
         self.lineage = Lineage()
         self.moment = 0
         """Commits that touched something that takes part."""

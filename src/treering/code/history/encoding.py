@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from treering.code.history.counts import CoChange, Fading, FileCount, Habit
-from treering.core.settings import HistorySettings
+from treering.code.history.limits import HistoryLimits
 
 FORMAT = 1
 _QUICKLY = 1
@@ -80,7 +80,7 @@ def pack(counts: CoChange) -> bytes:
     return zlib.compress(msgspec.msgpack.encode(packed), _QUICKLY)
 
 
-def unpack(packed: bytes, takes_part: Callable[[str], bool], settings: HistorySettings) -> CoChange:
+def unpack(packed: bytes, takes_part: Callable[[str], bool], settings: HistoryLimits) -> CoChange:
     """The counts that `pack` was given; `takes_part` and `settings` are those they were made with."""
     stored = msgspec.msgpack.decode(zlib.decompress(packed), type=_Packed)
     counts = CoChange(takes_part, settings)

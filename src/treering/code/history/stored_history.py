@@ -20,8 +20,8 @@ from treering.core.errors import StoreError
 from treering.ports.code_history import HistoryState
 
 if TYPE_CHECKING:
+    from treering.code.history.limits import HistoryLimits
     from treering.core.scope import Scope
-    from treering.core.settings import HistorySettings
     from treering.ports.clock import Clock
     from treering.ports.code import CodeState
     from treering.ports.commits import CommitHistory
@@ -61,7 +61,7 @@ class Chronicle:
         scope: Scope,
         store: Store,
         clock: Clock,
-        settings: HistorySettings,
+        settings: HistoryLimits,
         repository: Callable[[Path], Repository],
     ) -> None:
         self._scope, self._store, self._clock, self._settings = scope, store, clock, settings
@@ -166,7 +166,7 @@ def takes_part(path: str) -> bool:
     return language_named(path[path.rfind("/") + 1 :]) is not None
 
 
-def version_of(settings: HistorySettings) -> str:
+def version_of(settings: HistoryLimits) -> str:
     """What counts, as one short text: counts that something else made are made anew."""
     told = f"{FORMAT} {settings.model_dump_json(exclude={'look_seconds'})} {KNOWN}"
     return blake2b(told.encode(), digest_size=12).hexdigest()

@@ -182,9 +182,7 @@ class Current:
         return root if allowed and root.is_dir() else None
 
     def _is_incomplete(self, state: CodeState) -> bool:
-        return (
-            not state.complete or state.version != reading_version(self._desk.settings.chunks) or self._unread.undecided
-        )
+        return not state.complete or state.version != reading_version() or self._unread.undecided
 
     def _look_where_it_is_time(self) -> None:
         """Not where somebody is at it: they tell what they find."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.code.chunks.chunk import Chunk
+from treering.code.chunks.limits import CHUNK_LIMITS
 from treering.code.chunks.split import chunks_of
 from treering.code.encoding import unpack_definitions
 from treering.code.files.secrets import without_secrets
@@ -25,7 +26,7 @@ def chunks_in(root: Path, paths: Collection[str], index: CodeIndex, settings: In
     for file in index.contents(sorted(set(paths))):
         text = _text(root, file.path, settings.largest_file)
         if text is not None:
-            cut = chunks_of(file.path, text, unpack_definitions(file.definitions), settings.chunks)
+            cut = chunks_of(file.path, text, unpack_definitions(file.definitions), CHUNK_LIMITS)
             found |= {chunk.digest: chunk for chunk in cut}
     return found
 

@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
 from treering.search.embedding import INLINE_SECONDS
 
+# Standard deviations above the mean similarity that a chunk without a shared word needs, with the bundled model only:
+# unrelated questions reached 4.9 on requests.
+MIN_DEVIATIONS = 5.0
+# Time a query about code first embeds missing chunks with the bundled model, which reads about 2,000 a second.
+EMBED_SECONDS = 5.0
+SHOWN_LINES = 3  # first lines of a location in an answer
+
 Enough = Callable[[int, int], bool]
 """Whether so many vectors are enough for now, of so many that are missing."""
 
@@ -148,14 +155,14 @@ class Places:
 
     def _shown(self, found: Sequence[Where], root: Path | None) -> Iterator[CodePlace]:
         settings, texts = self._work.settings.index, dict[str, str]()
-        if root is not None and settings.finding.shown_lines:
+        if root is not None and SHOWN_LINES:
             from treering.code.locations.chunk_texts import chunks_in
 
             with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
                 there = chunks_in(root, {each.path for each in found}, tx.code, settings)
             texts = {digest: chunk.text for digest, chunk in there.items()}
         for each in found:
-            lines = redact(texts.get(each.digest, "")).text.split("\n")[: settings.finding.shown_lines]
+            lines = redact(texts.get(each.digest, "")).text.split("\n")[:SHOWN_LINES]
             text = "\n".join(lines).rstrip()
             yield CodePlace(
                 each.path, each.symbol, each.start_line, each.end_line, each.score, text, round(each.relevance, 6)
@@ -177,7 +184,7 @@ class Places:
                 covered,
                 _lacking(covered, embedder.model),
                 max(0, covered.vectors - before.vectors),
-                0.0 if embedder.contextual else self._work.settings.index.finding.apart,
+                0.0 if embedder.contextual else MIN_DEVIATIONS,
             )
         except ModelUnavailable as exc:
             self._models.failed("embedder", exc)
@@ -214,7 +221,7 @@ class Places:
         return enough
 
     def _for_some_seconds(self, tell: Tell) -> Enough:
-        seconds = self._work.settings.index.finding.embed_seconds
+        seconds = EMBED_SECONDS
         until, few = monotonic() + seconds, self._few()
 
         def enough(made: int, lacking: int) -> bool:
@@ -235,7 +242,7 @@ class Places:
                 with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
                     stored = tx.chunks.vectors(meaning.model) if meaning.vector is not None else {}
                     vectors = {**kept, **stored}
-                    search = ChunkSearch(tx.chunks.every(), vectors, self._work.settings.index.finding)
+                    search = ChunkSearch(tx.chunks.every(), vectors)
                 self._loaded = current, search
             return self._loaded[1]
 

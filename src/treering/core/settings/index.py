@@ -2,8 +2,6 @@
 
 from pydantic import Field
 
-from treering.core.settings.chunks import ChunkSettings, FindingSettings
-from treering.core.settings.history import HistorySettings
 from treering.core.values import Labels, Value
 
 
@@ -31,6 +29,3 @@ class IndexSettings(Value):
     scip_bytes: int = Field(default=256 * 2**20, ge=1)
     """Bytes of all SCIP indexes that are added at once: ten thousand files at 25 kB each. They take up to eight times
     as much memory."""
-    chunks: ChunkSettings = Field(default_factory=ChunkSettings.defaults)
-    finding: FindingSettings = Field(default_factory=FindingSettings.defaults)
-    history: HistorySettings = Field(default_factory=HistorySettings.defaults)

@@ -17,6 +17,8 @@ class PatternSettings(Value):
     """The confidence that a validated pattern reaches; the requirement names it."""
     false_discovery_rate: float = Field(default=0.05, gt=0, lt=1)
     """Of the patterns that are believed, the share that may be there by luck, on average and on any night."""
+    named_a_night: int = Field(default=20, ge=0)
+    """Patterns that a language model, if configured, names each night: those that were found and proved true."""
     prune_confidence: float = Field(default=0.3, ge=0, le=1)
     """Below it, with enough evidence, a pattern has little value. One that succeeds every second time has 0.4."""
     prune_unused_days: float = Field(default=180.0, gt=0)

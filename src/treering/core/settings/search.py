@@ -1,10 +1,8 @@
 """How records are found, judged and packed."""
 
-from collections.abc import Mapping
-
 from pydantic import Field
 
-from treering.core.values import LABELS, Value
+from treering.core.values import Value
 
 
 class RecallSettings(Value):
@@ -29,42 +27,6 @@ class PreciseSettings(Value):
     """A record holds more than this share of what the query's telling words weigh: most of what is asked about."""
     likeness: float = Field(default=0.85, ge=0, le=1)
     """Vectors alone prove something only this near: texts that say the same in other words. A shared topic is none."""
-
-
-class FusionSettings(Value):
-    """What each sign of relevance counts: learned on public conversations, then rounded (`bench/weights.py`, 0004)."""
-
-    words: float = 1.0
-    meaning: float = 0.5
-    words_before: float = 0.25
-    words_after: float = 0.2
-    words_2_before: float = 0.2
-    words_2_after: float = 0.1
-    meaning_before: float = 0.3
-    meaning_after: float = 0.2
-    meaning_2_before: float = 0.1
-    meaning_2_after: float = 0.1
-    speaker: float = 0.25
-    asks: float = -0.05
-    names_time: float = 0.1
-    answers: float = 0.1
-    feedback_words: float = 0.1
-    feedback_meaning: float = 0.2
-    graph: float = 0.5
-    time: float = 0.15
-    order: float = 0.1
-    speaks_for_itself: float = Field(default=100.0, gt=0)
-    """A turn of so many words leans only half on those around it."""
-
-    def weights(self) -> Mapping[str, float]:
-        return self.__dict__
-
-
-class GraphSettings(Value):
-    most_names: int = Field(default=250, ge=1, le=LABELS)
-    """Runs of a query's words that are looked up as names: all of them in a query of sixty words."""
-    most_entities: int = Field(default=8, ge=1)
-    """Named entities that are followed, the longest names first; each costs a look-up."""
 
 
 class TrustSettings(Value):

@@ -79,7 +79,7 @@ class PatternIndex:
         for pattern in self._newer(features, statuses, categories):
             best.offer(pattern)
         places = built.candidates(features, statuses, categories, answers)
-        scores = built.standings.highest(places, now, settings)
+        scores = built.standings.highest(places, now)
         order = np.argsort(-scores, kind="stable")
         for place, highest in zip(places[order].tolist(), scores[order].tolist(), strict=True):
             if best.is_out_of_reach(highest):

@@ -57,7 +57,7 @@ class Standings:
         moments = [each.last_validated_at.timestamp() if each.last_validated_at else -np.inf for each in evidence]
         self._validated_at = np.array(moments, np.float64)
 
-    def highest(self, places: NDArray[np.intp], now: datetime, settings: PatternSettings) -> NDArray[np.float64]:
+    def highest(self, places: NDArray[np.intp], now: datetime) -> NDArray[np.float64]:
         """What each scores, up to rounding, for a task that meets all it asks for: no task gives it more."""
         days = np.maximum((now.timestamp() - self._validated_at[places]) / _DAY.total_seconds(), 0.0)
         return np.asarray(

@@ -9,10 +9,16 @@ from typing import Any
 from treering.core.episodes import TraceEntry
 from treering.core.queries import EpisodeFilter
 from treering.core.settings import Settings
+from treering.patterns.mining.advice_weights import ADVICE_WEIGHTS
 from treering.patterns.mining.candidates import mine_habits
 from treering.patterns.mining.findings import Mining
+from treering.patterns.mining.limits import MINING_LIMITS
 from treering.patterns.mining.next_steps import Suggestion, next_steps
 from treering.ports.store import Transaction
+
+MAX_EPISODES = 1_000  # episodes whose habits are kept in memory, the newest: read in some seconds, once a process
+REFRESH_GROWTH = 0.1  # habits are read again after this growth: one more episode among ten changes little
+REFRESH_MINUTES = 60.0  # habits are read again after this long, so that forgotten episodes leave this process as well
 
 _TRUSTED = EpisodeFilter(tainted=False, cold=False)
 
@@ -48,8 +54,8 @@ class HabitsAtHand:
             features,
             limit=limit,
             message=message,
-            advice=settings.advice,
-            mining=settings.mining,
+            advice=ADVICE_WEIGHTS,
+            mining=MINING_LIMITS,
         )
         return tuple(found)
 
@@ -59,16 +65,16 @@ class HabitsAtHand:
             self._held = None
 
     def _mining(self, tx: Transaction, settings: Settings) -> Mining:
-        count, mining = tx.episodes.count(_TRUSTED), settings.mining
+        count, mining = tx.episodes.count(_TRUSTED), MINING_LIMITS
         with self._lock:
             held = self._held
-            if held is None or _is_old(held, count, tx.now, settings):
-                newest = tx.episodes.newest(_TRUSTED, limit=mining.advised_by)
+            if held is None or _is_old(held, count, tx.now):
+                newest = tx.episodes.newest(_TRUSTED, limit=MAX_EPISODES)
                 held = self._held = _Held(mine_habits((each.value for each in newest), mining), count, tx.now)
             return held.mining
 
 
-def _is_old(held: _Held, count: int, now: datetime, settings: Settings) -> bool:
+def _is_old(held: _Held, count: int, now: datetime) -> bool:
     more = count - held.episodes
-    grown = more < 0 or more > settings.mining.advised_growth * held.episodes
-    return grown or abs(now - held.at) > timedelta(minutes=settings.mining.advised_minutes)
+    grown = more < 0 or more > REFRESH_GROWTH * held.episodes
+    return grown or abs(now - held.at) > timedelta(minutes=REFRESH_MINUTES)

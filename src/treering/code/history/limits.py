@@ -5,7 +5,7 @@ from pydantic import Field
 from treering.core.values import Share, Value
 
 
-class HistorySettings(Value):
+class HistoryLimits(Value):
     """Counts of other settings are made anew. The weights of `related` were fitted with these (`bench/cochange.py`)."""
 
     most_files: int = Field(default=30, ge=2)
@@ -25,5 +25,6 @@ class HistorySettings(Value):
     """Weaker pairs, which includes those of long ago, are no co-access."""
     most_per_file: int = Field(default=20, ge=1)
     """Pairs of one file: retrieval looks at no more neighbours."""
-    look_seconds: float = Field(default=5.0, gt=0)
-    """How often a watcher asks git for new commits: it takes a hundredth of a second."""
+
+
+HISTORY_LIMITS = HistoryLimits.defaults()
