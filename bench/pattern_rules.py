@@ -136,7 +136,7 @@ def ours(settings: PatternSettings, bases: Callable[[World, int], BaseRates] | N
 
     def night(world: World, day: int, standing: list[Standing], sessions: list[tuple[SessionCount, ...]]) -> None:
         now = START + timedelta(days=day + 1)
-        rates = bases(world, day) if bases else BaseRates(world.controls[day], settings)
+        rates = bases(world, day) if bases else BaseRates(world.controls[day])
         judge_night(standing, sessions, [rates] * len(standing), now, settings)
 
     return night
@@ -165,7 +165,7 @@ def judge_night(
 
 def known_bases(world: World, day: int) -> BaseRates:
     """As if every base rate were known: what its estimation costs."""
-    return BaseRates({name: Tally(base * 10**7, 10**7) for name, base in world.bases.items()}, SETTINGS)
+    return BaseRates({name: Tally(base * 10**7, 10**7) for name, base in world.bases.items()})
 
 
 def naive(world: World, day: int, standing: list[Standing], sessions: list[tuple[SessionCount, ...]]) -> None:
@@ -179,7 +179,7 @@ def naive(world: World, day: int, standing: list[Standing], sessions: list[tuple
 def by_session(world: World, day: int, standing: list[Standing], sessions: list[tuple[SessionCount, ...]]) -> None:
     """PT4 by session against the estimated base rate, looked at every night: without e-values."""
     begun = START + timedelta(days=day + 1 - SETTINGS.window_days)
-    rates = BaseRates(world.controls[day], SETTINGS)
+    rates = BaseRates(world.controls[day])
     for i, each in enumerate(standing):
         window = [one for one in sessions[i] if one.at > begun]
         base = np.mean([rates.of(one.task_types[0][0]).rate for one in window]) if window else 0.0

@@ -82,7 +82,7 @@ def simulated(seed: int, form: Form) -> Outcome:
                     _add(lost[i], left_out([_used(session, place)]))
                     won = session.succeeded[place]
                     sessions[i] += (SessionCount(session.at, int(won), 0, 1, ((session.task_type, 1),)),)
-        bases = [BaseRates(everything, SETTINGS).without(each) for each in lost]
+        bases = [BaseRates(everything).without(each) for each in lost]
         verdicts = judge_night(standing, sessions, bases, START + timedelta(days=day + 1), SETTINGS)
         believed[day] = [each.status is VALIDATED for each in standing]
         if day == DAYS - 1:

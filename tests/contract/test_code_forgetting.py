@@ -14,7 +14,6 @@ from treering.code.history import stored_history as chronicle
 from treering.code.history.co_access_seeds import seeded
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack
-from treering.code.history.limits import HistoryLimits
 from treering.core.errors import InvalidInput, NotFound, StoreUnavailable, TreeringError
 from treering.core.graph import CoAccessEdge
 from treering.core.settings import IndexSettings, Settings
@@ -23,8 +22,13 @@ from treering.ports.code_history import HistoryState
 
 OpenMemory = Callable[..., Memory]
 SOON = Settings(
-    index=IndexSettings(debounce_ms=50, look_seconds=0.05, history=HistoryLimits(look_seconds=0.05)),
+    index=IndexSettings(debounce_ms=50, look_seconds=0.05),
 )
+
+
+@pytest.fixture(autouse=True)
+def _commits_are_seen_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.code.api.COMMIT_SECONDS", 0.05)
 
 
 @pytest.fixture

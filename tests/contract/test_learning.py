@@ -241,8 +241,11 @@ def test_an_assistant_teaches_nothing(memory: Memory) -> None:
     assert not known(memory)
 
 
-def test_a_correction_needs_what_the_assistant_said_before_it(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=Settings.make(learn={"page": 2}))
+def test_a_correction_needs_what_the_assistant_said_before_it(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.knowledge.facts.sessions.PAGE_TURNS", 2)
+    memory = open_memory()
     for role, text in (
         ("user", "Which port does the database have?"),
         ("assistant", "The database listens on port 5432."),

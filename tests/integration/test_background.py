@@ -23,11 +23,16 @@ from treering.core.settings import Settings
 from treering.jobs.stage import StageRun
 from treering.memory import Memory
 
-QUICK = Settings.make(
-    jobs={"poll_seconds": 0.02, "backoff_seconds": 0.05}, upkeep={"idle_seconds": 0.3, "close_seconds": 30.0}
-)
+QUICK = Settings.make(upkeep={"close_seconds": 30.0})
 _PATIENCE = 30
 STEPS = 100_000
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.jobs.worker.POLL_SECONDS", 0.02)
+    monkeypatch.setattr("treering.jobs.worker.BACKOFF_SECONDS", 0.05)
+    monkeypatch.setattr("treering.compose.workers.IDLE_SECONDS", 0.3)
 
 
 def wait_for(condition: Callable[[], bool], what: str) -> None:

@@ -25,7 +25,7 @@ def test_whoever_indexes_stays_the_only_one_however_long_it_takes(tmp_path: Path
         now[0] += timedelta(seconds=25)
 
     root = written(tmp_path / "project", PROJECT).resolve()
-    settings = IndexSettings(lease_seconds=60)
+    settings = IndexSettings()
     desk = Desk(memory.scope, memory.store, lambda: now[0], settings, root, "me", ended=lambda _writer: False)
     assert Indexer(desk).run(some_time_later).complete
     looking, *working = seen

@@ -18,7 +18,7 @@ from treering.core.settings.patterns import PatternSettings
 from treering.patterns.lifecycle import Cause, allowed
 from treering.patterns.merge import merged
 from treering.patterns.pruning import low_value
-from treering.patterns.similarity import likeness, outlined, similar
+from treering.patterns.similarity import SIMILAR, likeness, outlined, similar
 
 SETTINGS = PatternSettings()
 SHARES = st.none() | st.floats(0, 1)
@@ -155,7 +155,7 @@ def test_only_the_same_category_is_similar_and_never_the_pattern_itself(patterns
     assert patterns[0].id not in [each.pattern.id for each in found]
     scores = [each.likeness.score for each in found]
     assert scores == sorted(scores, reverse=True)
-    assert all(score >= SETTINGS.alike for score in scores)
+    assert all(score >= SIMILAR for score in scores)
 
 
 @given(patterns=crowds(), days=st.integers(0, 500))

@@ -46,11 +46,9 @@ if TYPE_CHECKING:
     from treering.ports.clock import Clock
     from treering.ports.store import Store
 from treering.code.history.limits import HISTORY_LIMITS
-from treering.code.live.current import LOOK_SECONDS
 
 COMMIT_SECONDS = 5.0  # a watcher asks git for new commits this often; it takes a hundredth of a second
 
-DEBOUNCE_MS = 500  # how long a watcher waits for more changes, by requirement
 MAX_LINKED_MEMORIES = 20  # records about the files that a change reaches
 
 
@@ -187,9 +185,9 @@ class Code:
             with commits as begin_history:
                 follow(
                     root,
-                    asking(self._surroundings.watcher, lambda: self._current.keep(root), LOOK_SECONDS),
+                    asking(self._surroundings.watcher, lambda: self._current.keep(root), self._settings.look_seconds),
                     stop,
-                    DEBOUNCE_MS,
+                    self._settings.debounce_ms,
                     changed=self._current.heard,
                     read=read,
                     trouble=on_trouble,

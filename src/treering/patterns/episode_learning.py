@@ -8,7 +8,6 @@ from treering.core.delimiters import one_line
 from treering.core.episodes import OutcomeStatus
 from treering.core.patterns import Application, Pattern, PatternStatus
 from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.patterns.application_stage import applications_of, is_own, living_patterns
 from treering.patterns.applications import episode_of, stored_at
 from treering.patterns.audience import audiences

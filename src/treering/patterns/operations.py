@@ -267,7 +267,7 @@ class PatternCare:
         now = self.clock()
         with self.store.reading(self.scope, now) as tx:
             done = trace_of(history, now)
-            return self.habits.next_steps(tx, done, self.settings, features=features, message=message, limit=limit)
+            return self.habits.next_steps(tx, done, features=features, message=message, limit=limit)
 
     def failure_features(self, message: str, failed: TraceEntry | None = None) -> Mapping[str, Any]:
         """What recoveries ask of a task that has just met this failure, of this step where that is known."""

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from treering.core.errors import InvalidInput
-from treering.core.settings.patterns import PatternSettings
 
 FLOOR_RATE = 0.5  # a pattern has to beat a coin toss, by requirement
 # Sessions that the project's overall rate stands for where a task type has few: rates of task types between 0.3 and
@@ -231,9 +230,8 @@ class BaseRates:
     they are: an unknown base rate is a high one.
     """
 
-    def __init__(self, tallies: Mapping[str | None, Tally], settings: PatternSettings) -> None:
+    def __init__(self, tallies: Mapping[str | None, Tally]) -> None:
         self._tallies = MappingProxyType(dict(tallies))
-        self._settings = settings
         everything = sum(self._tallies.values(), Tally())
         weight = BASE_WEIGHT
         self.overall = (everything.successes + weight * FLOOR_RATE) / (everything.n + weight)
@@ -249,11 +247,11 @@ class BaseRates:
     def without(self, lost: Mapping[str | None, Tally]) -> "BaseRates":
         """The same without the episodes in which the pattern was used: `lost` is what leaves with them."""
         left = {name: tally - lost.get(name, Tally()) for name, tally in self._tallies.items()}
-        return BaseRates(left, self._settings)
+        return BaseRates(left)
 
     def turned(self) -> "BaseRates":
         """How often each fails."""
-        return BaseRates({name: tally.turned() for name, tally in self._tallies.items()}, self._settings)
+        return BaseRates({name: tally.turned() for name, tally in self._tallies.items()})
 
     def _estimated(self, tally: Tally) -> BaseRate:
         n = tally.n + BASE_WEIGHT

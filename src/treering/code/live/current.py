@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from treering.code.live.live_graph import LiveGraph
     from treering.ports.code import CodeIndex, CodeState
 
-# A query checks for changed files after this long, or sooner while checking takes less than a tenth of the time.
-LOOK_SECONDS = 2.0
 MAX_IN_PLACE = 200  # files changed in the graph in memory; above it, loading the whole graph is quicker
 
 _REST = 10
@@ -200,7 +198,7 @@ class Current:
     def _is_time(self) -> bool:
         if self._watched:
             return False
-        rest = min(LOOK_SECONDS, _REST * self._look_took)
+        rest = min(self._desk.settings.look_seconds, _REST * self._look_took)
         return self._looked is None or monotonic() - self._looked >= rest
 
     def _look(self, root: Path) -> None:

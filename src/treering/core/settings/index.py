@@ -24,6 +24,11 @@ class IndexSettings(Value):
     """Processes that read files when there are many."""
     seconds_a_file: float = Field(default=30.0, gt=0, le=3600)
     """A process that is longer at one file is ended, and the file left alone: the longest take a second or two."""
+    look_seconds: float = Field(default=2.0, ge=0)
+    """A query checks for changed files after this long, or sooner while checking takes less than a tenth of the
+    time."""
+    debounce_ms: int = Field(default=500, ge=10)
+    """How long a watcher waits for more changes: half a second, by requirement."""
     inline_files: int = Field(default=100, ge=0)
     """As many changed files are read again before a question is answered; more are left out, and the answer says so."""
     scip_bytes: int = Field(default=256 * 2**20, ge=1)

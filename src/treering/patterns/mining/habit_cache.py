@@ -8,8 +8,6 @@ from typing import Any
 
 from treering.core.episodes import TraceEntry
 from treering.core.queries import EpisodeFilter
-from treering.core.settings import Settings
-from treering.patterns.mining.advice_weights import ADVICE_WEIGHTS
 from treering.patterns.mining.candidates import mine_habits
 from treering.patterns.mining.findings import Mining
 from treering.patterns.mining.limits import MINING_LIMITS
@@ -41,7 +39,6 @@ class HabitsAtHand:
         self,
         tx: Transaction,
         history: Sequence[TraceEntry],
-        settings: Settings,
         *,
         features: Mapping[str, Any],
         message: str | None,
@@ -49,13 +46,11 @@ class HabitsAtHand:
     ) -> tuple[Suggestion, ...]:
         """The likeliest next steps after what was done so far; none where nothing was done before."""
         found = next_steps(
-            self._mining(tx, settings),
+            self._mining(tx),
             history,
             features,
             limit=limit,
             message=message,
-            advice=ADVICE_WEIGHTS,
-            mining=MINING_LIMITS,
         )
         return tuple(found)
 
@@ -64,13 +59,13 @@ class HabitsAtHand:
         with self._lock:
             self._held = None
 
-    def _mining(self, tx: Transaction, settings: Settings) -> Mining:
-        count, mining = tx.episodes.count(_TRUSTED), MINING_LIMITS
+    def _mining(self, tx: Transaction) -> Mining:
+        count = tx.episodes.count(_TRUSTED)
         with self._lock:
             held = self._held
             if held is None or _is_old(held, count, tx.now):
                 newest = tx.episodes.newest(_TRUSTED, limit=MAX_EPISODES)
-                held = self._held = _Held(mine_habits((each.value for each in newest), mining), count, tx.now)
+                held = self._held = _Held(mine_habits((each.value for each in newest), MINING_LIMITS), count, tx.now)
             return held.mining
 
 
