@@ -45,6 +45,8 @@ sys.dont_write_bytecode = False
 os.environ["TREERING_EMBEDDER"] = "bundled"
 # A thread that works in the background would change what a test counts; tests of it turn it on.
 os.environ["TREERING_BACKGROUND"] = "off"
+# The settings of the person who runs the tests are theirs.
+os.environ["TREERING_CONFIG_DIR"] = str(Path(__file__).parent / "no-settings")
 
 # Tests that kill a process delete it again.
 os.environ["TREERING_TEST_SYNCHRONOUS"] = "off"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from treering.compose import load_settings as load_settings
     from treering.compose import open as open
     from treering.core.errors import TreeringError as TreeringError
     from treering.core.messages import Message as Message
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 # Loaded on first use: `import treering` stays short for whoever only wants the version or the hooks.
 _PUBLIC = {
     "open": "treering.compose",
+    "load_settings": "treering.compose",
     "Memory": "treering.memory",
     "Message": "treering.core.messages",
     "Settings": "treering.core.settings",
@@ -36,6 +38,7 @@ __all__ = [
     "Settings",
     "TreeringError",
     "TurnFilter",
+    "load_settings",
     "open",
     "register_knowledge_type",
 ]

@@ -24,8 +24,8 @@ from treering.compose.locations import (
 )
 from treering.compose.plug_ins import PLUG_INS, load_plug_ins
 from treering.compose.preload import load_ahead
+from treering.compose.settings import LoadedSettings, Origin, load_settings, report_ignored
 from treering.compose.stores import data_directory, new_id, now, open_store, salvage
-from treering.core.model_choice import from_environment
 from treering.core.redaction import refuse_secret
 from treering.core.scope import Scope
 from treering.core.settings import Settings
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PLUG_INS",
+    "LoadedSettings",
+    "Origin",
     "current_project",
     "data_directory",
     "embedded_path",
@@ -53,6 +55,7 @@ __all__ = [
     "keep_in_project",
     "load_ahead",
     "load_plug_ins",
+    "load_settings",
     "new_id",
     "now",
     "open",
@@ -87,7 +90,9 @@ def open(
     place nor a project is named, here or in the environment.
     """
     load_plug_ins()
-    chosen = from_environment(settings or Settings.defaults(), os.environ)
+    loaded = load_settings(settings, repository=repository)
+    report_ignored(loaded)
+    chosen = loaded.settings
     _check_schedule(chosen)
     if chosen.store.vectors_only:
         # Names that are read in a text are part of it.
