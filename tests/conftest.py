@@ -149,6 +149,16 @@ def postgres_url(postgres_admin_url: str) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(autouse=True)
+def _constants_of_indexing() -> Iterator[None]:
+    """Restore what `code_of` changes for a test."""
+    update = sys.modules.get("treering.code.build.update")
+    kept = (update.BATCH_FILES, update.MIN_PARALLEL_FILES) if update else None
+    yield
+    if update and kept:
+        update.BATCH_FILES, update.MIN_PARALLEL_FILES = kept
+
+
 @pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
     """Asks for a test to run on both engines."""

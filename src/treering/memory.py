@@ -534,9 +534,7 @@ class Memory:
         from treering.knowledge.usage import count_uses
 
         named = (ids,) if isinstance(ids, str) else ids
-        return count_uses(
-            self.scope, self.store, self._ports.clock(), named, corrected=corrected, settings=self.settings
-        )
+        return count_uses(self.scope, self.store, self._ports.clock(), named, corrected=corrected)
 
     def undo(self, id: str) -> Knowledge | Turn | Episode | Pattern | None:
         """Take back the last change; the record as it is now, or None where the change had created it."""

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 from tests.conftest import OpenMemory
 from treering.code.chunks import chunks_of
-from treering.code.chunks.limits import ChunkLimits
 from treering.code.chunks.words import stored_chunks
 from treering.code.facts import Definition, DefinitionKind
+from treering.code.limits import ChunkLimits
 from treering.code.locations.chunk_search import ChunkSearch
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage, CodeChunks, StoredChunk

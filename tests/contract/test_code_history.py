@@ -11,7 +11,7 @@ import pytest
 
 from tests.repositories import Work
 from treering.adapters.git.commits import GitCommits
-from treering.code.history.limits import HistoryLimits
+from treering.code.limits import HistoryLimits
 from treering.core.errors import RepositoryUnavailable
 from treering.core.graph import CoAccessEdge
 from treering.core.settings import IndexSettings, Settings

@@ -502,7 +502,7 @@ def keep(memory: Memory, heard: Sequence[Heard]) -> None:
     with memory.store.transaction(memory.scope, START) as tx:
         for each in heard:
             tx.turns.create(each.turn)
-        FactKeeper(tx, Teaching(memory.store, memory.settings.knowledge, memory._ports.new_id), Settings()).keep(heard)
+        FactKeeper(tx, Teaching(memory.store, memory.settings.knowledge, memory._ports.new_id)).keep(heard)
 
 
 def test_nothing_is_learned_from_a_page_whose_mark_does_not_move(

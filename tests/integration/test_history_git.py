@@ -14,9 +14,9 @@ from treering.adapters.git.commits import LAST_MOMENT, GitCommits
 from treering.adapters.git.runner import GitRunner
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack, unpack
-from treering.code.history.limits import HistoryLimits
 from treering.code.history.ranking import related
 from treering.code.history.update import Standing, follow
+from treering.code.limits import HistoryLimits
 from treering.core.errors import RepositoryUnavailable
 
 

@@ -13,7 +13,6 @@ from tests.samples import NOW, turn
 from treering.core.payloads import Stated
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
-from treering.core.settings import Settings
 from treering.core.statements import ATTRIBUTES, Statement, fact_key, same_name
 from treering.knowledge.api import Teaching
 from treering.knowledge.facts import read_statements
@@ -113,7 +112,7 @@ def _standing(open_memory: OpenMemory, project: str, heard: list[Heard]) -> set[
 def _keep(memory: Memory, heard: Heard) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
         teaching = Teaching(memory.store, memory.settings.knowledge, memory._ports.new_id)
-        FactKeeper(tx, teaching, Settings()).keep([heard])
+        FactKeeper(tx, teaching).keep([heard])
 
 
 @pytest.mark.timeout(60)

@@ -7,8 +7,8 @@ from tests.unit.test_history_counts import PATHS, counted
 from treering.code.history.co_access_seeds import seeded
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack, unpack
-from treering.code.history.limits import HistoryLimits
 from treering.code.history.ranking import related
+from treering.code.limits import HistoryLimits
 from treering.ports.commits import Commit, Touch
 
 SETTINGS = HistoryLimits()

@@ -1,8 +1,8 @@
 """Where files are cut."""
 
 from treering.code.chunks import Chunk, chunks_of
-from treering.code.chunks.limits import ChunkLimits
 from treering.code.facts import Definition, DefinitionKind
+from treering.code.limits import ChunkLimits
 
 FUNCTION, METHOD, CLASS = DefinitionKind.FUNCTION, DefinitionKind.METHOD, DefinitionKind.CLASS
 APART = ChunkLimits(joined_bytes=0)

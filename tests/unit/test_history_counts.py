@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treering.code.history.counts import CoChange
-from treering.code.history.limits import HistoryLimits
+from treering.code.limits import HistoryLimits
 from treering.ports.commits import Commit, Touch
 
 

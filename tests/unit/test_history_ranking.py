@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from tests.unit.test_history_counts import COMMITS, PATHS, commit, counted
 from treering.code.history.co_access_seeds import edge_id, seeded, weight_of
-from treering.code.history.limits import HistoryLimits
 from treering.code.history.names import name_of
 from treering.code.history.ranking import related
+from treering.code.limits import HistoryLimits
 from treering.ports.commits import Commit, Touch
 
 FILES = commit(*(f"A {name}.py" for name in ("pkg/a", "pkg/b", "other/c", "other/d", "tests/test_a", "lib/z")))

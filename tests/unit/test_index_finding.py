@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.code.chunks.limits import ChunkLimits
 from treering.code.chunks.split import chunks_of
 from treering.code.chunks.words import stored_chunks
 from treering.code.facts import Definition, DefinitionKind
+from treering.code.limits import ChunkLimits
 from treering.code.locations.chunk_search import ChunkSearch
 from treering.ports.code_chunks import StoredChunk
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from treering.core.settings import IndexSettings
     from treering.ports.clock import Clock
     from treering.ports.store import Store
-from treering.code.history.limits import HISTORY_LIMITS
+from treering.code.limits import HISTORY_LIMITS
 
 COMMIT_SECONDS = 5.0  # a watcher asks git for new commits this often; it takes a hundredth of a second
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from treering.core.history import Action
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge, RelationKind, Source
-from treering.core.settings import Settings
 from treering.core.turns import Turn
 from treering.knowledge.api import Teaching
 from treering.knowledge.facts.sessions import heard_by_rules
@@ -90,4 +89,4 @@ def _reopen(tx: Transaction, record: Knowledge) -> None:
 
 
 def _learn_again(tx: Transaction, turns: Sequence[Turn], teaching: Teaching) -> None:
-    FactKeeper(tx, teaching, Settings(knowledge=teaching.settings)).keep(heard_by_rules(turns))
+    FactKeeper(tx, teaching).keep(heard_by_rules(turns))

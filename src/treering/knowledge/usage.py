@@ -7,7 +7,6 @@ from datetime import datetime
 from treering.core.history import Action
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.knowledge.relations import propagate, reachable
 from treering.ports.store import Store, Transaction
 
@@ -20,16 +19,14 @@ USED, USE_CORRECTED = "used", "use corrected"
 """Why a record changed, as the audit log has it."""
 
 
-def count_uses(
-    scope: Scope, store: Store, now: datetime, ids: Iterable[str], *, corrected: bool, settings: Settings
-) -> int:
+def count_uses(scope: Scope, store: Store, now: datetime, ids: Iterable[str], *, corrected: bool) -> int:
     """Count one use of each record; how many of them are here is returned.
 
     Every fifth use in a row that nobody corrected adds to the confidence, the tenth takes the review flag away. These
     are changes, stored with the use that brought them, each by itself, and can be undone. A corrected use begins the
     count anew.
     """
-    using = _Using(scope, store, now, settings)
+    using = _Using(scope, store, now)
     wanted = tuple(dict.fromkeys(map(str, ids)))
 
     def count(tx: Transaction) -> tuple[int, set[str]]:
@@ -71,7 +68,6 @@ class _Using:
     scope: Scope
     store: Store
     now: datetime
-    settings: Settings
 
     def counted(self, id: str) -> int:
         """Count the use together with what it proves, as the record stands by now."""

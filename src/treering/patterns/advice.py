@@ -162,7 +162,7 @@ class PatternSearch:
         now = self.clock()
         with self.store.reading(self.scope, now) as tx:
             index = self.shelf.index(tx)
-        return tuple(index.best(features, now, self.settings.patterns, most=most, statuses=wanted, categories=among))
+        return tuple(index.best(features, now, most=most, statuses=wanted, categories=among))
 
 
 def _refuse_nothing(error: object) -> None:

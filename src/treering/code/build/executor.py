@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 from treering.code.build.worker_pool import ENDED_ITS_RESOLVER, Crew, Lessons, may_start, nothing_else
 from treering.code.build.resolution import Resolution, unresolved_file
 from treering.code.files.source_file import Reading, left_unread, read_file
-from treering.code.chunks.limits import CHUNK_LIMITS
+from treering.code.limits import CHUNK_LIMITS
 
 if TYPE_CHECKING:
     from treering.core.settings import IndexSettings

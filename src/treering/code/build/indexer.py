@@ -16,7 +16,7 @@ from treering.code.build.version import reading_version
 from treering.code.files.discovery import Discovery, Found, discover
 from treering.code.files.outer_ignore_rules import rules_around
 from treering.code.files.roots import put_in_place_of, readable, still_indexed
-from treering.code.chunks.limits import CHUNK_LIMITS
+from treering.code.limits import CHUNK_LIMITS
 
 if TYPE_CHECKING:
     from treering.code.build.project import Desk

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from treering.code.build.project import Desk
     from treering.code.files.discovery import Found
 from treering.code.build.project import LEASE_SECONDS
-from treering.code.chunks.limits import CHUNK_LIMITS
+from treering.code.limits import CHUNK_LIMITS
 
 MIN_PARALLEL_FILES = 150  # starting a process takes as long as reading a hundred files
 BATCH_FILES = 400  # files stored in one transaction: the most that a crash costs

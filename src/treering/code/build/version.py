@@ -7,7 +7,7 @@ from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from treering.code.chunks.limits import CHUNK_LIMITS
+from treering.code.limits import CHUNK_LIMITS
 from treering.code.language_choice import KNOWN
 
 _INDEX = Path(__file__).parents[1]

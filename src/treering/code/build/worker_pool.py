@@ -27,7 +27,7 @@ from treering.code.build.worker_process import LearnThese, Lesson, ReadThese, Re
 from treering.code.build.resolution import Resolution, unresolved_file
 from treering.code.files.discovery import Found
 from treering.code.files.source_file import Reading, left_unread
-from treering.code.chunks.limits import CHUNK_LIMITS
+from treering.code.limits import CHUNK_LIMITS
 
 ENDED_ITS_READER = "ended the process that read it"
 ENDED_ITS_RESOLVER = "ended the process that resolved it"

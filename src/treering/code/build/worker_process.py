@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import msgspec
 
-from treering.code.chunks.limits import ChunkLimits
+from treering.code.limits import ChunkLimits
 from treering.code.build.resolution import Resolution, resolve_file
 from treering.code.build.stored_symbols import StoredWorld
 from treering.code.facts import Facts, Key

@@ -10,7 +10,7 @@ from treering.code.chunks.outline import Span
 from treering.code.chunks.sizes import Sizes, bytes_of
 
 if TYPE_CHECKING:
-    from treering.code.chunks.limits import ChunkLimits
+    from treering.code.limits import ChunkLimits
 
 
 @dataclass(frozen=True, slots=True)

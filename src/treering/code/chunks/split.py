@@ -7,10 +7,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from treering.code.chunks.chunk import Chunk
-from treering.code.chunks.limits import ChunkLimits
 from treering.code.chunks.outline import outline_of
 from treering.code.chunks.pieces import Cutter, Piece
 from treering.code.chunks.sizes import bytes_of
+from treering.code.limits import ChunkLimits
 
 if TYPE_CHECKING:
     from treering.code.facts import Definition

@@ -12,7 +12,6 @@ import msgspec
 from msgspec.structs import replace
 
 from treering.code.chunks.encoding import pack_chunks
-from treering.code.chunks.limits import ChunkLimits
 from treering.code.chunks.split import chunks_of
 from treering.code.chunks.words import stored_chunks
 from treering.code.encoding import pack_definitions, pack_facts, pack_keys
@@ -28,6 +27,7 @@ from treering.code.files.discovery import (
 )
 from treering.code.files.secrets import without_secrets
 from treering.code.language_choice import MANIFESTS, load_language, missing_grammar
+from treering.code.limits import ChunkLimits
 from treering.core.errors import MissingDependency
 
 NO_GRAMMAR = "its grammar is not installed"

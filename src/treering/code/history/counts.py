@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treering.code.history.limits import HistoryLimits
 from treering.code.history.lineage import Lineage
 from treering.code.history.names import name_of
+from treering.code.limits import HistoryLimits
 
 if TYPE_CHECKING:
     from treering.ports.commits import Commit

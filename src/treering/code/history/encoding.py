@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from treering.code.history.counts import CoChange, Fading, FileCount, Habit
-from treering.code.history.limits import HistoryLimits
+from treering.code.limits import HistoryLimits
 
 FORMAT = 1
 _QUICKLY = 1

@@ -20,7 +20,7 @@ from treering.core.errors import StoreError
 from treering.ports.code_history import HistoryState
 
 if TYPE_CHECKING:
-    from treering.code.history.limits import HistoryLimits
+    from treering.code.limits import HistoryLimits
     from treering.core.scope import Scope
     from treering.ports.clock import Clock
     from treering.ports.code import CodeState

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.code.chunks.chunk import Chunk
-from treering.code.chunks.limits import CHUNK_LIMITS
 from treering.code.chunks.split import chunks_of
 from treering.code.encoding import unpack_definitions
 from treering.code.files.secrets import without_secrets
 from treering.code.files.source_file import source_of, text_of
 from treering.code.language_choice import language_named
+from treering.code.limits import CHUNK_LIMITS
 from treering.core.errors import MissingDependency
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ class Learner:
         if known is None or known.learned != read.start:
             return None
         teaching = Teaching(self.store, self.settings.knowledge, self.new_id)
-        keeper = FactKeeper(tx, teaching, self.settings)
+        keeper = FactKeeper(tx, teaching)
         kept = len(keeper.keep(_still_said(tx, read.heard)).learned)
         queue_linking(tx, tx.now, self.new_id)
         # Last: sessions are locked after records.

@@ -11,7 +11,6 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge, RelationKind
 from treering.core.records import Relation as Tie
 from treering.core.scope import Visibility
-from treering.core.settings import Settings
 from treering.core.statements import Statement, fact_key, same_name
 from treering.core.turns import Turn
 from treering.knowledge.api import Teaching
@@ -67,10 +66,9 @@ def claim_subjects(tx: Transaction, heard: Sequence[Heard]) -> None:
 class FactKeeper:
     """Keeps statements in one transaction, each so that it can be undone by itself."""
 
-    def __init__(self, tx: Transaction, teaching: Teaching, settings: Settings) -> None:
+    def __init__(self, tx: Transaction, teaching: Teaching) -> None:
         self._tx = tx
         self._teaching = teaching
-        self._settings = settings.learn
         self._factor = CORRECTED_FACTOR
         self.kept = Kept()
 

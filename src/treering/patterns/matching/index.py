@@ -23,7 +23,7 @@ from treering.patterns.matching.questions import Answers, Questions
 from treering.patterns.matching.ranking import Best, Ranked, Standings
 
 if TYPE_CHECKING:
-    from treering.core.settings.patterns import PatternSettings
+    pass
 from treering.patterns.matching.ranking import MAX_SUGGESTED
 
 IN_USE = frozenset({PatternStatus.VALIDATED})
@@ -67,7 +67,6 @@ class PatternIndex:
         self,
         features: Mapping[str, Any],
         now: datetime,
-        settings: PatternSettings,
         *,
         most: int | None = None,
         statuses: Collection[PatternStatus] = IN_USE,
@@ -75,7 +74,7 @@ class PatternIndex:
     ) -> list[Ranked]:
         """What `ranked` makes of `applicable`, sooner: what can score highest is asked first, and most never."""
         built, answers = self._built, self._built.answers(features)
-        best = Best(features, now, settings, MAX_SUGGESTED if most is None else most)
+        best = Best(features, now, MAX_SUGGESTED if most is None else most)
         for pattern in self._newer(features, statuses, categories):
             best.offer(pattern)
         places = built.candidates(features, statuses, categories, answers)

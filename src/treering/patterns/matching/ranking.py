@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.core.patterns import Applicability, Pattern
-    from treering.core.settings.patterns import PatternSettings
 
 CONFIDENCE_WEIGHT = 0.4  # the weights of the order are named by the requirement
 SUCCESS_WEIGHT = 0.3
@@ -72,8 +71,8 @@ class Standings:
 class Best:
     """The best of the patterns that are offered, as many as are wanted."""
 
-    def __init__(self, features: Mapping[str, Any], now: datetime, settings: PatternSettings, most: int) -> None:
-        self._features, self._now, self._settings, self._most = features, now, settings, most
+    def __init__(self, features: Mapping[str, Any], now: datetime, most: int) -> None:
+        self._features, self._now, self._most = features, now, most
         self._offered: list[tuple[float, str, Pattern]] = []
         self._highest: list[float] = []
 
@@ -104,12 +103,11 @@ def ranked(
     patterns: Iterable[Pattern],
     features: Mapping[str, Any],
     now: datetime,
-    settings: PatternSettings,
     *,
     most: int | None = None,
 ) -> list[Ranked]:
-    """The best first, `most` of them (as many as the settings suggest); of the same score, the smaller id first."""
-    best = Best(features, now, settings, MAX_SUGGESTED if most is None else most)
+    """The best first, `most` of them (by default `MAX_SUGGESTED`); of the same score, the smaller id first."""
+    best = Best(features, now, MAX_SUGGESTED if most is None else most)
     for pattern in patterns:
         best.offer(pattern)
     return best.rows()
