@@ -62,7 +62,6 @@ if TYPE_CHECKING:
 
 CLOSE_SECONDS = 1.0  # time to store counts and vectors of reads on close; both can be made again
 MAX_RESULTS = 30  # results considered for a context: more than fit into the largest budget
-MAX_CACHED_EPISODES = 1_000  # whole episodes kept in this process, the most recently used
 
 _LOG = logging.getLogger(__name__)
 
@@ -79,7 +78,7 @@ class Memory:
 
     @cached_property
     def _episode_care(self) -> EpisodeCare:
-        from treering.episodes.cache import EpisodeCache
+        from treering.episodes.cache import MAX_CACHED_EPISODES, EpisodeCache
         from treering.episodes.operations import EpisodeCare
         from treering.knowledge.removal.episodes import purge_deleted
 

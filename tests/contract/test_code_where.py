@@ -170,7 +170,7 @@ def test_without_an_embedder_words_find_and_the_answer_says_so(open_memory: Open
 def test_vectors_are_made_by_a_job_in_slices(
     open_memory: OpenMemory, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("treering.code.locations.embedding.EMBED_SECONDS", 1e-9)
+    monkeypatch.setattr("treering.search.embedding.EMBED_SECONDS", 1e-9)
     slow = Settings(embedder=EmbedderSettings(batch=1))
     memory = open_memory(settings=slow, background=False)
     memory.code.index(root)

@@ -27,7 +27,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _time_to_embed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treering.code.locations.search.INLINE_SECONDS", 60.0)
+    monkeypatch.setattr("treering.search.embedding.INLINE_SECONDS", 60.0)
 
 
 def settings(inline: int = 1_000) -> Settings:

@@ -199,7 +199,7 @@ def test_the_cache_serves_what_did_not_change_and_stats_tell_how_often(memory: M
 
 
 def test_the_cache_holds_the_last_used(open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treering.episodes.operations.MAX_CACHED_EPISODES", 2)
+    monkeypatch.setattr("treering.episodes.cache.MAX_CACHED_EPISODES", 2)
     memory = open_memory()
     for id in ("a", "b", "c"):
         rich(memory, id)

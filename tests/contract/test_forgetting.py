@@ -284,7 +284,7 @@ def test_a_dry_run_counts_and_changes_nothing(memory: Memory) -> None:
 def test_whoever_goes_on_after_a_crash_loses_and_doubles_nothing(
     open_memory: OpenMemory, stop_after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("treering.knowledge.removal.expiry.PAGE_RECORDS", 2)
+    monkeypatch.setattr("treering.jobs.record_pages.PAGE_RECORDS", 2)
     memory = open_memory(clock=lambda: NOW, background=False)
     for number in range(5):
         infer(memory, f"fact {number}", type="fact")

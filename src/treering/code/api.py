@@ -15,6 +15,7 @@ from treering.code.build.report import Indexed, Phase, Progress, nobody
 from treering.code.facts import EntryPoint, Unresolved
 from treering.code.graph.cycles import Level
 from treering.code.graph.limits import CAP, FLOW_DEPTH
+from treering.code.limits import HISTORY_LIMITS
 from treering.code.live.current import Current
 from treering.code.live.path_names import Named, from_root, leads_somewhere
 from treering.code.status import CodeStatus, status_of
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from treering.core.settings import IndexSettings
     from treering.ports.clock import Clock
     from treering.ports.store import Store
-from treering.code.limits import HISTORY_LIMITS
 
 COMMIT_SECONDS = 5.0  # a watcher asks git for new commits this often; it takes a hundredth of a second
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from treering.ports.clock import Clock
     from treering.ports.models import Models
     from treering.ports.store import Store
-from treering.maintenance.schedule import SCHEDULE_SECONDS
 
 IDLE_SECONDS = 5.0  # the background thread waits this long for more work: an agent's next step comes sooner
 
@@ -72,6 +71,7 @@ def background(
 ) -> Background:
     """A thread that begins when this store has queued a job; `staff` works there, on the store that it is given."""
     from treering.maintenance.background import Background, Gate
+    from treering.maintenance.schedule import SCHEDULE_SECONDS
 
     gate = Gate()
 

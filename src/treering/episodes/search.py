@@ -19,7 +19,7 @@ from treering.episodes.representatives import Standing, is_old, released, repres
 from treering.ports.collections import Found
 from treering.ports.index import Candidates, Wanted
 from treering.search.citations import source_of
-from treering.search.paths import hull
+from treering.search.paths import MIN_SIMILARITY, hull
 from treering.search.private_words import QueryPrivacy
 from treering.search.query import Question, understand
 from treering.search.query_vector import Meaning, meaning_of
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from treering.core.settings import Settings
     from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
-from treering.search.paths import MIN_SIMILARITY
 
 MAX_CANDIDATES = 200  # episodes that are scored for a search
 HIGHLY_RELEVANT = 0.5  # old episodes are returned unasked from this similarity on: most of the text is the same

@@ -13,13 +13,12 @@ from treering.core.language.terms import terms_of
 from treering.core.queries import EpisodeFilter, TimeRange
 from treering.episodes.answer import FailureAnswer, FailureHit
 from treering.episodes.representatives import represented
-from treering.episodes.search import by_words, episodes_of, overlap, words_of
+from treering.episodes.search import MAX_CANDIDATES, by_words, episodes_of, overlap, words_of
 from treering.ports.collections import Found
 from treering.search.citations import source_of
 
 if TYPE_CHECKING:
     from treering.ports.store import Transaction
-from treering.episodes.search import MAX_CANDIDATES
 
 SIMILAR_ERROR = 0.5  # error messages that share so many of their words are similar, though not the same
 SAME_TASK = 0.6  # requests that share so many of their words ask for the same, unless one names something else

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict, TreeringError
-from treering.core.jobs import LEARN_SESSION, LINK_ENTITIES, Job, JobState
+from treering.core.jobs import LEARN_SESSION, LINK_ENTITIES, MAX_BACKOFF_SECONDS, Job, JobState
 from treering.core.queries import JobFilter, Order
 from treering.core.scope import Scope
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from treering.core.settings import JobSettings
     from treering.ports.clock import Clock
     from treering.ports.store import Store
-from treering.core.jobs import MAX_BACKOFF_SECONDS
 
 BACKOFF_SECONDS = 5.0  # first wait after a failure; doubles with each attempt
 POLL_SECONDS = 1.0  # an idle worker looks for work this often: soon enough, and one small query

@@ -20,6 +20,8 @@ from treering.core.values import EMPTY, LABELS
 from treering.jobs.follow_up import queue_following
 from treering.knowledge.authors import (
     AGENT_CONFIDENCE,
+    CORRECTED_FACTOR,
+    TAUGHT_CONFIDENCE,
     Author,
     Reason,
     check_author,
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from treering.ports.clock import NewId
     from treering.ports.collections import Removable
     from treering.ports.store import Store, Transaction
-from treering.knowledge.authors import CORRECTED_FACTOR, TAUGHT_CONFIDENCE
 
 CONFIRMED_CONFIDENCE = 0.95  # a person said so: the ceiling that use alone can reach
 FLAGGED_FACTOR = 0.5  # share of its confidence that a record keeps while a person's doubt is open

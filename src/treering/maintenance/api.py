@@ -15,12 +15,11 @@ from treering.core.runs import Run, RunState
 from treering.jobs.worker import Worker
 from treering.maintenance.queue import MAINTAIN, dead_stages, lost_stages, queue_due, queue_now
 from treering.maintenance.runs import Maintenance, Tell, nobody
-from treering.maintenance.schedule import Due, due_stages, has_come, next_slot, runs_of
+from treering.maintenance.schedule import SCHEDULE_SECONDS, Due, due_stages, has_come, next_slot, runs_of
 from treering.ports.store import Check, Transaction
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
-from treering.maintenance.schedule import SCHEDULE_SECONDS
 
 R = TypeVar("R")
 Trouble = Callable[[Exception], object]

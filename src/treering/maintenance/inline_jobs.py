@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from treering.core.jobs import LINK_ENTITIES, Job, JobState
 from treering.core.queries import JobFilter
+from treering.entities.link_jobs import BATCH_RECORDS
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
     from treering.core.settings import Settings
     from treering.ports.clock import Clock, NewId
     from treering.ports.store import Store, Transaction
-from treering.entities.link_jobs import BATCH_RECORDS
 
 _BATCH = 20
 """Records that are linked before the clock is looked at again."""

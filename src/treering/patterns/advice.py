@@ -18,6 +18,7 @@ from treering.episodes.search import EpisodeQuery, search_episodes
 from treering.episodes.similar_failures import similar_failures
 from treering.patterns.matching.index import IN_USE
 from treering.patterns.matching.index_cache import PatternShelf
+from treering.patterns.matching.ranking import MAX_SUGGESTED
 from treering.patterns.recommendations import AfterFailure, Step, TaskContext
 from treering.search.pipeline import recall
 from treering.search.request import ALL_KNOWLEDGE, Recall, standing
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Store
     from treering.search.answer import Hit
-from treering.patterns.matching.ranking import MAX_SUGGESTED
 
 CONTEXT_PATTERNS = 3  # patterns that a task is given when it begins, by requirement
 CONTEXT_EPISODES = 5  # similar episodes that it is given, by requirement

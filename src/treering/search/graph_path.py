@@ -24,12 +24,11 @@ from treering.core.queries import (
 )
 from treering.core.records import Knowledge, RelationKind
 from treering.core.values import PATH_BYTES, Record
-from treering.search.entity_names import Named, records_of, tied_entities
+from treering.search.entity_names import MAX_LINKS, Named, records_of, tied_entities
 
 if TYPE_CHECKING:
     from treering.ports.collections import Found
     from treering.ports.store import Transaction
-from treering.search.entity_names import MAX_LINKS
 
 MAX_FILES_IN_PLAY = 20  # a caller that names more files works on none in particular
 MAX_COUPLED_FILES = 30  # coupled files that are followed, the closest first: twice as many as there are ties to choose

@@ -19,7 +19,15 @@ from treering.search.duplicates import folded
 from treering.search.expansion import expanded, is_thin
 from treering.search.explanation import explain
 from treering.search.fusion import normalised
-from treering.search.graph_path import Tie, changed_top, coupled_files, files_in, neighbourhood_boost
+from treering.search.graph_path import (
+    BOOST_LEADERS,
+    MAX_BOOSTED_RANK,
+    Tie,
+    changed_top,
+    coupled_files,
+    files_in,
+    neighbourhood_boost,
+)
 from treering.search.paths import Found, Paths, narrowed
 from treering.search.precise_search import Precise
 from treering.search.private_words import QueryPrivacy
@@ -43,7 +51,6 @@ if TYPE_CHECKING:
     from treering.core.settings import Settings
     from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
-from treering.search.graph_path import BOOST_LEADERS, MAX_BOOSTED_RANK
 
 MAX_RUNNERS_UP = 10  # runners-up that an explanation names
 

@@ -15,7 +15,7 @@ from treering.core.records import Knowledge
 from treering.core.statements import same_name
 from treering.ports.index import Candidates
 from treering.search.entity_names import Named, Run, as_written, entities_named, records_of, runs_in
-from treering.search.graph_path import Reached, Tie, about_files, files_in, related
+from treering.search.graph_path import MAX_FILES_IN_PLAY, MAX_RECORDS, Reached, Tie, about_files, files_in, related
 from treering.search.query_terms import Telling
 from treering.search.spellings import slips, spellings
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
     from treering.search.query import Question
     from treering.search.query_vector import Meaning
-from treering.search.graph_path import MAX_FILES_IN_PLAY, MAX_RECORDS
 
 MIN_LINK_CONFIDENCE = 0.5  # links to entities are followed above this (more likely than not), relations from it on
 MAX_PRECISE_NAMES = 1_000  # word sequences of a query looked up as names: all of them in a message of 200 words

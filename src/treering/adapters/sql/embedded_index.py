@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treering.adapters.sql.index_base import Index
+from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, Index
 from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, Rounded, Signs, centred, first_sampled, in_common
 from treering.adapters.words.postings import Scored, Words, score
 from treering.adapters.words.segments import Columns, Segments
 from treering.core.embedded_text import part_of, spaces_of
-from treering.core.ranking import BM25
+from treering.core.ranking import BM25, BM25_B, BM25_K1
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from treering.adapters.sql.context import Context
     from treering.core.settings import RecallSettings
-from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE
-from treering.core.ranking import BM25_B, BM25_K1
 
 MAX_RESCORED = 1_500  # vectors compared exactly after their sign bits; fewer lose recall, more cost time
 

@@ -13,13 +13,12 @@ from treering.adapters.sql.codec import micros
 from treering.adapters.sql.kinds import JOBS
 from treering.adapters.sql.records import LogRecords, Writes
 from treering.core.history import Action
-from treering.core.jobs import Job, JobState
+from treering.core.jobs import MAX_BACKOFF_SECONDS, Job, JobState
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.dml import ReturningDelete
 
     from treering.adapters.sql.context import Context
-from treering.core.jobs import MAX_BACKOFF_SECONDS
 
 SWEEP_BLOBS = "sweep_blobs"
 _NEVER_REPORTED = "its last worker took it and never reported back; see what stops the worker, then revive the job"

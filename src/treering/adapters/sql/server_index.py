@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import ColumnElement, exists, select
 
-from treering.adapters.sql.index_base import Index
+from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, Index
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
 from treering.adapters.sql.server_documents import Documents, read_documents
 from treering.adapters.sql.server_statistics import EXACT, MOST_POSTINGS, Remembered, Space, Statistics, read_vectors
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from treering.adapters.sql.context import Context
     from treering.core.ranking import BM25
-from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE
 
 _SEARCHED = set(DOCUMENT_KINDS)
 _AT_ONCE = 5_000

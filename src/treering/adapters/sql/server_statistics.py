@@ -14,13 +14,12 @@ from treering.adapters.sql.server_words import counted, holding_any, owner_in
 from treering.adapters.sql.tables import vectors
 from treering.adapters.sql.unstored_vectors import UnstoredVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, first_sampled, in_common
-from treering.core.ranking import BM25
+from treering.core.ranking import BM25, BM25_B, BM25_K1
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.adapters.sql.context import Context
-from treering.core.ranking import BM25_B, BM25_K1
 
 _KEPT = timedelta(seconds=60)
 MOST_POSTINGS = 10_000

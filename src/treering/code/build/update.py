@@ -28,12 +28,13 @@ from treering.code.encoding import unpack_facts, unpack_hashes
 from treering.code.language_choice import load_language
 from treering.ports.code import FileFacts, ListedFile, ReadFile, ResolvedFile
 
+from treering.code.build.project import LEASE_SECONDS
+from treering.code.limits import CHUNK_LIMITS
+
 if TYPE_CHECKING:
     from treering.code.build.worker_process import Lesson
     from treering.code.build.project import Desk
     from treering.code.files.discovery import Found
-from treering.code.build.project import LEASE_SECONDS
-from treering.code.limits import CHUNK_LIMITS
 
 MIN_PARALLEL_FILES = 150  # starting a process takes as long as reading a hundred files
 BATCH_FILES = 400  # files stored in one transaction: the most that a crash costs

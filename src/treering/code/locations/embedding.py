@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from treering.ports.code_chunks import ChunkCoverage
     from treering.ports.models import Embedder, Models
     from treering.ports.store import Store, Transaction
-from treering.search.embedding import EMBED_SECONDS
 
 Place = tuple[str, int]
 """The path and the place of a chunk."""
@@ -145,6 +144,8 @@ def do_chunk_embedding(
     if not embedder.local:
         return
     lease = timedelta(seconds=work.settings.jobs.lease_seconds)
+    from treering.search.embedding import EMBED_SECONDS
+
     until = monotonic() + EMBED_SECONDS
 
     def go_on(_made: int, last: Place) -> bool:

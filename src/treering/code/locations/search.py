@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from treering.ports.code import CodeState
     from treering.ports.models import Embedder, Models, Vectors
     from treering.ports.store import Transaction
-from treering.search.embedding import INLINE_SECONDS
 
 # Standard deviations above the mean similarity that a chunk without a shared word needs, with the bundled model only:
 # unrelated questions reached 4.9 on requests.
@@ -211,6 +210,8 @@ class Places:
         return self._work.coverage(model, self._unstored.of(model).keys())
 
     def _few(self) -> Enough:
+        from treering.search.embedding import INLINE_SECONDS
+
         settings, until = self._work.settings.embedder, list[float]()
 
         def enough(made: int, _lacking: int) -> bool:

@@ -19,7 +19,6 @@ from treering.interfaces.cli.options import (
     taint_of,
 )
 from treering.interfaces.cli.output import emit, json_object, record_document, text_or_stdin
-from treering.knowledge.authors import TAUGHT_CONFIDENCE
 
 TAUGHT = "user_taught"
 
@@ -56,6 +55,8 @@ def remember(
     begun = now()
     with opened(db, project) as memory:
         if confidence is None and source == TAUGHT:
+            from treering.knowledge.authors import TAUGHT_CONFIDENCE
+
             confidence = TAUGHT_CONFIDENCE
         fields = _given(
             tags=tags,

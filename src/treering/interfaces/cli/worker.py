@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from treering.memory import Memory
-from treering.maintenance.schedule import SCHEDULE_SECONDS
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -74,6 +73,8 @@ def _work(memory: "Memory", *, once: bool, every: float | None, quiet: bool) -> 
 
     def hear(error: Exception) -> None:
         _say(f"the schedule cannot be looked at ({error}); jobs are done all the same")
+
+    from treering.maintenance.schedule import SCHEDULE_SECONDS
 
     stop, pause = memory.upkeep.maintenance.stop, SCHEDULE_SECONDS
     while not stop.is_set():

@@ -20,11 +20,10 @@ from treering.core.applicability import DOMAIN, TASK_TYPE, applies, capabilities
 from treering.core.patterns import Pattern, PatternCategory, PatternStatus
 from treering.patterns.matching.decision_tree import grown
 from treering.patterns.matching.questions import Answers, Questions
-from treering.patterns.matching.ranking import Best, Ranked, Standings
+from treering.patterns.matching.ranking import MAX_SUGGESTED, Best, Ranked, Standings
 
 if TYPE_CHECKING:
     pass
-from treering.patterns.matching.ranking import MAX_SUGGESTED
 
 IN_USE = frozenset({PatternStatus.VALIDATED})
 

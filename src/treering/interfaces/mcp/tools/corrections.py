@@ -12,13 +12,20 @@ from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp import tool
 from treering.interfaces.mcp.answers import cited, listed, passages, within
 from treering.interfaces.mcp.tool import Answer, Arguments, Hints, Reply, Told, Tool
-from treering.interfaces.mcp.tools.recording import FROM_OUTSIDE, FromOutside, own_words, saying, taint_of, taken_out
+from treering.interfaces.mcp.tools.recording import (
+    FROM_OUTSIDE,
+    MAX_SIMILAR,
+    FromOutside,
+    own_words,
+    saying,
+    taint_of,
+    taken_out,
+)
 from treering.knowledge.authors import Author, check_confirmation
 from treering.render.overlap import says_all
 
 if TYPE_CHECKING:
     from treering.interfaces.mcp.host import Call
-from treering.interfaces.mcp.tools.recording import MAX_SIMILAR
 
 Id = Annotated[
     tool.Id, Field(description="The id that search_memory showed.", examples=["0199c0de-0000-7000-8000-000000000001"])
