@@ -4,13 +4,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treering.core.patterns import PatternStatus
 from treering.core.settings.patterns import PatternSettings
-from treering.patterns.statistics import FLOOR_RATE, BaseRates, Tally, binomial_p, confidence
+from treering.patterns import statistics
+from treering.patterns.statistics import BASE_CERTAINTY, FLOOR_RATE, BaseRates, Tally, binomial_p, confidence
 from treering.patterns.validation import MAX_P_VALUE, Judged, SessionCount, Trial, judge_all, tried
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -131,13 +133,18 @@ class Standing:
 Rule = Callable[[World, int, list[Standing], list[tuple[SessionCount, ...]]], None]
 
 
-def ours(settings: PatternSettings, bases: Callable[[World, int], BaseRates] | None = None) -> Rule:
+def ours(
+    settings: PatternSettings,
+    bases: Callable[[World, int], BaseRates] | None = None,
+    certainty: float = BASE_CERTAINTY,
+) -> Rule:
     """The rule of the library, under these settings."""
 
     def night(world: World, day: int, standing: list[Standing], sessions: list[tuple[SessionCount, ...]]) -> None:
         now = START + timedelta(days=day + 1)
         rates = bases(world, day) if bases else BaseRates(world.controls[day])
-        judge_night(standing, sessions, [rates] * len(standing), now, settings)
+        with patch.object(statistics, "BASE_CERTAINTY", certainty):
+            judge_night(standing, sessions, [rates] * len(standing), now, settings)
 
     return night
 
@@ -247,5 +254,5 @@ def all_rules(seed: int) -> list[Run]:
 def all_certainties(seed: int) -> list[Run]:
     """With as many sessions to estimate base rates from as elsewhere, with a tenth of them, and with rates known."""
     worlds = (world(seed), world(seed, FEW_CONTROLS))
-    rules = [ours(SETTINGS.replace(base_certainty=certainty)) for certainty in CERTAINTIES]
+    rules = [ours(SETTINGS, certainty=certainty) for certainty in CERTAINTIES]
     return [*(run(made, rule) for made in worlds for rule in rules), run(worlds[0], ours(SETTINGS, known_bases))]
