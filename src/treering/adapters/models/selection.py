@@ -18,7 +18,6 @@ from treering.ports.models import Embedder, Reranker, Writer
 if TYPE_CHECKING:
     from treering.core.settings import Settings
 
-REST_SECONDS = 30.0  # a server that failed is not asked again for this long, or every search would wait for it
 
 OLLAMA = "http://127.0.0.1:11434"
 _EMBEDDERS = ("bundled", "ollama", "openai")
@@ -70,7 +69,7 @@ class ChosenModels:
         return self._once("writer", f"writer {hurried}", partial(self._writer, hurried=hurried))
 
     def failed(self, part: str, error: ModelUnavailable) -> None:
-        self._resting[part] = (monotonic() + REST_SECONDS, error)
+        self._resting[part] = (monotonic() + self._settings.embedder.rest_seconds, error)
 
     def forget_queries(self) -> None:
         with self._lock:

@@ -25,6 +25,8 @@ class EmbedderSettings(Value):
     """A search first embeds at most this many new documents, if the model runs in this process."""
     query_seconds: float = Field(default=3.0, gt=0)
     """How long a search waits for a server before it does without."""
+    rest_seconds: float = Field(default=30.0, ge=0)
+    """How long a server that failed is not asked again, or every search would wait for it."""
 
 
 class RerankerSettings(Value):
