@@ -126,7 +126,7 @@ def task(chance: random.Random) -> Mapping[str, Any]:
 def by_brute_force(patterns: list[Pattern], features: Mapping[str, Any]) -> list[Ranked]:
     """Every validated pattern is asked, and all that apply are ranked."""
     in_use = (each for each in patterns if each.status is PatternStatus.VALIDATED)
-    return ranked((each for each in in_use if applies(each.applicability, features)), features, NOW, SETTINGS)
+    return ranked((each for each in in_use if applies(each.applicability, features)), features, NOW)
 
 
 @dataclass(slots=True)
@@ -159,8 +159,8 @@ def rows(size: int, world: str, shares: Mapping[str, float]) -> Iterator[tuple[o
     labels_only = PatternIndex(patterns, tree=False)
     validated = sum(each.status is PatternStatus.VALIDATED for each in patterns)
     ways: tuple[tuple[str, Find, Callable[[Mapping[str, Any]], int]], ...] = (
-        ("index: best first", lambda features: index.best(features, NOW, SETTINGS), index.asked),
-        ("labels alone: best first", lambda features: labels_only.best(features, NOW, SETTINGS), labels_only.asked),
+        ("index: best first", lambda features: index.best(features, NOW), index.asked),
+        ("labels alone: best first", lambda features: labels_only.best(features, NOW), labels_only.asked),
         ("index: all that apply, then ranked", _in_two_steps(index), index.asked),
         ("labels alone: all that apply, then ranked", _in_two_steps(labels_only), labels_only.asked),
         (BRUTE, lambda features: by_brute_force(patterns, features), lambda _: validated),
@@ -185,7 +185,7 @@ def rows(size: int, world: str, shares: Mapping[str, float]) -> Iterator[tuple[o
 
 
 def _in_two_steps(index: PatternIndex) -> Find:
-    return lambda features: ranked(index.applicable(features), features, NOW, SETTINGS)
+    return lambda features: ranked(index.applicable(features), features, NOW)
 
 
 def main() -> None:

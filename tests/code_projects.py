@@ -6,6 +6,8 @@ from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
+from treering.code.index import update
+
 from tests.symbol_table import RecordingLookup, SymbolTable
 from treering.adapters.processes import has_ended, this_writer
 from treering.code.api import Code
@@ -27,6 +29,8 @@ from treering.ports.code_chunks import StoredChunk
 from treering.ports.watcher import Watcher
 from treering.search.private_words import query_may_leave
 
+_BATCH_FILES, _MIN_PARALLEL_FILES = update.BATCH_FILES, update.MIN_PARALLEL_FILES
+
 
 class Kept(NamedTuple):
     """One file's part of a graph, comparable."""
@@ -45,7 +49,15 @@ def written(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
-def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None = None, **settings: object) -> Code:
+def code_of(
+    memory: Memory,
+    scope: Scope | None = None,
+    watcher: Watcher | None = None,
+    *,
+    batch: int = _BATCH_FILES,
+    many_files: int = _MIN_PARALLEL_FILES,
+    **settings: object,
+) -> Code:
     """A door of its own, as another process would have it; every question looks at the files."""
 
     def without_history(root: Path) -> ProjectRepository:
@@ -53,6 +65,7 @@ def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None 
 
         raise RepositoryUnavailable(f"{root} has no history")
 
+    update.BATCH_FILES, update.MIN_PARALLEL_FILES = batch, many_files  # `conftest` restores them
     ports = memory._parts
     around = CodeSources(
         root=None,

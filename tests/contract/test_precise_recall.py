@@ -120,8 +120,11 @@ def test_words_of_grammar_name_nothing(harbour: Memory) -> None:
     assert found(harbour, "what is it") == set()
 
 
-def test_an_entity_that_everything_speaks_of_names_nothing(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=BY_WORDS.replace(graph=BY_WORDS.graph.replace(most_links=3)))
+def test_an_entity_that_everything_speaks_of_names_nothing(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.search.entity_names.MAX_LINKS", 3)
+    memory = open_memory(settings=BY_WORDS)
     for place in range(4):
         know(memory, f"k{place}", f"{FILLING[place]}")
     with memory.store.transaction(memory.scope, NOW) as tx:

@@ -309,8 +309,11 @@ def test_a_saved_task_goes_on_in_another_memory(open_memory: OpenMemory) -> None
     assert again.stats() == open_memory(settings=small()).task(id="work").stats()
 
 
-def test_saves_have_names_and_only_the_newest_are_kept(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=small(saves=2))
+def test_saves_have_names_and_only_the_newest_are_kept(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.task.api.MAX_SAVES", 2)
+    memory = open_memory(settings=small())
     task = memory.task("Try", id="try")
     for name in ("one", "two", "three"):
         task.set("at", name)

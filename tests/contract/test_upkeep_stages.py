@@ -62,7 +62,7 @@ class Kept:
 
     def __init__(self, open_memory: OpenMemory, *stages: Stage, clock: Clock | None = None, **options: Any) -> None:
         self.clock = clock or Clock()
-        settings = Settings.make(upkeep={"timezone": "UTC", "keep_runs": 10}, jobs={"backoff_seconds": 60})
+        settings = Settings.make(upkeep={"timezone": "UTC", "keep_runs": 10})
         self.memory: Memory = open_memory(clock=self.clock, settings=settings, **options)
         found = self.memory.maintenance
         maintenance = replace(found.maintenance, stages=stages, stop=threading.Event(), zone=UTC)

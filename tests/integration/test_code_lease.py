@@ -25,7 +25,7 @@ def test_a_long_run_keeps_its_lease(tmp_path: Path, memory: Memory) -> None:
         now[0] += timedelta(seconds=25)
 
     root = written(tmp_path / "project", PROJECT).resolve()
-    settings = IndexSettings(lease_seconds=60)
+    settings = IndexSettings()
     desk = IndexedProject(memory.scope, memory.store, lambda: now[0], settings, root, "me", ended=lambda _writer: False)
     assert Indexer(desk).run(some_time_later).complete
     looking, *working = seen

@@ -18,7 +18,7 @@ from treering.core.settings.patterns import PatternSettings
 from treering.patterns.lifecycle import Cause, allowed
 from treering.patterns.merge import merged
 from treering.patterns.pruning import low_value
-from treering.patterns.similarity import likeness, outlined, similar
+from treering.patterns.similarity import SIMILAR, likeness, outlined, similar
 
 SETTINGS = PatternSettings()
 SHARES = st.none() | st.floats(0, 1)
@@ -141,21 +141,21 @@ def test_what_does_not_belong_together_is_not_merged(fields: dict[str, Any], say
 def test_likeness_is_symmetric_and_complete_for_a_pattern_and_itself(patterns: list[Pattern]) -> None:
     outlines = [outlined(each) for each in patterns]
     for one in outlines:
-        assert likeness(one, one, SETTINGS).score == pytest.approx(1.0)
+        assert likeness(one, one).score == pytest.approx(1.0)
         for other in outlines:
-            measured = likeness(one, other, SETTINGS)
-            assert measured == likeness(other, one, SETTINGS)
+            measured = likeness(one, other)
+            assert measured == likeness(other, one)
             assert all(0 <= part <= 1 for part in (measured.structure, measured.applicability, measured.words))
             assert -1e-9 <= measured.score <= 1 + 1e-9
 
 
 @given(patterns=crowds())
 def test_only_the_same_category_is_similar_and_never_the_pattern_itself(patterns: list[Pattern]) -> None:
-    found = similar(patterns[0], patterns, SETTINGS)
+    found = similar(patterns[0], patterns)
     assert patterns[0].id not in [each.pattern.id for each in found]
     scores = [each.likeness.score for each in found]
     assert scores == sorted(scores, reverse=True)
-    assert all(score >= SETTINGS.alike for score in scores)
+    assert all(score >= SIMILAR for score in scores)
 
 
 @given(patterns=crowds(), days=st.integers(0, 500))

@@ -25,8 +25,8 @@ from treering.compose.locations import (
 from treering.compose.plug_ins import PLUG_INS, load_plug_ins
 from treering.compose.preload import preload_modules
 from treering.compose.services import Services
+from treering.compose.settings import LoadedSettings, Origin, load_settings, report_ignored
 from treering.compose.stores import data_directory, new_id, now, open_store, salvage
-from treering.core.model_choice import from_environment
 from treering.core.redaction import refuse_secret
 from treering.core.scope import Scope
 from treering.core.settings import Settings
@@ -46,12 +46,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PLUG_INS",
+    "LoadedSettings",
+    "Origin",
     "current_project",
     "data_directory",
     "embedded_path",
     "keep_in_data_folder",
     "keep_in_project",
     "load_plug_ins",
+    "load_settings",
     "location_status",
     "new_id",
     "now",
@@ -88,7 +91,9 @@ def open(
     neither a path nor a project is named, here or in the environment.
     """
     load_plug_ins()
-    chosen = from_environment(settings or Settings.defaults(), os.environ)
+    loaded = load_settings(settings, repository=repository)
+    report_ignored(loaded)
+    chosen = loaded.settings
     _check_schedule(chosen)
     if chosen.store.vectors_only:
         # Names found in a text are part of that text.

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Store
 
+IDLE_SECONDS = 5.0  # the background thread waits this long for more work: an agent's next step comes sooner
+
 
 def workers(
     scope: Scope,
@@ -69,13 +71,14 @@ def background(
 ) -> Background:
     """A thread that starts when this store queues a job; `make_workers` creates its workers on the guarded store."""
     from treering.maintenance.background import Background, Gate
+    from treering.maintenance.schedule import SCHEDULE_SECONDS
 
     gate = Gate()
 
     def work() -> None:
         worker, upkeep = make_workers(gate.guarding(store))
         look = partial(upkeep.look, thread.trouble)
-        worker.run_forever(scope, look, every=times.look_seconds, idle=times.idle_seconds, pause=thread.pause)
+        worker.run_forever(scope, look, every=SCHEDULE_SECONDS, idle=IDLE_SECONDS, pause=thread.pause)
 
     thread = Background(work, stop, gate, times.close_seconds)
     store.on_queued = thread.wake

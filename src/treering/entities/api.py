@@ -19,9 +19,9 @@ from treering.entities.extraction.mentions import Mention
 from treering.entities.extraction.providers import Readers, accurate_readers
 from treering.entities.extraction.rules import FAST, Strategy, extract
 from treering.entities.groups import counted, name_given
-from treering.entities.link_jobs import link_new
+from treering.entities.link_jobs import LINK_SECONDS, MAX_READ_CHARACTERS, link_new
 from treering.entities.links import CLAIM
-from treering.entities.profiles import Profile, profile
+from treering.entities.profiles import MAX_SUGGESTIONS, Profile, profile
 from treering.entities.registry import register_of
 from treering.ports.clock import Clock, NewId
 from treering.ports.models import Models
@@ -122,7 +122,7 @@ class Entities:
         """Take back the last of these changes, wholly; the entities as they are now are returned."""
 
         def undo(tx: Transaction) -> tuple[Entity, ...]:
-            changed = merging.undo(tx, name, nearest=self.settings.entities.nearest)
+            changed = merging.undo(tx, name, nearest=MAX_SUGGESTIONS)
             ids = [record.id for record in changed if isinstance(record, Entity)]
             now = tx.entities.get_many(ids)
             return tuple(now[id] for id in ids if id in now)
@@ -136,8 +136,8 @@ class Entities:
         except ValueError:
             raise InvalidInput(f"{strategy!r} is not a strategy; use one of {', '.join(Strategy)}") from None
         limits = self.settings.entities
-        found = accurate_readers(self.models, limits) if chosen is Strategy.ACCURATE else Readers(FAST)
-        mentions = extract(text, found.readers, most=limits.most_mentions, longest=limits.read_characters)
+        found = accurate_readers(self.models) if chosen is Strategy.ACCURATE else Readers(FAST)
+        mentions = extract(text, found.readers, most=limits.most_mentions, longest=MAX_READ_CHARACTERS)
         return Extracted(mentions, dict(found.missing))
 
     def _named_by_hand(
@@ -149,13 +149,13 @@ class Entities:
             return stored
         if not stored.explicit or (kind is not None and stored.kind is not kind):
             stored = tx.entities.update(stored.replace(explicit=True, taint=None, kind=kind or stored.kind))
-        near = self.settings.entities.nearest
+        near = MAX_SUGGESTIONS
         return merging.alias(tx, stored.id, aliases, nearest=near) if aliases else stored
 
     def _catch_up(self, *, reading: bool = True) -> None:
         """Link what is new, for a second at most; a job does the rest. A read waits no longer for another writer."""
         limits = self.settings.entities
-        until = monotonic() + limits.slice_seconds
+        until = monotonic() + LINK_SECONDS
         with suppress(StoreError if reading else StoreReadOnly):
             link_new(
                 self.scope,
@@ -164,12 +164,12 @@ class Entities:
                 limits,
                 self.new_id,
                 between=lambda: monotonic() < until,
-                patience=limits.slice_seconds if reading else None,
+                patience=LINK_SECONDS if reading else None,
             )
 
     def _change(self, change: Callable[[Transaction, int], Entity]) -> Entity:
         self._catch_up(reading=False)
-        return self._write(lambda tx: change(tx, self.settings.entities.nearest))
+        return self._write(lambda tx: change(tx, MAX_SUGGESTIONS))
 
     def _write(self, work: Callable[[Transaction], T]) -> T:
         def claimed(tx: Transaction) -> T:

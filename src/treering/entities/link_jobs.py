@@ -25,6 +25,10 @@ from treering.ports.clock import Clock, NewId
 from treering.ports.index import DocumentRef
 from treering.ports.store import Store, Transaction
 
+MAX_READ_CHARACTERS = 20_000  # text after this is data; names in it are found by their words
+BATCH_RECORDS = 200  # records linked between two commits: the most that a crash costs
+LINK_SECONDS = 1.0  # a job links this long before other jobs have their turn: `settle` keeps its deadline
+
 KINDS = ("knowledge", "turn", "episode")
 """What speaks of entities."""
 LINKED = "entities linked"
@@ -42,7 +46,7 @@ def queue_linking(tx: Transaction, now: datetime, new_id: NewId) -> bool:
 def do_linking(scope: Scope, store: Store, job: Job, clock: Clock, *, settings: Settings, new_id: NewId) -> None:
     """Link what is new to all, then what is new to whoever queued the job, for some seconds; the rest waits again."""
     own = Scope(tenant=scope.tenant, project=scope.project, principal=job.payload["principal"])
-    until, lease = monotonic() + settings.entities.slice_seconds, timedelta(seconds=settings.jobs.lease_seconds)
+    until, lease = monotonic() + LINK_SECONDS, timedelta(seconds=settings.jobs.lease_seconds)
 
     def keep() -> bool:
         with store.transaction(scope, clock()) as tx:
@@ -100,7 +104,7 @@ def _link_batch(batch: _Batch, settings: EntitySettings, new_id: NewId) -> bool 
     mark = batch.mark
     with batch.store.reading(batch.scope, batch.now) as tx:
         begun = mark.read(tx)
-        documents = tx.documents.after(begun, owner=mark.owner, limit=settings.batch)
+        documents = tx.documents.after(begun, owner=mark.owner, limit=BATCH_RECORDS)
         records = list(records_of(tx, documents))
     if not documents:
         return None
@@ -143,7 +147,7 @@ def spoken(record: Record, settings: EntitySettings, readers: Sequence[NameReade
     kind, at, text = _TEXTS[type(record)](record)
     said: Any = record
     language = getattr(record, "language", None)
-    found = extract(text, readers, language=language, most=settings.most_mentions, longest=settings.read_characters)
+    found = extract(text, readers, language=language, most=settings.most_mentions, longest=MAX_READ_CHARACTERS)
     mentions = (*_told(record, text), *found) if settings.most_mentions else ()
     return Spoken(kind, record.id, said.owner, said.visibility, at, mentions, inherited_taint([said]))
 

@@ -162,7 +162,7 @@ class Episodes:
         most = self._limit(limit)
         check(error, most, self.settings)
         with self.store.reading(self.scope, self.clock()) as tx:
-            return similar_failures(tx, error, most, self.settings)
+            return similar_failures(tx, error, most)
 
     def touch(self, id: str) -> Episode:
         """Count an access, at once."""

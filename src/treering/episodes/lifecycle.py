@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from treering.jobs.stage import StageRun
     from treering.ports.store import Transaction
 
+ARCHIVED_CHARACTERS = 1_000  # enough of an archived episode's request to recognise it
+BATCH_EPISODES = 50  # episodes per transaction: each may write a blob, and other writers wait meanwhile
+
 _DAY = timedelta(days=1)
 # In the order in which an episode goes through them.
 _PHASES = (EpisodeStatus.ACTIVE, EpisodeStatus.MATURE, EpisodeStatus.AGED, EpisodeStatus.ARCHIVED)
@@ -36,7 +39,7 @@ def age_days(episode: Episode, now: datetime) -> float:
     return (now - episode.at) / _DAY
 
 
-def slimmed(episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -> Episode:
+def slimmed(episode: Episode, phase: EpisodeStatus) -> Episode:
     """What stays at hand of an episode in this phase: always enough to be found by what went wrong in it."""
     errors = tuple(_telling(entry) for entry in episode.execution.trace if entry.is_error)
     if phase is EpisodeStatus.AGED:
@@ -46,9 +49,7 @@ def slimmed(episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -
     outcome = episode.outcome
     failed = outcome.status is OutcomeStatus.FAILURE
     return episode.replace(
-        task=episode.task.replace(
-            input=episode.task.input[: settings.archived_characters], goals=(), constraints=(), context={}
-        ),
+        task=episode.task.replace(input=episode.task.input[:ARCHIVED_CHARACTERS], goals=(), constraints=(), context={}),
         execution=episode.execution.replace(plan=(), trace=errors, adaptations=(), resources={}),
         outcome=EpisodeOutcome(
             status=outcome.status, output=_short(outcome.output) if failed else "", artifacts=outcome.artifacts
@@ -99,11 +100,10 @@ def _steps(now: datetime, settings: EpisodeSettings) -> tuple[_Step, ...]:
 
 def _move_some(run: StageRun, step: _Step, stuck: set[str]) -> int:
     """As many as one transaction takes. One that cannot be read, or changed meanwhile, keeps no other from moving."""
-    settings = run.settings.episodes
     with run.store.transaction(run.scope, run.now) as tx:
-        found = [each for each in _readable(tx, step.where, settings.batch + len(stuck)) if each.id not in stuck]
-        moved = {each.id for each in found[: settings.batch] if _move(tx, each, step.phase, settings)}
-    stuck.update(each.id for each in found[: settings.batch] if each.id not in moved)
+        found = [each for each in _readable(tx, step.where, BATCH_EPISODES + len(stuck)) if each.id not in stuck]
+        moved = {each.id for each in found[:BATCH_EPISODES] if _move(tx, each, step.phase)}
+    stuck.update(each.id for each in found[:BATCH_EPISODES] if each.id not in moved)
     return len(moved)
 
 
@@ -116,9 +116,9 @@ def _readable(tx: Transaction, where: EpisodeFilter, limit: int) -> list[Episode
     return [match.value for match in found][:limit]
 
 
-def _move(tx: Transaction, episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -> bool:
+def _move(tx: Transaction, episode: Episode, phase: EpisodeStatus) -> bool:
     """Whether it was moved; one whose content is lost stays as it is, for a backup to bring it back."""
-    slim = slimmed(episode, phase, settings)
+    slim = slimmed(episode, phase)
     lifecycle = episode.lifecycle.replace(status=max(phase, episode.lifecycle.status, key=_PHASES.index))
     try:
         # Also what has no steps goes to the blob store: else it would be looked at again every night.

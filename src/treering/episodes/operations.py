@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
 
+ACCESSES_PER_WRITE = 20  # accesses written at once, or each read would be a write; the most that a crash forgets
+
 # A hundred years: a longer time cannot be taken from every date.
 _LONGEST = 36_500
 
@@ -75,7 +77,7 @@ class EpisodeOperations:
             # Between reading the row and its blob it may have moved to another.
             found = self._whole(id, now)
         access, waiting = self.accesses.add(id, now)
-        if waiting >= self.settings.episodes.counted_together:
+        if waiting >= ACCESSES_PER_WRITE:
             self.write_accesses()
         return _accessed(found, access)
 

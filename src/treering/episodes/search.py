@@ -19,7 +19,7 @@ from treering.episodes.representatives import Standing, is_old, released, repres
 from treering.ports.collections import RecordMatches
 from treering.ports.index import Candidates, IndexQuery
 from treering.search.citations import source_of
-from treering.search.paths import hull
+from treering.search.paths import MIN_SIMILARITY, hull
 from treering.search.private_words import QueryPrivacy
 from treering.search.query import Question, understand
 from treering.search.query_vector import Meaning, meaning_of
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from treering.core.settings import Settings
     from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
+
+MAX_CANDIDATES = 200  # episodes that are scored for a search
+HIGHLY_RELEVANT = 0.5  # old episodes are returned unasked from this similarity on: most of the text is the same
 
 KIND = "episode"
 WHOLE = "whole"
@@ -86,7 +89,7 @@ def search_episodes(
     with store.reading(scope, now) as tx:
         # Vectors before words: an index that was asked for words alone does not look for new vectors any more.
         missing = meaning.missing(tx)
-        question = understand(wanted.query, now, languages=tx.index.languages(), settings=settings.recall)
+        question = understand(wanted.query, now, languages=tx.index.languages())
         look = _Look(tx, wanted, question, meaning, settings, by_words=bool(missing))
         where = _timed(wanted.where, question)
         hits, unreadable = look.hits(where)
@@ -132,11 +135,11 @@ def check(query: object, limit: object, settings: Settings) -> None:
         raise InvalidInput(f"limit is {limit}; ask for 1 to {settings.recall.limit_max}, or use export")
 
 
-def by_words(tx: Transaction, text: str, where: EpisodeFilter, settings: Settings) -> Sequence[str]:
+def by_words(tx: Transaction, text: str, where: EpisodeFilter) -> Sequence[str]:
     """Ids of episodes that share words with a text, the best first."""
-    question = understand(text, tx.now, languages=tx.index.languages(), settings=settings.recall)
+    question = understand(text, tx.now, languages=tx.index.languages())
     wanted = IndexQuery(question.codes, shares=question.shares)
-    seen = tx.index.candidates(wanted, (KIND,), limit=settings.episodes.candidates)
+    seen = tx.index.candidates(wanted, (KIND,), limit=MAX_CANDIDATES)
     rows = np.flatnonzero(seen.words > 0)
     ids = tx.index.matching_ids({KIND: where}, np.sort(seen.number[rows]))
     best = sorted(rows.tolist(), key=lambda row: -seen.words[row])
@@ -166,7 +169,7 @@ class _Look:
     def _near(self, where: EpisodeFilter) -> Mapping[str, _Likeness]:
         """How alike those are that have to do with the query. Where too few pass the filter, it is applied first."""
         index, filters = self.tx.index, {KIND: where}
-        most = max(self.settings.episodes.candidates, 2 * self.wanted.limit)
+        most = max(MAX_CANDIDATES, 2 * self.wanted.limit)
         seen = self._candidates(most)
         ids = index.matching_ids(filters, _numbers(seen))
         if len(ids) < min(len(_numbers(seen)), self.wanted.limit):
@@ -207,12 +210,12 @@ class _Look:
             return True
         if not is_old(self.tx, each.episode, self.settings.episodes):
             return True
-        return _best(each, near).value >= self.settings.episodes.highly_relevant_at
+        return _best(each, near).value >= HIGHLY_RELEVANT
 
     def _hit(self, each: Standing, near: Mapping[str, _Likeness]) -> EpisodeHit:
         episode, likeness = each.episode, _best(each, near)
         domains = (*self.wanted.where.domains, *filter(None, (self.wanted.domain,)))
-        parts = relevance_parts(episode, likeness.value, self.tx.now, domains, self.settings.episodes, by=likeness.by)
+        parts = relevance_parts(episode, likeness.value, self.tx.now, domains, by=likeness.by)
         score = sum(part.added for part in parts)
         text, source = episode.task.input, source_of(episode)
         return EpisodeHit(episode.id, text, score, source, episode, parts, each.stands_for, likeness.part)
@@ -230,7 +233,7 @@ def _likenesses(
     seen: Sequence[Candidates], cosines: Mapping[int, _Likeness], least: float, settings: Settings
 ) -> Mapping[int, _Likeness]:
     """Of those that have to do with the query: by vectors where there are some, else by the share of its words."""
-    weight, likely_at = seen[0].words_weight or 1.0, settings.recall.least_likeness
+    weight, likely_at = seen[0].words_weight or 1.0, MIN_SIMILARITY
     words = dict(zip(seen[0].number.tolist(), seen[0].words.tolist(), strict=True))
     meanings = dict[int, float]()
     for number, meaning in (pair for each in seen for pair in zip(each.number.tolist(), each.meaning, strict=True)):
@@ -238,7 +241,7 @@ def _likenesses(
     found = {}
     for number, meaning in meanings.items():
         cosine, share = cosines.get(number), words.get(number, 0.0) / weight
-        likely = cosine is not None and (meaning >= likely_at or cosine.value >= settings.episodes.highly_relevant_at)
+        likely = cosine is not None and (meaning >= likely_at or cosine.value >= HIGHLY_RELEVANT)
         enough = share >= least or meaning >= settings.precise.likeness
         if enough and (share > 0 or likely):
             found[number] = cosine or _Likeness(min(share, 1.0))

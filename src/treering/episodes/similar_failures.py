@@ -13,13 +13,16 @@ from treering.core.language.terms import terms_of
 from treering.core.queries import EpisodeFilter, TimeRange
 from treering.episodes.answer import FailureAnswer, FailureHit
 from treering.episodes.representatives import represented
-from treering.episodes.search import by_words, episodes_of, overlap, words_of
+from treering.episodes.search import MAX_CANDIDATES, by_words, episodes_of, overlap, words_of
 from treering.ports.collections import RecordMatches
 from treering.search.citations import source_of
 
 if TYPE_CHECKING:
-    from treering.core.settings import Settings
     from treering.ports.store import Transaction
+
+SIMILAR_ERROR = 0.5  # error messages that share so many of their words are similar, though not the same
+SAME_TASK = 0.6  # requests that share so many of their words ask for the same, unless one names something else
+RECOVERY_STEPS = 3  # steps shown after an error: what was tried next, and its result
 
 # One line that tells what a step did.
 _STEP = 300
@@ -43,9 +46,7 @@ class _Met:
     same: bool
 
 
-def similar_failures(
-    tx: Transaction, error: str, limit: int, settings: Settings, *, tainted: bool = True
-) -> FailureAnswer:
+def similar_failures(tx: Transaction, error: str, limit: int, *, tainted: bool = True) -> FailureAnswer:
     """The same failure first, by its signature; then alike ones, by the words that do not vary."""
     where = _ANY if tainted else _ANY.replace(tainted=False)
     if not error.strip():
@@ -60,12 +61,12 @@ def similar_failures(
     lost = list(same.unreadable)
     if len(met) < limit:
         known = {each.episode.id for each in met}
-        met += [each for each in _alike(tx, error, where, settings) if each.episode.id not in known]
+        met += [each for each in _alike(tx, error, where) if each.episode.id not in known]
     hits = list[FailureHit]()
     for each in sorted(_once(tx, met), key=_promising)[:limit]:
         episode, unread = _whole(tx, each.episode)
         lost += unread
-        hits.append(_hit(tx, each, episode, settings))
+        hits.append(_hit(tx, each, episode))
     return FailureAnswer(error, tuple(sorted(hits, key=_order)), tuple(lost))
 
 
@@ -95,18 +96,18 @@ def _met(episode: Episode, error: str, signatures: Sequence[str]) -> _Met:
     return _Met(episode, episode, error, 1.0, same=True)
 
 
-def _alike(tx: Transaction, error: str, where: EpisodeFilter, settings: Settings) -> Iterator[_Met]:
+def _alike(tx: Transaction, error: str, where: EpisodeFilter) -> Iterator[_Met]:
     """Among episodes that share its words, and the newest, whose steps no index holds."""
     wanted = words_of(without_varying(error))
     if not wanted:
         return
-    ids = by_words(tx, " ".join(sorted(wanted)), where, settings)
-    newest = tx.episodes.newest(where, limit=settings.episodes.candidates)
+    ids = by_words(tx, " ".join(sorted(wanted)), where)
+    newest = tx.episodes.newest(where, limit=MAX_CANDIDATES)
     found = {each.id: each for each in (*episodes_of(tx, ids), *(match.value for match in newest))}
     met = []
     for episode in found.values():
         messages = [(overlap(wanted, _steady(message)), message) for message in failure_messages(episode)]
-        if messages and max(messages)[0] >= settings.episodes.failure_likeness:
+        if messages and max(messages)[0] >= SIMILAR_ERROR:
             likeness, message = max(messages)
             met.append(_Met(episode, episode, message, likeness, same=False))
     yield from sorted(met, key=lambda each: -each.likeness)
@@ -134,7 +135,7 @@ def _whole(tx: Transaction, episode: Episode) -> tuple[Episode, tuple[str, ...]]
         return episode, (f"blob of episode {episode.id}",)
 
 
-def _hit(tx: Transaction, met: _Met, episode: Episode, settings: Settings) -> FailureHit:
+def _hit(tx: Transaction, met: _Met, episode: Episode) -> FailureHit:
     recovered = _recovered(episode)
     return FailureHit(
         id=met.shown.id,
@@ -142,9 +143,9 @@ def _hit(tx: Transaction, met: _Met, episode: Episode, settings: Settings) -> Fa
         same=met.same,
         likeness=met.likeness,
         recovered=recovered,
-        recovery=(*(_followed(episode, met.error, settings.episodes.recovery_steps) if recovered else ()), *_told(met)),
+        recovery=(*(_followed(episode, met.error, RECOVERY_STEPS) if recovered else ()), *_told(met)),
         insights=tuple(map(str, episode.reflection.insights)),
-        solved_by=tuple(id for id in _solved_by(tx, episode, settings) if id != met.shown.id),
+        solved_by=tuple(id for id in _solved_by(tx, episode) if id != met.shown.id),
         source=source_of(met.shown),
         episode=met.shown if met.shown.id != episode.id else episode,
     )
@@ -182,7 +183,7 @@ def _line(text: str) -> str:
     return line if len(line) <= _STEP else f"{line[: _STEP - 1]}…"
 
 
-def _solved_by(tx: Transaction, episode: Episode, settings: Settings) -> tuple[str, ...]:
+def _solved_by(tx: Transaction, episode: Episode) -> tuple[str, ...]:
     """Later episodes that did the same task with success."""
     about = episode.metadata
     where = EpisodeFilter(
@@ -191,8 +192,8 @@ def _solved_by(tx: Transaction, episode: Episode, settings: Settings) -> tuple[s
         task_types=tuple(filter(None, (about.task_type,))),
         domains=tuple(filter(None, (about.domain,))),
     )
-    asked, least = episode.task.input, settings.episodes.same_task
-    found = episodes_of(tx, by_words(tx, episode.task.input, where, settings)[:_LOOKED_AT])
+    asked, least = episode.task.input, SAME_TASK
+    found = episodes_of(tx, by_words(tx, episode.task.input, where)[:_LOOKED_AT])
     same = [each for each in found if each.id != episode.id and same_task(asked, each.task.input, least)]
     standing = represented(tx, sorted(same, key=lambda each: each.at), _ANY)
     return tuple(each.episode.id for each in standing if each.episode.id != episode.id)[:_SOLVED]

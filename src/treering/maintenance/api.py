@@ -15,7 +15,7 @@ from treering.core.runs import Run, RunState
 from treering.jobs.worker import Worker
 from treering.maintenance.queue import MAINTAIN, dead_stages, lost_stages, queue_due, queue_now
 from treering.maintenance.runs import Maintenance, Tell, nobody
-from treering.maintenance.schedule import Due, due_stages, has_come, next_slot, runs_of
+from treering.maintenance.schedule import SCHEDULE_SECONDS, Due, due_stages, has_come, next_slot, runs_of
 from treering.ports.store import Check, Transaction
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Upkeep(Generic[R]):
         The schedule is looked at every `every` seconds; `tell` hears how many jobs were done each time. Where nobody
         listens to `trouble` with the schedule, it ends the work.
         """
-        seconds = every or self.maintenance.settings.upkeep.look_seconds
+        seconds = every or SCHEDULE_SECONDS
         look = self.queue_due if trouble is None else partial(self.look, trouble)
         self.worker.run_forever(self.scope, look, every=seconds, idle=0 if once else None, on_done=tell)
 

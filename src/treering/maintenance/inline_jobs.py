@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from treering.core.jobs import LINK_ENTITIES, Job, JobState
 from treering.core.queries import JobFilter
+from treering.entities.link_jobs import BATCH_RECORDS
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -68,7 +69,7 @@ class SmallJobs:
         try:
             done = self._link(job, until)
         except Exception as exc:  # noqa: BLE001 - a job is a door: the error is kept with it, and reported
-            error, retry_at = stored_error(job, exc), self.clock() + retry_after(job.attempts, self.settings.jobs)
+            error, retry_at = stored_error(job, exc), self.clock() + retry_after(job.attempts)
             end: Callable[[Transaction], object] = lambda tx: tx.jobs.fail(job, error, retry_at=retry_at)  # noqa: E731
         else:
             end = partial(_finish if done else _release, job)
@@ -80,7 +81,7 @@ class SmallJobs:
         from treering.entities.link_jobs import link_new
 
         own = self.scope.replace(principal=job.payload["principal"])
-        limits = self.settings.entities.replace(batch=min(_BATCH, self.settings.entities.batch))
+        limits = self.settings.entities.replace(batch=min(_BATCH, BATCH_RECORDS))
         patience = max(until - monotonic(), 0.0)
         return link_new(
             own, self.store, self.clock, limits, self.new_id, between=lambda: monotonic() < until, patience=patience

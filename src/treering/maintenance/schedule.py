@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from treering.jobs.stage import StageWork
     from treering.ports.store import Transaction
 
+SCHEDULE_SECONDS = 60.0  # a worker looks at the schedule this often: cron's own step
+
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 # No clock is put forward or back by more than this.
 _SHIFT = timedelta(hours=2)

@@ -18,6 +18,7 @@ from treering.episodes.search import EpisodeQuery, search_episodes
 from treering.episodes.similar_failures import similar_failures
 from treering.patterns.matching.index import IN_USE
 from treering.patterns.matching.index_cache import PatternShelf
+from treering.patterns.matching.ranking import MAX_SUGGESTED
 from treering.patterns.recommendations import AfterFailure, Step, TaskContext
 from treering.search.pipeline import search
 from treering.search.request import ALL_KNOWLEDGE, SearchRequest, standing
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Store
     from treering.search.answer import Hit
+
+CONTEXT_PATTERNS = 3  # patterns that a task is given when it begins, by requirement
+CONTEXT_EPISODES = 5  # similar episodes that it is given, by requirement
+CONTEXT_KNOWLEDGE = 5  # as many records as episodes; a search finds the others
 
 ALL_EPISODES = EpisodeFilter()
 Done = Sequence[TraceEntry | Mapping[str, Any]]
@@ -88,14 +93,14 @@ class PatternSearch:
     ) -> TaskContext:
         """What memory has for a task that begins: its best patterns, the most similar episodes, what is known of it."""
         seen = None if tainted else False
-        told, wanted = features_told(task, features), self.settings.patterns
-        most = wanted.context_known if known is None else known
-        found = self._ranked(told, wanted.context_patterns if patterns is None else patterns, statuses, None)
+        told = features_told(task, features)
+        most = CONTEXT_KNOWLEDGE if known is None else known
+        found = self._ranked(told, CONTEXT_PATTERNS if patterns is None else patterns, statuses, None)
         now = self.clock()
         query = EpisodeQuery(
             task,
             ALL_EPISODES.replace(tainted=seen),
-            wanted.context_episodes if episodes is None else episodes,
+            CONTEXT_EPISODES if episodes is None else episodes,
             told.get("domain"),
             words=True,
             cold=False,
@@ -120,13 +125,13 @@ class PatternSearch:
     ) -> AfterFailure:
         """What helps after a failure; `history` is what was done so far, `error` what the last step came to."""
         _refuse_nothing(error)
-        now, most = self.clock(), self.settings.patterns.context_patterns if limit is None else limit
+        now, most = self.clock(), CONTEXT_PATTERNS if limit is None else limit
         done = _with_failure(trace_of(history, now), error)
         failed = done[-1] if done else None
         told = FrozenDict({**features_told(task, features), **advice.failure_features(error, failed)})
         recoveries = self._ranked(told, most, statuses, _RECOVERY)
         with self.store.reading(self.scope, now) as tx:
-            similar = similar_failures(tx, error, most, self.settings, tainted=tainted)
+            similar = similar_failures(tx, error, most, tainted=tainted)
         steps = advice.next_steps(done, features=told, message=None if done else error, limit=most)
         return AfterFailure(
             error, told, recoveries, similar, tuple(steps), self._known_of(error, most, tainted=tainted)
@@ -149,7 +154,7 @@ class PatternSearch:
         statuses: Collection[PatternStatus | str],
         categories: Collection[PatternCategory | str] | None,
     ) -> tuple[Ranked, ...]:
-        most = self.settings.patterns.most_suggested if limit is None else limit
+        most = MAX_SUGGESTED if limit is None else limit
         if most < 1:
             raise InvalidInput(f"limit is {most}; ask for at least one pattern")
         wanted = _named(PatternStatus, statuses)
@@ -157,7 +162,7 @@ class PatternSearch:
         now = self.clock()
         with self.store.reading(self.scope, now) as tx:
             index = self.shelf.index(tx)
-        return tuple(index.best(features, now, self.settings.patterns, most=most, statuses=wanted, categories=among))
+        return tuple(index.best(features, now, most=most, statuses=wanted, categories=among))
 
 
 def _refuse_nothing(error: object) -> None:

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from treering.core.episodes import Episode
 from treering.core.patterns import Application, Pattern
 from treering.core.queries import AuditFilter, PatternFilter, TimeRange
-from treering.core.settings.mining import MiningSettings
 from treering.patterns.applications import STORED, applied_in, claimed, tells_of
 from treering.patterns.audience import Audience
 from treering.patterns.cleanup import LIVING
 from treering.patterns.mining.conformance import Reading, followed, mined_of
+from treering.patterns.mining.limits import MiningLimits
 from treering.ports.store import Store, Transaction
 
 # A transaction that was opened before others may be committed after them.
@@ -43,7 +43,7 @@ def stored_since(tx: Transaction, since: datetime) -> list[Stored]:
 
 
 def applications_of(
-    episode: Episode, stored: datetime, patterns: Iterable[Pattern], settings: MiningSettings
+    episode: Episode, stored: datetime, patterns: Iterable[Pattern], settings: MiningLimits
 ) -> Iterator[tuple[Pattern, Application]]:
     """What an episode says about patterns: about those that it names, and about mined ones that it followed."""
     if episode.consolidation is not None or episode.tainted or episode.deleted_at is not None:
@@ -61,7 +61,7 @@ def applications_of(
 
 
 def record_stored(
-    audience: Audience, store: Store, now: datetime, page: Sequence[Stored], settings: MiningSettings
+    audience: Audience, store: Store, now: datetime, page: Sequence[Stored], settings: MiningLimits
 ) -> int:
     """Keep what these episodes say; how many applications are new is returned."""
     with store.reading(audience.scope, now) as tx:
@@ -77,7 +77,7 @@ def _told(
     audience: Audience,
     page: Sequence[Stored],
     patterns: Sequence[Pattern],
-    settings: MiningSettings,
+    settings: MiningLimits,
 ) -> list[Application]:
     when: Mapping[str, datetime] = {each.id: each.at for each in page}
     found = (tx.episodes.get_complete(match.value.id) for match in tx.episodes.readable(when)) if patterns else ()

@@ -11,9 +11,9 @@ from treering.core.history import Action
 from treering.core.patterns import Application, Pattern
 from treering.core.queries import AuditFilter, Order
 from treering.core.scope import Scope, Visibility
-from treering.core.settings.mining import MiningSettings
 from treering.core.task_features import features_of_episode
 from treering.patterns.mining.conformance import Followed, Reading, followed, mined_of
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.storage import stored_pattern
 from treering.ports.clock import NewId
 from treering.ports.store import Store, Transaction
@@ -32,7 +32,7 @@ def record_application(
     id: str,
     *,
     episode: str | None,
-    settings: MiningSettings,
+    settings: MiningLimits,
     **known: Any,
 ) -> Application:
     """Keep it; where the same was told before, that stands and is returned.
@@ -64,7 +64,7 @@ def _kept(tx: Transaction, application: Application) -> Application:
 
 
 def _applied_as_told(
-    tx: Transaction, pattern: Pattern, episode: Episode, given: Mapping[str, Any], settings: MiningSettings
+    tx: Transaction, pattern: Pattern, episode: Episode, given: Mapping[str, Any], settings: MiningLimits
 ) -> Application:
     stored = stored_at(tx, episode.id)
     if stored is None or not tells_of(pattern, stored):

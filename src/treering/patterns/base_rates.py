@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from treering.core.patterns import Pattern, PatternCategory
-from treering.core.settings.patterns import PatternSettings
 from treering.patterns.mining.conformance import mined_of
 from treering.patterns.statistics import BaseRates, Tally
 from treering.patterns.validation import SessionCount
@@ -42,7 +41,6 @@ def bases_of(
     everything: BaseRates,
     lost: Tallies,
     sessions: Iterable[SessionCount],
-    settings: PatternSettings,
 ) -> BaseRates:
     """Of episodes that did not use it: `lost` is what all lose without the others (`left_out`).
 
@@ -51,41 +49,33 @@ def bases_of(
     mined = mined_of(pattern)
     rule = None if mined is None else _CLAIMS.get(pattern.category)
     without = everything.without(lost)
-    return without if rule is None or mined is None else rule(mined, without, sessions, settings)
+    return without if rule is None or mined is None else rule(mined, without, sessions)
 
 
-def _going_wrong(
-    _mined: Mapping[str, Any], without: BaseRates, _sessions: Iterable[SessionCount], _: PatternSettings
-) -> BaseRates:
+def _going_wrong(_mined: Mapping[str, Any], without: BaseRates, _sessions: Iterable[SessionCount]) -> BaseRates:
     """A warning succeeds where tasks fail."""
     return without.turned()
 
 
-def _getting_out(
-    mined: Mapping[str, Any], _: BaseRates, sessions: Iterable[SessionCount], settings: PatternSettings
-) -> BaseRates:
+def _getting_out(mined: Mapping[str, Any], _: BaseRates, sessions: Iterable[SessionCount]) -> BaseRates:
     """Of all that was tried after the failure, what worked; known as surely as the sessions it was seen in allow."""
     told = mined.get("base_rate")
-    return _known(told if isinstance(told, float) and 0.0 <= told <= 1.0 else _HALF, mined, sessions, settings)
+    return _known(told if isinstance(told, float) and 0.0 <= told <= 1.0 else _HALF, mined, sessions)
 
 
-def _taking_less(
-    mined: Mapping[str, Any], _: BaseRates, sessions: Iterable[SessionCount], settings: PatternSettings
-) -> BaseRates:
-    return _known(_HALF, mined, sessions, settings)
+def _taking_less(mined: Mapping[str, Any], _: BaseRates, sessions: Iterable[SessionCount]) -> BaseRates:
+    return _known(_HALF, mined, sessions)
 
 
-def _known(
-    rate: float, mined: Mapping[str, Any], sessions: Iterable[SessionCount], settings: PatternSettings
-) -> BaseRates:
+def _known(rate: float, mined: Mapping[str, Any], sessions: Iterable[SessionCount]) -> BaseRates:
     told = mined.get("sessions")
     # Metadata is what anybody may write; what is no count counts for nothing.
     n = max(0, told) if isinstance(told, int) else 0
     types = {name for session in sessions for name, _ in session.task_types}
-    return BaseRates(dict.fromkeys(types or (None,), Tally(rate * n, n)), settings)
+    return BaseRates(dict.fromkeys(types or (None,), Tally(rate * n, n)))
 
 
-Rule = Callable[[Mapping[str, Any], BaseRates, Iterable[SessionCount], PatternSettings], BaseRates]
+Rule = Callable[[Mapping[str, Any], BaseRates, Iterable[SessionCount]], BaseRates]
 _CLAIMS: Mapping[PatternCategory, Rule] = {
     PatternCategory.FAILURE: _going_wrong,
     PatternCategory.RECOVERY: _getting_out,

@@ -21,10 +21,10 @@ from treering.ports.store import Store, Transaction
 LIVING = (PatternStatus.CANDIDATE, PatternStatus.VALIDATED, PatternStatus.UNDER_REVIEW)
 
 
-def similar_patterns(tx: Transaction, id: str, settings: PatternSettings, most: int) -> list[Similar]:
+def similar_patterns(tx: Transaction, id: str, most: int) -> list[Similar]:
     known = stored_pattern(tx, id)
     others = tx.patterns.stream(PatternFilter(categories=(known.category,), statuses=LIVING))
-    return similar(known, (each for each in others if each.id != id), settings, most=most)
+    return similar(known, (each for each in others if each.id != id), most=most)
 
 
 def merge_patterns(scope: Scope, store: Store, now: datetime, new_id: NewId, ids: Sequence[str]) -> Pattern:

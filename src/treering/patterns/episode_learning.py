@@ -8,10 +8,10 @@ from treering.core.delimiters import one_line
 from treering.core.episodes import OutcomeStatus
 from treering.core.patterns import Application, Pattern, PatternStatus
 from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.patterns.application_stage import applications_of, is_own, living_patterns
 from treering.patterns.applications import episode_of, stored_at
 from treering.patterns.audience import audiences
+from treering.patterns.mining.limits import MINING_LIMITS
 from treering.ports.store import Store, Transaction
 
 _CAME_TO = {OutcomeStatus.SUCCESS: "worked", OutcomeStatus.PARTIAL: "worked in part", OutcomeStatus.FAILURE: "failed"}
@@ -37,7 +37,7 @@ class Learned:
         return "\n".join(map(one_line, self.lines))
 
 
-def learn_from_episode(scope: Scope, store: Store, now: datetime, id: str, settings: Settings) -> Learned:
+def learn_from_episode(scope: Scope, store: Store, now: datetime, id: str) -> Learned:
     """Keep what the episode says about patterns; told twice, it counts once."""
     told = list[tuple[Pattern, Application]]()
     with store.reading(scope, now) as tx:
@@ -46,7 +46,7 @@ def learn_from_episode(scope: Scope, store: Store, now: datetime, id: str, setti
         with store.reading(audience.scope, now) as tx:
             patterns = living_patterns(tx, audience)
         if stored is not None and is_own(audience, episode):
-            told += applications_of(episode, stored, patterns, settings.mining)
+            told += applications_of(episode, stored, patterns, MINING_LIMITS)
     with store.transaction(scope, now) as tx:
         counted = frozenset(each.pattern for _, each in told if tx.applications.add(each))
     with store.reading(scope, now) as tx:

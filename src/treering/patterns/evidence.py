@@ -46,9 +46,7 @@ def count_evidence(tx: Transaction, audience: Audience, settings: PatternSetting
     ever = [each for each in tx.patterns.stream(PatternFilter(deleted=None)) if audience.owns(each.visibility)]
     everything = {each.id: each for each in ever if each.deleted_at is None}
     living = {id: each for id, each in everything.items() if each.status is not PatternStatus.DEPRECATED}
-    bases = BaseRates(
-        {name: Tally(*counted) for name, counted in tx.applications.outcomes_by_session().items()}, settings
-    )
+    bases = BaseRates({name: Tally(*counted) for name, counted in tx.applications.outcomes_by_session().items()})
     named = list(everything) if len(everything) <= _FEW else None
     parts = {id: frozenset(parts_of(each, everything.get)) for id, each in living.items()}
     lost = _lost(tx.applications.used_episodes(named) if living else (), parts)
@@ -58,7 +56,7 @@ def count_evidence(tx: Transaction, audience: Audience, settings: PatternSetting
         trial = Trial(
             status=pattern.status,
             sessions=sessions,
-            bases=bases_of(pattern, bases, lost.get(id, {}), sessions, settings),
+            bases=bases_of(pattern, bases, lost.get(id, {}), sessions),
             since=pattern.status_since,
             tests=tests_begun(pattern, bool(sessions)),
         )

@@ -16,6 +16,7 @@ from treering.core.settings import Settings
 from treering.core.timestamps import moment_of
 from treering.core.values import EMPTY
 from treering.patterns.mining.habit_cache import HabitsAtHand
+from treering.patterns.mining.limits import MINING_LIMITS
 from treering.ports.clock import Clock, NewId
 from treering.ports.store import Store
 
@@ -129,7 +130,7 @@ class PatternCare:
             self.new_id,
             id,
             episode=episode,
-            settings=self.settings.mining,
+            settings=MINING_LIMITS,
             **known,
         )
 
@@ -174,7 +175,7 @@ class PatternCare:
         from treering.patterns.cleanup import similar_patterns
 
         with self.store.reading(self.scope, self.clock()) as tx:
-            return tuple(similar_patterns(tx, id, self.settings.patterns, limit))
+            return tuple(similar_patterns(tx, id, limit))
 
     def merge(self, ids: Iterable[str]) -> Pattern:
         """One candidate in the place of several, with all their evidence; they are deprecated and name it."""
@@ -198,7 +199,7 @@ class PatternCare:
         """
         from treering.patterns.mining.stage import mine_patterns
 
-        return mine_patterns(self.scope, self.store, self.clock(), self.settings.mining, dry_run=dry_run)
+        return mine_patterns(self.scope, self.store, self.clock(), MINING_LIMITS, dry_run=dry_run)
 
     def instantiate(self, id: str, /, **values: str) -> tuple[Subtask, ...]:
         """A template as subtasks, each after those it depends on; `values` are those of its parameters."""
@@ -247,7 +248,7 @@ class PatternCare:
         """What an episode taught: which patterns it followed or named, and what that changed, in words."""
         from treering.patterns.episode_learning import learn_from_episode
 
-        return learn_from_episode(self.scope, self.store, self.clock(), id, self.settings)
+        return learn_from_episode(self.scope, self.store, self.clock(), id)
 
     def next_steps(
         self,
@@ -266,11 +267,11 @@ class PatternCare:
         now = self.clock()
         with self.store.reading(self.scope, now) as tx:
             done = trace_of(history, now)
-            return self.habits.next_steps(tx, done, self.settings, features=features, message=message, limit=limit)
+            return self.habits.next_steps(tx, done, features=features, message=message, limit=limit)
 
     def failure_features(self, message: str, failed: TraceEntry | None = None) -> Mapping[str, Any]:
         """What recoveries ask of a task that has just met this failure, of this step where that is known."""
         from treering.patterns.mining.recoveries import failure_features
         from treering.patterns.mining.steps import step_of
 
-        return failure_features(message, None if failed is None else step_of(failed), self.settings.mining)
+        return failure_features(message, None if failed is None else step_of(failed), MINING_LIMITS)

@@ -11,9 +11,13 @@ from treering.core.conditions import Condition, Operator, Test, explain, holds
 from treering.core.episodes import OutcomeStatus
 from treering.core.errors import InvalidInput
 from treering.core.patterns import Applicability, Application
-from treering.core.settings.patterns import PatternSettings
 from treering.core.values import Count, Share, Text, Value
-from treering.patterns.statistics import fisher_p
+from treering.patterns.statistics import FLOOR_RATE, fisher_p
+
+REFINEMENT_LEVEL = 0.05  # chance of finding a split where there is none, over all splits that were tried
+MIN_SIDE_SESSIONS = 3  # sessions on each side of a split: one or two are an anecdote
+MAX_GROUPED_VALUES = 6  # values of a field that are tried in every grouping; six have 31
+MAX_CUTS = 16  # places at which the values of a number are cut: each further one makes chance finds likelier
 
 # Beyond this not every whole number is a float of its own.
 _EXACT = 2.0**53
@@ -81,9 +85,7 @@ class _Split:
         return whole - sum(side.n / n * _entropy(side.rate) for side in sides)
 
 
-def refine(
-    applicability: Applicability, applications: Iterable[Application], settings: PatternSettings, *, evidence: int
-) -> Refinement:
+def refine(applicability: Applicability, applications: Iterable[Application], *, evidence: int) -> Refinement:
     """Narrow a pattern to where it works, by the single test that tells most about its failures.
 
     Applications of one session on one side of a test count once, and a split has to be rarer by chance than
@@ -96,13 +98,13 @@ def refine(
         known = "" if once else " of which something is known"
         told = "no application failed" if succeeded[True] else f"no application{known} succeeded"
         return Refinement(applicability=None, evidence=evidence, reason=f"{told}: there is nothing to set apart")
-    splits = list(_splits(once, (*applicability.conditions, *applicability.anti_conditions), settings))
-    found = [split for split in splits if split.chance * len(splits) <= settings.refinement_level]
+    splits = list(_splits(once, (*applicability.conditions, *applicability.anti_conditions)))
+    found = [split for split in splits if split.chance * len(splits) <= REFINEMENT_LEVEL]
     if not found:
         reason = f"none of {len(splits)} tests of the features sets failures apart more clearly than chance does"
         return Refinement(applicability=None, evidence=evidence, reason=reason)
     best = max(found, key=lambda split: split.gain)
-    if best.kept.rate < settings.floor_rate:
+    if best.kept.rate < FLOOR_RATE:
         reason = f"also where it does best it fails in {best.kept.failures} of {best.kept.n} sessions"
         return Refinement(applicability=None, evidence=evidence, reason=reason)
     return _narrowed(applicability, best, min(1.0, best.chance * len(splits)), evidence)
@@ -130,21 +132,19 @@ def _narrowed(applicability: Applicability, split: _Split, p_value: float, evide
     )
 
 
-def _splits(
-    applications: Sequence[Application], known: Sequence[Condition], settings: PatternSettings
-) -> Iterator[_Split]:
+def _splits(applications: Sequence[Application], known: Sequence[Condition]) -> Iterator[_Split]:
     """Every way of parting them, each once, by the simplest test that does it; with enough sessions on both sides.
 
     What a condition of the pattern parts already is not parted again.
     """
     seen = {_parting(_held(each, applications)) for each in known}
-    for test in _tests(applications, settings):
+    for test in _tests(applications):
         held = _held(test, applications)
         if (parting := _parting(held)) in seen:
             continue
         seen.add(parting)
         split = _Split(test, _counted(applications, held, True), _counted(applications, held, False))
-        if min(split.inside.n, split.outside.n) >= settings.refinement_side:
+        if min(split.inside.n, split.outside.n) >= MIN_SIDE_SESSIONS:
             yield split
 
 
@@ -170,13 +170,13 @@ def _session(application: Application) -> _Session:
     return (True, application.session) if application.session is not None else (False, application.id)
 
 
-def _tests(applications: Sequence[Application], settings: PatternSettings) -> list[Test]:
+def _tests(applications: Sequence[Application]) -> list[Test]:
     """What the features can be asked, the simplest first."""
     columns: dict[str, list[tuple[Any, _Session]]] = {}
     for each in applications:
         for name, value in _leaves(each.features):
             columns.setdefault(name, []).append((value, _session(each)))
-    found = [test for name in sorted(columns) for test in _of_field(name, columns[name], settings)]
+    found = [test for name in sorted(columns) for test in _of_field(name, columns[name])]
     order = tuple(Operator)
     simplicity = {operator: order.index(operator) for operator in order} | {
         Operator.EXISTS: -1,
@@ -203,31 +203,31 @@ def _can_be_asked(field: str) -> bool:
     return True
 
 
-def _of_field(name: str, told: Sequence[tuple[Any, _Session]], settings: PatternSettings) -> Iterator[Test]:
+def _of_field(name: str, told: Sequence[tuple[Any, _Session]]) -> Iterator[Test]:
     values = [value for value, _ in told]
     yield Test(field=name, operator=Operator.EXISTS)
     plain: list[Any] = sorted({value for value in values if isinstance(value, bool)})
     plain += sorted({value for value in values if isinstance(value, str)})
-    for value in _common(((each, at) for each, at in told if isinstance(each, bool | str)), settings):
+    for value in _common(((each, at) for each, at in told if isinstance(each, bool | str))):
         yield Test(field=name, operator=Operator.EQ, value=value)
-    if len(plain) <= settings.refinement_values:
+    if len(plain) <= MAX_GROUPED_VALUES:
         for size in range(2, len(plain)):
             for group in combinations(plain, size):
                 yield Test(field=name, operator=Operator.IN, value=group)
-    for cut in _cuts(sorted({value for value in values if _is_number(value)}), settings.refinement_cuts):
+    for cut in _cuts(sorted({value for value in values if _is_number(value)}), MAX_CUTS):
         yield Test(field=name, operator=Operator.RANGE, value=(cut, None))
         yield Test(field=name, operator=Operator.RANGE, value=(None, cut))
     parts = ((part, at) for each, at in told if isinstance(each, tuple) for part in each if isinstance(part, str))
-    for part in _common(parts, settings):
+    for part in _common(parts):
         yield Test(field=name, operator=Operator.CONTAINS, value=part)
 
 
-def _common(told: Iterable[tuple[bool | str, _Session]], settings: PatternSettings) -> list[bool | str]:
+def _common(told: Iterable[tuple[bool | str, _Session]]) -> list[bool | str]:
     """The values that enough sessions have: the names of files and tickets are as many as there are tasks."""
     sessions: dict[tuple[str, bool | str], set[_Session]] = {}
     for value, session in told:
         sessions.setdefault((type(value).__name__, value), set()).add(session)
-    return [value for (_, value), where in sorted(sessions.items()) if len(where) >= settings.refinement_side]
+    return [value for (_, value), where in sorted(sessions.items()) if len(where) >= MIN_SIDE_SESSIONS]
 
 
 def _is_number(value: Any) -> bool:

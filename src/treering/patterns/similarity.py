@@ -15,8 +15,12 @@ from treering.core.patterns import (
     Strategy,
     Template,
 )
-from treering.core.settings.patterns import PatternSettings
 from treering.core.values import Value
+
+SIMILAR = 0.6  # two wordings of one pattern lie above, two patterns for the same kind of task below
+STRUCTURE_WEIGHT = 0.4  # similar steps: they are what a pattern does
+APPLICABILITY_WEIGHT = 0.3  # both apply to the same tasks
+WORDS_WEIGHT = 0.3  # similar names and descriptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +60,27 @@ def outlined(pattern: Pattern) -> Outline:
     return Outline(pattern, content.form, frozenset(_PARTS[type(content)](content)), frozenset(_terms(said)))
 
 
-def likeness(one: Outline, other: Outline, settings: PatternSettings) -> Likeness:
+def likeness(one: Outline, other: Outline) -> Likeness:
     """The same whichever comes first; 1 for a pattern and itself."""
     structure = _overlap(one.parts, other.parts) if one.form == other.form else 0.0
     where = applicability_likeness(one.pattern.applicability, other.pattern.applicability)
     words = _overlap(one.words, other.words)
-    weights = (settings.alike_structure, settings.alike_applicability, settings.alike_words)
+    weights = (STRUCTURE_WEIGHT, APPLICABILITY_WEIGHT, WORDS_WEIGHT)
     total = sum(weights)
     parts = zip(weights, (structure, where, words), strict=True)
     return Likeness(structure, where, words, sum(weight * part for weight, part in parts) / total if total else 0.0)
 
 
-def similar(
-    pattern: Pattern, others: Iterable[Pattern | Outline], settings: PatternSettings, *, most: int | None = None
-) -> list[Similar]:
+def similar(pattern: Pattern, others: Iterable[Pattern | Outline], *, most: int | None = None) -> list[Similar]:
     """Patterns of the same category that are alike enough, the most alike first; of the same, the smaller id first."""
     own = outlined(pattern)
     outlines = (each if isinstance(each, Outline) else outlined(each) for each in others)
     found = [
-        Similar(each.pattern, likeness(own, each, settings))
+        Similar(each.pattern, likeness(own, each))
         for each in outlines
         if each.pattern.id != pattern.id and each.pattern.category is pattern.category
     ]
-    close = [each for each in found if each.likeness.score >= settings.alike]
+    close = [each for each in found if each.likeness.score >= SIMILAR]
     return sorted(close, key=lambda each: (-each.likeness.score, each.pattern.id))[:most]
 
 

@@ -11,7 +11,8 @@ from treering.jobs.stage import StageRun
 from treering.patterns.application_stage import OVERLAP, Stored, living_patterns, record_stored, stored_since
 from treering.patterns.applications import began
 from treering.patterns.audience import Audience, audiences
-from treering.patterns.mining.stage import mine_patterns
+from treering.patterns.mining.limits import MINING_LIMITS
+from treering.patterns.mining.stage import PAGE_EPISODES, mine_patterns
 from treering.patterns.reviews import refine_pattern
 from treering.patterns.validation_stage import validate
 from treering.ports.store import Transaction
@@ -29,9 +30,9 @@ def record_new(run: StageRun) -> None:
         if place == int(number) and reached:
             new = [each for each in new if each.at.isoformat() >= reached]
         run.progress.expect(len(new))
-        for start in range(0, len(new), run.settings.mining.page):
-            page = new[start : start + run.settings.mining.page]
-            counted = 0 if run.dry_run else record_stored(audience, run.store, run.now, page, run.settings.mining)
+        for start in range(0, len(new), PAGE_EPISODES):
+            page = new[start : start + PAGE_EPISODES]
+            counted = 0 if run.dry_run else record_stored(audience, run.store, run.now, page, MINING_LIMITS)
             run.progress.advance(f"{place} {page[-1].at.isoformat()}", len(page), applications=counted)
 
 
@@ -42,7 +43,7 @@ def mine_new(run: StageRun) -> Mapping[str, int]:
         lately = AuditFilter(kinds=("episode",), happened=None if since is None else TimeRange(since=since))
         if not tx.audit.count(lately):
             return {"candidates": 0}
-    found = mine_patterns(run.scope, run.store, run.now, run.settings.mining, dry_run=run.dry_run)
+    found = mine_patterns(run.scope, run.store, run.now, MINING_LIMITS, dry_run=run.dry_run)
     return {"candidates": len(found)}
 
 

@@ -16,6 +16,9 @@ from treering.patterns.lifecycle import Cause, moved
 from treering.patterns.validation import Judged, judge_all
 from treering.ports.store import Store, Transaction
 
+BATCH_VERDICTS = 200  # verdicts written in one transaction: the most that a crash costs
+MAX_LISTED_EPISODES = 50  # episodes that a pattern lists for and against it, the newest; all are counted
+
 _OF_A_VERDICT = ("p_value", "e_value", "tests", "tested", "last_validated_at")
 
 
@@ -47,7 +50,7 @@ def validate(
         judged = judge_all(counted.tested, settings, retired=counted.retired)
         found = [_validated(counted.patterns[id], each) for id, each in judged.items()]
         if not dry_run:
-            _write_all(audience.scope, store, now, list(_news(counted, found, now, settings)), settings)
+            _write_all(audience.scope, store, now, list(_news(counted, found, now, settings)))
         verdicts += found
     return tuple(sorted(verdicts, key=lambda each: (not each.moved, each.pattern)))
 
@@ -62,7 +65,7 @@ def recounted(scope: Scope, store: Store, now: datetime, pattern: Pattern, setti
         return pattern
     verdict = _validated(pattern, judged.replace(status=pattern.status))
     with store.transaction(scope, now) as tx:
-        found = _told(tx, judged_pattern(counted, verdict, now, settings), settings)
+        found = _told(tx, judged_pattern(counted, verdict, now, settings))
         unjudged = {name: getattr(pattern.evidence, name) for name in _OF_A_VERDICT}
         return tx.patterns.note(found.replace(evidence=found.evidence.replace(**unjudged)))
 
@@ -88,11 +91,11 @@ def _news(counted: Counted, verdicts: Iterable[Validated], now: datetime, settin
             yield _News(verdict, after, is_counted=after != dated)
 
 
-def _write_all(scope: Scope, store: Store, now: datetime, news: Sequence[_News], settings: PatternSettings) -> None:
-    for start in range(0, len(news), settings.validated_together):
+def _write_all(scope: Scope, store: Store, now: datetime, news: Sequence[_News]) -> None:
+    for start in range(0, len(news), BATCH_VERDICTS):
         with store.transaction(scope, now) as tx:
-            for each in news[start : start + settings.validated_together]:
-                _write(tx, each, settings)
+            for each in news[start : start + BATCH_VERDICTS]:
+                _write(tx, each)
 
 
 def judged_pattern(counted: Counted, verdict: Validated, now: datetime, settings: PatternSettings) -> Pattern:
@@ -125,21 +128,21 @@ def judged_pattern(counted: Counted, verdict: Validated, now: datetime, settings
     )
 
 
-def _write(tx: Transaction, news: _News, settings: PatternSettings) -> None:
+def _write(tx: Transaction, news: _News) -> None:
     verdict, after = news.verdict, news.after
     try:
         if verdict.moved:
-            tx.patterns.update(_told(tx, after, settings), Action.UPDATE, _transition(verdict))
+            tx.patterns.update(_told(tx, after), Action.UPDATE, _transition(verdict))
         else:
-            tx.patterns.note(_told(tx, after, settings) if news.is_counted else after)
+            tx.patterns.note(_told(tx, after) if news.is_counted else after)
     except (Conflict, NotFound):
         # Somebody changed it, or took it away: that is younger than what was counted.
         return
 
 
-def _told(tx: Transaction, pattern: Pattern, settings: PatternSettings) -> Pattern:
+def _told(tx: Transaction, pattern: Pattern) -> Pattern:
     """With the newest episodes for and against it, then those named before, and what it saved lately."""
-    known, most = pattern.evidence, settings.told_episodes
+    known, most = pattern.evidence, MAX_LISTED_EPISODES
     lately = tx.applications.lately(parts_of(pattern, tx.patterns.get), 2 * most)
     saved = {"mean_time_saved_ms": lately.mean_time_saved_ms, "mean_cost_saved": lately.mean_cost_saved}
     evidence = known.replace(

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
     from treering.search.query_vector import Meaning
 
+MAX_VERIFIED = 150  # best candidates checked against the filters first; where too few pass, the filters run first
+MIN_SCORE = 0.1  # below this score one candidate in eight hundred is relevant
+# Candidates below `MIN_SCORE` stay if this similar: a question in another language shares no word with its answer.
+MIN_SIMILARITY = 0.15
+
 _MICROSECOND = 1_000_000
 _SHORT = [DOCUMENT_KINDS.index(kind) for kind in (SearchedKind.KNOWLEDGE, SearchedKind.TURN)]
 _ANYTHING: Mapping[str, Filter] = {"knowledge": KnowledgeFilter(), "turn": TurnFilter()}
@@ -100,7 +105,7 @@ class Paths:
     @cached_property
     def _tied(self) -> Mapping[int, Tie]:
         """What the graph reaches, by the number of its document."""
-        reached = ties(self.tx, self.question.text, self.question.files, self.settings.graph)
+        reached = ties(self.tx, self.question.text, self.question.files)
         found: dict[int, Tie] = {}
         for kind in {tie.kind for tie in reached}:
             of_kind = {tie.id: tie for tie in reached if tie.kind == kind}
@@ -130,7 +135,7 @@ class Paths:
             "time": _time_column(candidates, self._spans),
             "order": _order_column(candidates, self.question),
         }
-        return fuse(self.question, candidates, self.settings.fusion, reliability=self.meaning.reliability, extra=extra)
+        return fuse(self.question, candidates, reliability=self.meaning.reliability, extra=extra)
 
     def _confirmed(
         self,
@@ -142,7 +147,7 @@ class Paths:
     ) -> Found:
         """The best of those shown that pass; without `enough` all of them."""
         best = np.flatnonzero(shown)
-        most = None if enough is None else max(self.settings.recall.verified, 3 * enough)
+        most = None if enough is None else max(MAX_VERIFIED, 3 * enough)
         best = best[np.argsort(-fused.total[best], kind="stable")][:most]
         present = {DOCUMENT_KINDS[code] for code in set(candidates.kind[best].tolist())}
         narrow = {kind: where for kind, where in filters.items() if kind in present}
@@ -159,8 +164,7 @@ class Paths:
         Where there is little else, one shared word is enough for what is known or was said; long tasks share some word
         with every query.
         """
-        recall = self.settings.recall
-        related = (fused.total >= recall.least) | (np.nan_to_num(candidates.meaning) >= recall.least_likeness)
+        related = (fused.total >= MIN_SCORE) | (np.nan_to_num(candidates.meaning) >= MIN_SIMILARITY)
         if int((related & shown).sum()) < enough:
             related |= (candidates.words > 0) & np.isin(candidates.kind, _SHORT)
         return np.asarray(related, np.bool_)
@@ -175,7 +179,7 @@ class Paths:
 
     def _dated(self, anchor: Anchor) -> TimeRange | None:
         index, recall = self.tx.index, self.settings.recall
-        asked = understand(anchor.phrase, self.tx.now, languages=index.languages(), settings=recall)
+        asked = understand(anchor.phrase, self.tx.now, languages=index.languages())
         seen = index.candidates(IndexQuery(asked.codes), tuple(_ANYTHING), limit=recall.candidates)
         telling = np.flatnonzero(seen.words > 0)
         there = index.matching_ids(_ANYTHING, np.sort(seen.number[telling]))

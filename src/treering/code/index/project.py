@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from treering.ports.code import CodeIndex, IndexLease
     from treering.ports.store import Store
 
+LEASE_SECONDS = 60.0  # how long a process that died on another machine blocks indexing; a batch takes a second or two
+
 
 @dataclass(frozen=True, slots=True)
 class IndexedProject:
@@ -59,7 +61,7 @@ class IndexedProject:
 
     def take_lease(self, index: CodeIndex) -> None:
         """Take the write lease in this transaction. Raises `Conflict` if another live writer holds it."""
-        duration = timedelta(seconds=self.settings.lease_seconds)
+        duration = timedelta(seconds=LEASE_SECONDS)
         if index.take_lease(self.owner, duration):
             return
         state = index.state()

@@ -25,6 +25,7 @@ from treering.code.files.discovery import DiscoveredFile
 from treering.code.files.source_file import SourceFile, read_skipped_file
 from treering.code.index.resolution import Resolution, unresolved_file
 from treering.code.index.worker_process import LoadedFile, LoadFiles, ReadFiles, ResolveFiles, receive, send
+from treering.code.limits import CHUNK_LIMITS
 from treering.core.errors import TreeringError
 from treering.core.settings import IndexSettings
 
@@ -156,7 +157,7 @@ class WorkerPool:
 
     def _read_request(self, files: Sequence[DiscoveredFile]) -> ReadFiles:
         listed = [(file.path, file.language) for file in files]
-        return ReadFiles(str(self._root), self._settings.largest_file, listed, self._settings.chunks.model_dump())
+        return ReadFiles(str(self._root), self._settings.largest_file, listed, CHUNK_LIMITS.model_dump())
 
     def _fatal_reading(self, file: DiscoveredFile) -> SourceFile:
         return read_skipped_file(self._root, file.path, file.language, self._settings.largest_file, ENDED_ITS_READER)

@@ -143,7 +143,9 @@ def run_chunk_embedding(
     if not embedder.local:
         return
     lease = timedelta(seconds=work.settings.jobs.lease_seconds)
-    until = monotonic() + work.settings.embedder.slice_seconds
+    from treering.search.embedding import EMBED_SECONDS
+
+    until = monotonic() + EMBED_SECONDS
 
     def continue_after(_made: int, last: ChunkKey) -> bool:
         check_stop()

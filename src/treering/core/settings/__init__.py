@@ -3,9 +3,7 @@
 from pydantic import Field
 
 from treering.core.settings.agents import AgentSettings
-from treering.core.settings.chunks import ChunkSettings, FindingSettings
 from treering.core.settings.conversation import ConversationSettings, WorkingSettings
-from treering.core.settings.history import HistorySettings
 from treering.core.settings.index import IndexSettings
 from treering.core.settings.knowledge import (
     EntitySettings,
@@ -14,16 +12,11 @@ from treering.core.settings.knowledge import (
     ForgettingSettings,
     LearnSettings,
     ReflectionSettings,
-    RelationSettings,
     StalenessSettings,
-    UseSettings,
 )
-from treering.core.settings.mining import AdviceSettings, MiningSettings
 from treering.core.settings.models import EmbedderSettings, RerankerSettings, WriterSettings
 from treering.core.settings.patterns import PatternSettings
 from treering.core.settings.search import (
-    FusionSettings,
-    GraphSettings,
     PackSettings,
     PreciseSettings,
     RecallSettings,
@@ -33,30 +26,22 @@ from treering.core.settings.store import JobSettings, KnowledgeSettings, SecretS
 from treering.core.values import Value
 
 __all__ = [
-    "AdviceSettings",
     "AgentSettings",
-    "ChunkSettings",
     "ConversationSettings",
     "EmbedderSettings",
     "EntitySettings",
     "EpisodeConsolidationSettings",
     "EpisodeSettings",
-    "FindingSettings",
     "ForgettingSettings",
-    "FusionSettings",
-    "GraphSettings",
-    "HistorySettings",
     "IndexSettings",
     "JobSettings",
     "KnowledgeSettings",
     "LearnSettings",
-    "MiningSettings",
     "PackSettings",
     "PatternSettings",
     "PreciseSettings",
     "RecallSettings",
     "ReflectionSettings",
-    "RelationSettings",
     "RerankerSettings",
     "SecretSettings",
     "Settings",
@@ -64,7 +49,6 @@ __all__ = [
     "StoreSettings",
     "TrustSettings",
     "UpkeepSettings",
-    "UseSettings",
     "WorkingSettings",
     "WriterSettings",
 ]
@@ -81,13 +65,9 @@ class Settings(Value):
     recall: RecallSettings = Field(default_factory=RecallSettings.defaults)
     precise: PreciseSettings = Field(default_factory=PreciseSettings.defaults)
     trust: TrustSettings = Field(default_factory=TrustSettings.defaults)
-    graph: GraphSettings = Field(default_factory=GraphSettings.defaults)
     forgetting: ForgettingSettings = Field(default_factory=ForgettingSettings.defaults)
-    use: UseSettings = Field(default_factory=UseSettings.defaults)
-    relations: RelationSettings = Field(default_factory=RelationSettings.defaults)
     staleness: StalenessSettings = Field(default_factory=StalenessSettings.defaults)
     reflection: ReflectionSettings = Field(default_factory=ReflectionSettings.defaults)
-    fusion: FusionSettings = Field(default_factory=FusionSettings.defaults)
     embedder: EmbedderSettings = Field(default_factory=EmbedderSettings.defaults)
     reranker: RerankerSettings = Field(default_factory=RerankerSettings.defaults)
     writer: WriterSettings = Field(default_factory=WriterSettings.defaults)
@@ -99,7 +79,5 @@ class Settings(Value):
     episodes: EpisodeSettings = Field(default_factory=EpisodeSettings.defaults)
     consolidation: EpisodeConsolidationSettings = Field(default_factory=EpisodeConsolidationSettings.defaults)
     patterns: PatternSettings = Field(default_factory=PatternSettings.defaults)
-    mining: MiningSettings = Field(default_factory=MiningSettings.defaults)
-    advice: AdviceSettings = Field(default_factory=AdviceSettings.defaults)
     index: IndexSettings = Field(default_factory=IndexSettings.defaults)
     agents: AgentSettings = Field(default_factory=AgentSettings.defaults)

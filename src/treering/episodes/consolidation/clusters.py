@@ -18,7 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treering.core.episodes import Episode
-from treering.core.settings import EpisodeConsolidationSettings
+from treering.core.values import LABELS
+
+MIN_CLUSTER = 3  # two may be chance; of three, one can be called typical
+MAX_CLUSTER = LABELS  # an episode lists every episode that it represents, and a list holds no more
 
 Vectors = NDArray[np.float16]
 # Rows whose cosines are computed at once: four megabytes, which stay in the processor's cache.
@@ -89,9 +92,7 @@ def components(
     return found
 
 
-def clusters(
-    candidates: Sequence[Candidate], component: NDArray[np.int64], settings: EpisodeConsolidationSettings
-) -> Iterator[list[Candidate]]:
+def clusters(candidates: Sequence[Candidate], component: NDArray[np.int64]) -> Iterator[list[Candidate]]:
     """Those that are worth merging, in the order of time; one that is too large is cut where it is full.
 
     Each brings at least one episode that was not merged before: what stands for others is never merged with its like
@@ -101,8 +102,8 @@ def clusters(
     for candidate, number in zip(candidates, component.tolist(), strict=True):
         alike[number].append(candidate)
     for group in alike.values():
-        for part in _cut(sorted(group, key=lambda each: (each.at, each.id)), settings.largest):
-            enough = sum(each.instances for each in part) >= settings.smallest
+        for part in _cut(sorted(group, key=lambda each: (each.at, each.id)), MAX_CLUSTER):
+            enough = sum(each.instances for each in part) >= MIN_CLUSTER
             if enough and len(part) > 1 and not all(each.members for each in part):
                 yield part
 

@@ -18,7 +18,7 @@ from treering.core.episodes import Episode, EpisodeLifecycle, EpisodeStatus
 from treering.core.errors import BlobMissing, Conflict, ModelUnavailable, NotFound, StoreError, Unreadable
 from treering.core.values import LABELS
 from treering.episodes.consolidation.candidates import KIND, Gathered, Member, eligible, embed_waiting, gather
-from treering.episodes.consolidation.clusters import Candidate, clusters, components, seconds
+from treering.episodes.consolidation.clusters import MIN_CLUSTER, Candidate, clusters, components, seconds
 from treering.episodes.consolidation.merge import combined, merged, outline
 from treering.episodes.consolidation.names import CLAIM
 from treering.jobs.stage import StageProgress, StageRun
@@ -110,7 +110,7 @@ def _catch_up(run: StageRun, embedder: Embedder, told: _Told) -> None:
 
 def _consolidate_band(run: StageRun, candidates: Sequence[Candidate], model: str, told: _Told) -> None:
     free = sum(not each.members for each in candidates)
-    if not free or sum(each.instances for each in candidates) < run.settings.consolidation.smallest:
+    if not free or sum(each.instances for each in candidates) < MIN_CLUSTER:
         return
     if not model:
         told.add(skipped_without_vector=free)
@@ -147,7 +147,7 @@ def _clusters(run: StageRun, gathered: Gathered, told: _Told) -> Iterator[_Clust
         rows[member.place].append(row)
     of_candidate = found[[each[0] for each in rows]] if rows else found
     by_id = {candidate.id: rows[place] for place, candidate in enumerate(gathered.candidates)}
-    for parts in clusters(gathered.candidates, of_candidate, settings):
+    for parts in clusters(gathered.candidates, of_candidate):
         own = [row for part in parts for row in by_id[part.id]]
         own.sort(key=lambda row: (gathered.members[row].at, gathered.members[row].id))
         yield _Cluster(parts, [gathered.members[row] for row in own], own)
@@ -158,7 +158,7 @@ def _merge(run: StageRun, cluster: _Cluster, gathered: Gathered, model: str) -> 
     vectors = gathered.vectors[np.array(cluster.rows)]
     outlines = list(_outlines(run, cluster.members))
     replaced = {each.id: each for each in (*outlines, *_earlier(run, cluster))}
-    made = merged(outlines, vectors, model, run.settings.consolidation)
+    made = merged(outlines, vectors, model)
     with run.store.transaction(run.scope, run.now) as tx:
         tx.claim(CLAIM)
         stored = tx.episodes.create(made, detail={"instances": len(outlines)})

@@ -96,6 +96,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("backup", "Carry", "archive:backup", "Copy the memory to a SQLite file that opens by itself."),
     Command("settle", "Carry", "archive:settle", "Wait until background work is done."),
     Command("doctor", "Look after", "doctor:doctor", "Say how the memory is, and what to do about it."),
+    Command("config", "Look after", "config:config", "Show each setting, its value and where it comes from."),
     Command("report", "Look after", "maintenance:report", "Show how the memory does."),
     Command("maintain", "Look after", "maintenance:maintain", "Do now what the schedule does at night."),
     Command("work", "Look after", "worker:work", "Do what is queued, and what the schedule says, until Ctrl-C."),

@@ -55,7 +55,9 @@ def remember(
     begun = now()
     with opened(db, project) as memory:
         if confidence is None and source == TAUGHT:
-            confidence = memory.settings.knowledge.taught_confidence
+            from treering.knowledge.authors import TAUGHT_CONFIDENCE
+
+            confidence = TAUGHT_CONFIDENCE
         fields = _given(
             tags=tags,
             files=files,

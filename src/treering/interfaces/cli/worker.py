@@ -74,7 +74,9 @@ def _work(memory: "Memory", *, once: bool, every: float | None, quiet: bool) -> 
     def hear(error: Exception) -> None:
         _say(f"the schedule cannot be looked at ({error}); jobs are done all the same")
 
-    stop, pause = memory.maintenance.maintenance.stop, memory.settings.upkeep.look_seconds
+    from treering.maintenance.schedule import SCHEDULE_SECONDS
+
+    stop, pause = memory.maintenance.maintenance.stop, SCHEDULE_SECONDS
     while not stop.is_set():
         try:
             memory.maintenance.work(once=once, every=every, tell=tell, trouble=hear)

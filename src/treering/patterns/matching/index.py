@@ -20,10 +20,10 @@ from treering.core.applicability import DOMAIN, TASK_TYPE, applies, capabilities
 from treering.core.patterns import Pattern, PatternCategory, PatternStatus
 from treering.patterns.matching.decision_tree import grown
 from treering.patterns.matching.questions import Answers, Questions
-from treering.patterns.matching.ranking import Best, Ranked, Standings
+from treering.patterns.matching.ranking import MAX_SUGGESTED, Best, Ranked, Standings
 
 if TYPE_CHECKING:
-    from treering.core.settings.patterns import PatternSettings
+    pass
 
 IN_USE = frozenset({PatternStatus.VALIDATED})
 
@@ -66,7 +66,6 @@ class PatternIndex:
         self,
         features: Mapping[str, Any],
         now: datetime,
-        settings: PatternSettings,
         *,
         most: int | None = None,
         statuses: Collection[PatternStatus] = IN_USE,
@@ -74,11 +73,11 @@ class PatternIndex:
     ) -> list[Ranked]:
         """What `ranked` makes of `applicable`, sooner: what can score highest is asked first, and most never."""
         built, answers = self._built, self._built.answers(features)
-        best = Best(features, now, settings, settings.most_suggested if most is None else most)
+        best = Best(features, now, MAX_SUGGESTED if most is None else most)
         for pattern in self._newer(features, statuses, categories):
             best.offer(pattern)
         places = built.candidates(features, statuses, categories, answers)
-        scores = built.standings.highest(places, now, settings)
+        scores = built.standings.highest(places, now)
         order = np.argsort(-scores, kind="stable")
         for place, highest in zip(places[order].tolist(), scores[order].tolist(), strict=True):
             if best.is_out_of_reach(highest):

@@ -12,10 +12,10 @@ from typing import Any
 from treering.core.applicability import applies
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.patterns import Pattern, PatternCategory, Procedure, Template
-from treering.core.settings.mining import MiningSettings
 from treering.core.task_features import features_of_episode
 from treering.patterns.mining.corpus import Told, told_of
 from treering.patterns.mining.findings import MINED
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.mining.recoveries import attempt_features, attempts_of
 
 _SUCCESS, _PARTIAL, _FAILURE = OutcomeStatus.SUCCESS, OutcomeStatus.PARTIAL, OutcomeStatus.FAILURE
@@ -31,7 +31,7 @@ class Reading:
     features: Mapping[str, Any]
 
     @classmethod
-    def of(cls, episode: Episode, settings: MiningSettings) -> "Reading":
+    def of(cls, episode: Episode, settings: MiningLimits) -> "Reading":
         features = features_of_episode(episode)
         told = told_of(episode, settings, lambda _episode: features)
         return cls(episode, told, features)
@@ -51,7 +51,7 @@ def mined_of(pattern: Pattern) -> Mapping[str, Any] | None:
     return found if isinstance(found, Mapping) else None
 
 
-def followed(pattern: Pattern, read: Reading, settings: MiningSettings) -> Followed | None:
+def followed(pattern: Pattern, read: Reading, settings: MiningLimits) -> Followed | None:
     """What came of a mined pattern in an episode; None where the episode did not do what it says."""
     mined, rule = mined_of(pattern), _RULES.get(pattern.category)
     if mined is None or rule is None or not read.told.tools.issuperset(_steps(mined)):
@@ -61,7 +61,7 @@ def followed(pattern: Pattern, read: Reading, settings: MiningSettings) -> Follo
     return rule(pattern, mined, read, settings)
 
 
-def _sequence(pattern: Pattern, mined: Mapping[str, Any], read: Reading, settings: MiningSettings) -> Followed | None:
+def _sequence(pattern: Pattern, mined: Mapping[str, Any], read: Reading, settings: MiningLimits) -> Followed | None:
     if not isinstance(pattern.content, Procedure):
         return None
     wanted = tuple(step.action for step in pattern.content.steps)
@@ -69,12 +69,12 @@ def _sequence(pattern: Pattern, mined: Mapping[str, Any], read: Reading, setting
     return Followed(read.episode.outcome.status) if holds_in_order(line, wanted, settings.most_gap) else None
 
 
-def _warning(pattern: Pattern, mined: Mapping[str, Any], read: Reading, settings: MiningSettings) -> Followed | None:
+def _warning(pattern: Pattern, mined: Mapping[str, Any], read: Reading, settings: MiningLimits) -> Followed | None:
     done = _sequence(pattern, mined, read, settings)
     return None if done is None else Followed(_WENT_WRONG[done.outcome])
 
 
-def _recovery(pattern: Pattern, mined: Mapping[str, Any], read: Reading, settings: MiningSettings) -> Followed | None:
+def _recovery(pattern: Pattern, mined: Mapping[str, Any], read: Reading, settings: MiningLimits) -> Followed | None:
     """As mining counts it: it worked in an episode where it worked most times it was tried there."""
     (failing, *tried), worth, seen = _steps(mined), 0, False
     for attempt in attempts_of(0, read.told, settings.recovery_within):
@@ -86,19 +86,19 @@ def _recovery(pattern: Pattern, mined: Mapping[str, Any], read: Reading, setting
     return Followed(_SUCCESS if worth > 0 else _FAILURE) if seen else None
 
 
-def _tool(_pattern: Pattern, mined: Mapping[str, Any], read: Reading, _settings: MiningSettings) -> Followed | None:
+def _tool(_pattern: Pattern, mined: Mapping[str, Any], read: Reading, _settings: MiningLimits) -> Followed | None:
     """That it was used is known already: all steps of the pattern are among those of the episode, or its tools."""
     return Followed(read.episode.outcome.status) if _steps(mined) else None
 
 
-def _plan(pattern: Pattern, _mined: Mapping[str, Any], read: Reading, _settings: MiningSettings) -> Followed | None:
+def _plan(pattern: Pattern, _mined: Mapping[str, Any], read: Reading, _settings: MiningLimits) -> Followed | None:
     if not isinstance(pattern.content, Template):
         return None
     wanted = tuple(each.title for each in pattern.content.structure)
     return Followed(read.episode.outcome.status) if tuple(dict.fromkeys(read.told.plan)) == wanted else None
 
 
-def _saving(_pattern: Pattern, mined: Mapping[str, Any], read: Reading, _settings: MiningSettings) -> Followed | None:
+def _saving(_pattern: Pattern, mined: Mapping[str, Any], read: Reading, _settings: MiningLimits) -> Followed | None:
     done, told = _steps(mined), read.told
     if not done or (len(done) > 1 and done not in set(pairwise(told.steps))):
         return None
@@ -126,7 +126,7 @@ def _steps(mined: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(step for step in steps if isinstance(step, str)) if isinstance(steps, tuple) else ()
 
 
-Rule = Callable[[Pattern, Mapping[str, Any], Reading, MiningSettings], Followed | None]
+Rule = Callable[[Pattern, Mapping[str, Any], Reading, MiningLimits], Followed | None]
 _RULES: Mapping[PatternCategory, Rule] = {
     PatternCategory.SEQUENCE: _sequence,
     PatternCategory.FAILURE: _warning,

@@ -18,6 +18,8 @@ from treering.ports.models import Writer
 from treering.prompts.model_answers import ask_json
 from treering.prompts.token_budget import metered_writer
 
+NAME_TOKENS = 60  # room for one name in an answer
+
 _PROMPT = "pattern_name.md"
 _IN_USE = PatternFilter(statuses=(PatternStatus.VALIDATED,))
 _NUMBER = re.compile(r"\d+")
@@ -31,7 +33,7 @@ class GivenName(Value):
 
 def name_found(run: StageRun) -> None:
     """Name what was found, proved itself, and is called as it was found; some a night, each once."""
-    if run.settings.learn.model == "off" or run.dry_run or not run.settings.mining.named_a_night:
+    if run.settings.learn.model == "off" or run.dry_run or not run.settings.patterns.named_a_night:
         return
     try:
         writer = metered_writer(run.models, run.store, run.scope, run.now, run.settings)
@@ -40,7 +42,7 @@ def name_found(run: StageRun) -> None:
     with run.store.reading(run.scope, run.now) as tx:
         found = (each for each in tx.patterns.stream(_IN_USE) if _is_as_found(each))
         nameless = (each for each in found if may_leave(each, writer.location))
-        some = list(islice(nameless, run.settings.mining.named_a_night))
+        some = list(islice(nameless, run.settings.patterns.named_a_night))
     run.progress.expect(len(some))
     for pattern in some:
         try:
@@ -63,7 +65,7 @@ def _name(run: StageRun, writer: Writer, pattern: Pattern) -> bool:
     """Whether it has a new name now. One with figures that the finding does not have is refused."""
     prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8")
     asked = prompt.format(finding=delimited(DATA, escaped(f"{pattern.name}\n{pattern.summary}")))
-    given = ask_json(writer, asked, GivenName, most_tokens=run.settings.mining.name_tokens)
+    given = ask_json(writer, asked, GivenName, most_tokens=NAME_TOKENS)
     name = short("".join(each if each.isprintable() else " " for each in given.name))
     said = set(_NUMBER.findall(f"{pattern.name} {pattern.summary}"))
     if not name or name == pattern.name or not said.issuperset(_NUMBER.findall(name)):

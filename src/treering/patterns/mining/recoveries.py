@@ -13,10 +13,10 @@ from typing import Any
 from treering.core.conditions import Operator, Test, fields_of
 from treering.core.failures import failure_signature
 from treering.core.patterns import Applicability, Heuristic, PatternCategory
-from treering.core.settings.mining import MiningSettings
 from treering.patterns.mining.corpus import Corpus, Told, failure_words
 from treering.patterns.mining.evidence import best_supported, candidate, times
 from treering.patterns.mining.findings import Mined
+from treering.patterns.mining.limits import MiningLimits
 
 AGAIN = "the same again, changed"
 """The recovery where nothing lay between."""
@@ -68,13 +68,13 @@ def recoveries(corpus: Corpus) -> list[Mined]:
 
 
 def failure_features(
-    message: str, step: str | None = None, settings: MiningSettings | None = None
+    message: str, step: str | None = None, settings: MiningLimits | None = None
 ) -> Mapping[str, Mapping[str, Any]]:
     """What recoveries ask of a task that has just met this failure; `step` is left out where nobody says which it was.
 
     `message` and `words` are there for conditions that people write, `signature` for those that were mined.
     """
-    words = failure_words(message, (settings or MiningSettings()).failure_words)
+    words = failure_words(message, (settings or MiningLimits()).failure_words)
     failed = {} if step is None else {"step": step}
     return {"failure": {**failed, "signature": _signature(words), "words": words, "message": message[:_MESSAGE]}}
 

@@ -11,14 +11,16 @@ from treering.core.history import Action
 from treering.core.patterns import Evidence, Pattern, PatternStatus
 from treering.core.queries import EpisodeFilter
 from treering.core.scope import Scope
-from treering.core.settings.mining import MiningSettings
 from treering.core.values import FrozenDict
 from treering.patterns.audience import Audience, audiences
 from treering.patterns.mining.candidates import mine
 from treering.patterns.mining.conformance import mined_of
 from treering.patterns.mining.findings import MINED, Mined
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.storage import begun
 from treering.ports.store import Store, Transaction
+
+PAGE_EPISODES = 100  # new episodes compared with mined patterns between two commits: the most that a crash costs
 
 # What was moved to the blob store is older than half a year, and what others planted proves nothing.
 _SEARCHED = EpisodeFilter(cold=False, tainted=False)
@@ -30,7 +32,7 @@ _TOLD = (
 
 
 def mine_patterns(
-    scope: Scope, store: Store, now: datetime, settings: MiningSettings, *, dry_run: bool = False
+    scope: Scope, store: Store, now: datetime, settings: MiningLimits, *, dry_run: bool = False
 ) -> tuple[Mined, ...]:
     """Search what is shared, and apart from it what is the principal's own; what was found is returned."""
     found = list[Mined]()
@@ -42,7 +44,7 @@ def mine_patterns(
     return tuple(found)
 
 
-def _candidates(audience: Audience, store: Store, now: datetime, settings: MiningSettings) -> list[Mined]:
+def _candidates(audience: Audience, store: Store, now: datetime, settings: MiningLimits) -> list[Mined]:
     with store.reading(audience.scope, now) as tx:
         own = (each for each in tx.episodes.stream(_SEARCHED) if audience.owns(each.visibility))
         found = mine(own, settings).candidates
@@ -57,12 +59,10 @@ def _own_key(audience: Audience, key: str) -> str:
     return f"{MINED}-{digest.hexdigest()}"
 
 
-def keep_mined(
-    audience: Audience, store: Store, now: datetime, found: Iterable[Mined], settings: MiningSettings
-) -> None:
+def keep_mined(audience: Audience, store: Store, now: datetime, found: Iterable[Mined], settings: MiningLimits) -> None:
     """As candidates, or as what is newly known of patterns that were found before."""
     waiting = iter(found)
-    while batch := list(islice(waiting, settings.page)):
+    while batch := list(islice(waiting, PAGE_EPISODES)):
         with store.transaction(audience.scope, now) as tx:
             for mined in batch:
                 _keep(tx, audience, mined)

@@ -12,7 +12,15 @@ from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp import tool
 from treering.interfaces.mcp.answers import cited, listed, passages, within
 from treering.interfaces.mcp.tool import Answer, Arguments, Hints, Reply, Told, Tool
-from treering.interfaces.mcp.tools.recording import FROM_OUTSIDE, FromOutside, own_words, saying, taint_of, taken_out
+from treering.interfaces.mcp.tools.recording import (
+    FROM_OUTSIDE,
+    MAX_SIMILAR,
+    FromOutside,
+    own_words,
+    saying,
+    taint_of,
+    taken_out,
+)
 from treering.knowledge.authors import Author, check_confirmation
 from treering.render.overlap import says_all
 
@@ -94,10 +102,10 @@ def _still_said_by(call: "Call", asked: CorrectFact, standing: Knowledge) -> tup
     """The ids of other records that say what is wrong now: they would bring it back."""
     if asked.duplicate_of is not None or asked.reason not in ("outdated", "inaccurate"):
         return ()
-    settings, old = call.memory.settings, _known(call, asked.id)
+    old = _known(call, asked.id)
     retired = old.content
-    found = saying(call, retired, settings.agents.similar + 2, private=is_private(old))
-    return tuple(hit.id for hit in found if hit.id != standing.id and says_all(hit.text, retired, settings.pack))
+    found = saying(call, retired, MAX_SIMILAR + 2, private=is_private(old))
+    return tuple(hit.id for hit in found if hit.id != standing.id and says_all(hit.text, retired))
 
 
 def confirm_fact(call: "Call", asked: ConfirmFact) -> Answer[Standing]:

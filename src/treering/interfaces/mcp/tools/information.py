@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from treering.entities.profiles import Profile
     from treering.interfaces.mcp.host import Call
 
+RECENT_EPISODES = 5  # recent tasks listed when an agent begins
+
 
 class MemoryStats(Arguments):
     pass
@@ -165,7 +167,7 @@ def get_session_context(call: "Call", asked: GetSessionContext) -> Answer[Sessio
     settings = call.memory.settings.agents
     budget = min(asked.budget or settings.answer_tokens, settings.most_answer_tokens)
     own = None if call.among_others else call.session
-    stands = call.memory.context.briefing(own, episodes=settings.recent_episodes, tainted=asked.outside)
+    stands = call.memory.context.briefing(own, episodes=RECENT_EPISODES, tainted=asked.outside)
     items = _session_items(stands)
     said = "" if items else _NOTHING
     unknown = "" if own is not None else _AMONG_OTHERS

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from treering.interfaces.mcp.host import Call
     from treering.search.answer import Answer as RecallAnswer
 
+MAX_SIMILAR = 3  # records on the same subject shown after one is stored: enough to see that it is known already
+
 _UNNAMED = "agent"
 """The source of what an agent only says to be from outside (true)."""
 FromOutside = Annotated[
@@ -163,7 +165,7 @@ def _kept(
         tuple(each.record for each in record.conflicts if each.record and each.kind is kind)
         for kind in (RelationKind.SUPERSEDES, RelationKind.CONFLICTS_WITH)
     )
-    others = [piece for piece in similar if piece.id != record.id][: call.memory.settings.agents.similar]
+    others = [piece for piece in similar if piece.id != record.id][:MAX_SIMILAR]
     done = tuple(
         filter(
             None,
@@ -202,7 +204,7 @@ _SAME_SUBJECT = "On the same subject; where one of them is wrong or the same now
 
 def _similar(call: "Call", said: str, *, private: bool) -> list[Cited]:
     """What is known on the same subject: whoever sees it need not say it twice."""
-    most = call.memory.settings.agents.similar + 1
+    most = MAX_SIMILAR + 1
     return [Cited(id=hit.id, source=hit.source, text=hit.text) for hit in saying(call, said, most, private=private)]
 
 
