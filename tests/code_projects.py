@@ -6,8 +6,6 @@ from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
-from treering.code.index import update
-
 from tests.symbol_table import RecordingLookup, SymbolTable
 from treering.adapters.processes import has_ended, this_writer
 from treering.code.api import Code
@@ -18,12 +16,13 @@ from treering.code.facts import Facts
 from treering.code.files.source_file import text_of
 from treering.code.graph import CodeGraph
 from treering.code.history.stored_history import ProjectRepository
+from treering.code.index import update
 from treering.code.language_choice import language_named, load_language
 from treering.code.locations.embedding import ChunkEmbedding
 from treering.code.locations.search import LocationSearch
 from treering.code.sources import CodeSources
 from treering.core.scope import Scope
-from treering.core.settings import IndexSettings
+from treering.core.settings import CodeSettings
 from treering.memory import Memory
 from treering.ports.code_chunks import StoredChunk
 from treering.ports.watcher import Watcher
@@ -75,9 +74,9 @@ def code_of(
         owner=str(this_writer(ports.new_id())),
         ended=has_ended,
     )
-    chosen = IndexSettings.make(**{"look_seconds": 0, **settings})
+    chosen = CodeSettings.make(**{"look_seconds": 0, **settings})
     work = ChunkEmbedding(
-        scope or memory.scope, memory.store, ports.clock, memory.settings.model_copy(update={"index": chosen})
+        scope or memory.scope, memory.store, ports.clock, memory.settings.model_copy(update={"code": chosen})
     )
     search = LocationSearch(work, memory.models, ports.new_id, query_may_leave)
     return Code(scope or memory.scope, memory.store, ports.clock, chosen, around, location_search=search)

@@ -95,11 +95,11 @@ def fusing_ranks(place: str | Path, project: str) -> Iterator[Rank]:
 
 
 def _fused_ranks(memory: Memory, embedder: BundledEmbedder, query: str) -> Sequence[str]:
-    recall, vector = memory.settings.recall, embedder.query(query)
+    vector = embedder.query(query)
     with memory.store.reading(memory.scope, now()) as tx:
         asked = understand(query, now(), languages=tx.index.languages(), speakers=tx.index.speakers())
         wanted = IndexQuery(asked.codes, vector, embedder.model, asked.shares)
-        found = tx.index.candidates(wanted, ("turn",), limit=recall.candidates)
+        found = tx.index.candidates(wanted, ("turn",), limit=memory.settings.search.candidates)
         places = (ranks(found.words, 0.0), ranks(found.meaning, -1.0))
         fused = {row: sum(1 / (RRF_AT + of[row]) for of in places if row in of) for of in places for row in of}
         best = sorted(fused, key=lambda row: (-fused[row], row))[:LIMIT]

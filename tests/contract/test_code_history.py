@@ -14,10 +14,10 @@ from treering.adapters.git.commits import GitCommits
 from treering.code.limits import HistoryLimits
 from treering.core.errors import RepositoryUnavailable
 from treering.core.graph import CoAccessEdge
-from treering.core.settings import IndexSettings, Settings
+from treering.core.settings import CodeSettings, Settings
 from treering.memory import Memory
 
-SOON = Settings(index=IndexSettings(debounce_ms=50))
+SOON = Settings(code=CodeSettings(debounce_ms=50))
 LEARNED = CoAccessEdge(
     id="learned", first="a.py", second="b.py", weight=0.4, last_seen_at=datetime(2026, 1, 1, tzinfo=UTC)
 )

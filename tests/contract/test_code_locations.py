@@ -17,7 +17,7 @@ from treering.core.errors import InvalidInput, NotFound, StoreError
 from treering.core.jobs import EMBED_CODE, code_embedding_job, embedding_job
 from treering.core.privacy import ModelLocation
 from treering.core.queries import JobFilter, SearchFilter, TurnFilter
-from treering.core.settings import EmbedderSettings, IndexSettings, Settings
+from treering.core.settings import CodeSettings, EmbedderSettings, Settings
 from treering.jobs.worker import WorkerStopped
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage, StoredChunk
@@ -33,7 +33,7 @@ FILES = {
     "tests/test_redirects.py": "def test_follow_redirect():\n    follow_redirect(None)\n",
 }
 QUESTION = "where are redirects followed?"
-WORDS_ONLY = Settings(embedder=EmbedderSettings(provider="none"), index=IndexSettings(look_seconds=0))
+WORDS_ONLY = Settings(embedder=EmbedderSettings(provider="none"), code=CodeSettings(look_seconds=0))
 
 
 @pytest.fixture
@@ -325,7 +325,7 @@ def test_recall_adds_code_only_where_a_place_is_asked_for_and_everything_is_sear
 
 
 def test_a_search_reports_missing_code(open_memory: OpenMemory, root: Path) -> None:
-    memory = open_memory(settings=Settings(index=IndexSettings(look_seconds=0, inline_files=0)))
+    memory = open_memory(settings=Settings(code=CodeSettings(look_seconds=0, inline_files=0)))
     memory.code.index(root)
     (root / "web/redirects.py").write_text("def other():\n    pass\n")
     answer = memory.search(QUESTION)

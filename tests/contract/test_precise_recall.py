@@ -259,7 +259,7 @@ def test_filters_hold_for_every_way(harbour: Memory) -> None:
 
 
 def test_a_filter_does_not_hide_what_stands_behind_many_others(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=BY_WORDS.replace(recall=BY_WORDS.recall.replace(candidates=10)))
+    memory = open_memory(settings=BY_WORDS.replace(search=BY_WORDS.search.replace(candidates=10)))
     for place in range(12):
         memory.remember(f"ebb flood {place}", id=f"k{place}")
     memory.remember("ebb and flood at the mole after dark, as the pilots say", id="far", tags=("far",))

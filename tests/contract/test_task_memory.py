@@ -28,7 +28,7 @@ SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 def small(total: int = 2_000, **working: Any) -> Settings:
-    return Settings.make(working={"total": total, **working})
+    return Settings.make(task={"total": total, **working})
 
 
 def same(one: Snapshot, other: Snapshot) -> bool:
@@ -116,7 +116,7 @@ def test_what_no_step_before_could_help_is_summarised_with_a_warning(tight: Memo
 
     assert last.name is StepName.SUMMARISE_ALL
     assert "results" in last.warning
-    assert "working.total" in last.warning
+    assert "task.total" in last.warning
     assert within_budget(task)
     assert [task.result(f"s{number}") for number in range(4)] == [f"{number} {LONG}" for number in range(4)]
 

@@ -23,7 +23,7 @@ from treering.core.settings import Settings
 from treering.jobs.stage import StageRun
 from treering.memory import Memory
 
-QUICK = Settings.make(upkeep={"close_seconds": 30.0})
+QUICK = Settings.make(maintenance={"close_seconds": 30.0})
 _PATIENCE = 30
 STEPS = 100_000
 
@@ -154,7 +154,7 @@ def test_close_stops_it_at_once_and_the_job_goes_back(
 def test_close_does_not_wait_for_a_step_that_takes_long(
     open_memory: OpenMemory, slow_stage: tuple[threading.Event, threading.Event]
 ) -> None:
-    settings = QUICK.replace(upkeep=QUICK.upkeep.replace(close_seconds=0.2))
+    settings = QUICK.replace(maintenance=QUICK.maintenance.replace(close_seconds=0.2))
     memory, (began, hold) = open_memory(settings=settings, background=True), slow_stage
     hold.clear()
     queue_slow_stage(memory)

@@ -26,7 +26,7 @@ from treering.code.index.stored_symbols import StoredSymbols
 from treering.code.index.worker_pool import ENDED_ITS_READER, ENDED_ITS_RESOLVER
 from treering.code.index.worker_pool import WorkerPool as Readers
 from treering.code.index.worker_process import LoadedFile
-from treering.core.settings import IndexSettings
+from treering.core.settings import CodeSettings
 from treering.memory import Memory
 
 PROJECT = {f"f{number}.py": f"from f{number + 1} import g\n\n\ndef g():\n    g()\n" for number in range(24)}
@@ -80,8 +80,8 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def test_a_pool_reports_a_file_that_ends_its_reader_and_detects_its_change(tmp_path: Path) -> None:
     root = written(tmp_path / "project", {**PROJECT, "deadly.py": DEADLY_TO_READ}).resolve()
-    found = discover(root, IndexSettings()).found
-    with Readers(root, IndexSettings()) as crew:
+    found = discover(root, CodeSettings()).found
+    with Readers(root, CodeSettings()) as crew:
         read = {reading.path: reading for reading in crew.read(found)}
     assert {path for path, reading in read.items() if reading.skipped} == {"deadly.py"}
     ended = read["deadly.py"]
@@ -94,8 +94,8 @@ def test_a_pool_reports_a_file_that_ends_its_reader_and_detects_its_change(tmp_p
 def test_a_crew_resolves_all_but_the_files_that_end_it(tmp_path: Path, deadly: tuple[str, ...]) -> None:
     files = {**PROJECT, **dict.fromkeys(deadly, DEADLY_TO_RESOLVE)}
     root = written(tmp_path / "project", files).resolve()
-    with Readers(root, IndexSettings()) as crew:
-        read = list(crew.read(discover(root, IndexSettings()).found))
+    with Readers(root, CodeSettings()) as crew:
+        read = list(crew.read(discover(root, CodeSettings()).found))
         lessons = [LoadedFile(each.path, each.language, each.given, each.facts) for each in read]
         resolved = list(crew.resolve([each.path for each in read], lambda: [lessons]))
     assert sorted(each.path for each in resolved) == sorted(files)

@@ -42,7 +42,7 @@ _PATIENCE = 120
 
 def opened(place: str, tenant: str, blobs: str, *, clock: Callable[[], datetime] = now, lease: float = LEASE) -> Memory:
     worker.POLL_SECONDS = 0.05  # these are processes of their own
-    settings = Settings.make(jobs={"lease_seconds": lease}, upkeep={"timezone": "UTC"})
+    settings = Settings.make(jobs={"lease_seconds": lease}, maintenance={"timezone": "UTC"})
     return treering.open(place, tenant=tenant, blobs=blobs, settings=settings, clock=clock, background=False)
 
 

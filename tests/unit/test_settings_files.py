@@ -51,26 +51,26 @@ def test_without_files_everything_has_its_default(place: Place) -> None:
 def test_the_nearer_source_wins(place: Place) -> None:
     def seen(**environment: str) -> tuple[int, Origin]:
         loaded = place.load(argument, **environment)
-        return loaded.settings.recall.limit, loaded.origin("recall.limit")
+        return loaded.settings.search.limit, loaded.origin("search.limit")
 
     argument: Settings | None = None
-    place.user.write_text("[recall]\nlimit = 11\ncandidates = 300\n")
+    place.user.write_text("[search]\nlimit = 11\ncandidates = 300\n")
     assert seen() == (11, Origin.USER_FILE)
-    place.project.write_text("[recall]\nlimit = 12\n")
+    place.project.write_text("[search]\nlimit = 12\n")
     assert seen() == (12, Origin.PROJECT_FILE)
-    assert seen(TREERING_RECALL_LIMIT="13") == (13, Origin.ENVIRONMENT)
-    argument = Settings.make(recall={"limit": 10})
-    assert seen(TREERING_RECALL_LIMIT="13") == (10, Origin.ARGUMENT)
-    assert place.load(argument).settings.recall.candidates == 300
+    assert seen(TREERING_SEARCH_LIMIT="13") == (13, Origin.ENVIRONMENT)
+    argument = Settings.make(search={"limit": 10})
+    assert seen(TREERING_SEARCH_LIMIT="13") == (10, Origin.ARGUMENT)
+    assert place.load(argument).settings.search.candidates == 300
 
 
 def test_the_environment_holds_values_as_toml_writes_them(place: Place) -> None:
     given = {"INDEX_BUILT": '["out"]', "LEARN_ENABLED": "false", "UPKEEP_NIGHTLY": "0 4 * * *", "PACK_RULES_SHARE": "0"}
     settings = place.load(**{f"TREERING_{name}": value for name, value in given.items()}).settings
-    assert settings.index.built == ("out",)
+    assert settings.code.built == ("out",)
     assert settings.learn.enabled is False
-    assert settings.upkeep.nightly == "0 4 * * *"
-    assert settings.pack.rules_share == 0
+    assert settings.maintenance.nightly == "0 4 * * *"
+    assert settings.context.rules_share == 0
 
 
 def test_a_model_and_its_url_come_from_one_source(place: Place) -> None:
@@ -85,15 +85,15 @@ def test_a_model_and_its_url_come_from_one_source(place: Place) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[recall]\nlimti = 3", "there is no setting recall.limti; did you mean recall.limit?"),
-        ("[pakc]\nbudget = 3", "there is no setting pakc.budget; did you mean pack.budget?"),
+        ("[search]\nlimti = 3", "there is no setting search.limti; did you mean search.limit?"),
+        ("[contxet]\nbudget = 3", "there is no setting contxet.budget; did you mean context.budget?"),
         ("limit = 3", "there is no setting limit"),
-        ('[recall]\nlimit = "3"', "recall.limit = '3': expected a number"),
+        ('[search]\nlimit = "3"', "search.limit = '3': expected a number"),
         ("[learn]\nenabled = 1", "learn.enabled = 1: expected true or false"),
-        ("[recall]\nlimit = true", "recall.limit = True: expected a number"),
-        ("[recall]\nlimit = 0", "recall.limit = 0: Input should be greater than or equal to 1"),
-        ("[recall.limit]\nmost = 3", "recall.limit = {'most': 3}"),
-        ('[upkeep]\nnightly = "at night"', "is not a schedule"),
+        ("[search]\nlimit = true", "search.limit = True: expected a number"),
+        ("[search]\nlimit = 0", "search.limit = 0: Input should be greater than or equal to 1"),
+        ("[search.limit]\nmost = 3", "search.limit = {'most': 3}"),
+        ('[maintenance]\nnightly = "at night"', "is not a schedule"),
         ("recall = [", "not valid TOML"),
         ("a = " + "[" * 20_000, "not valid TOML"),
         ("#" * (MAX_FILE_BYTES + 1), "larger than 65,536 bytes"),
@@ -132,13 +132,13 @@ def test_what_is_not_a_text_file_is_not_read(place: Place, make: Callable[[Path]
 
 def test_a_link_is_followed_in_the_users_folder_only(place: Place, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere.toml"
-    elsewhere.write_text("[recall]\nlimit = 5\n")
+    elsewhere.write_text("[search]\nlimit = 5\n")
     place.project.symlink_to(elsewhere)
     loaded = place.load()
-    assert loaded.settings.recall.limit == 10
+    assert loaded.settings.search.limit == 10
     assert "symbolic link" in loaded.warnings[0]
     place.user.symlink_to(elsewhere)
-    assert place.load().settings.recall.limit == 5
+    assert place.load().settings.search.limit == 5
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -159,7 +159,7 @@ def test_a_project_sets_what_the_table_lists_and_nothing_else(place: Place, name
 def test_the_table_lists_settings_and_none_that_reach_beyond_the_repository() -> None:
     assert set(NAMES) >= PROJECT_KEYS.keys()
     sections = {name.split(".")[0] for name in PROJECT_KEYS}
-    assert sections == {"recall", "pack", "conversation", "working", "index", "agents"}
+    assert sections == {"search", "context", "conversation", "task", "code", "agents"}
     assert not {name.split(".")[1] for name in PROJECT_KEYS} & set(NEVER)
 
 
@@ -173,7 +173,7 @@ def test_a_project_sets_no_more_than_the_table_says(place: Place, name: str) -> 
 
 
 def test_a_warning_is_short_and_holds_nothing_that_a_terminal_obeys(place: Place) -> None:
-    place.project.write_text('[recall]\n"\\u001b[2J' + "x" * 10_000 + '" = 1\n')
+    place.project.write_text('[search]\n"\\u001b[2J' + "x" * 10_000 + '" = 1\n')
     (warning,) = place.load().warnings
     assert "\x1b" not in warning
     assert len(warning) < 600
@@ -183,13 +183,13 @@ def test_opening_a_memory_reads_the_files_and_logs_what_it_ignores(
     place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("TREERING_CONFIG_DIR", str(place.user.parent))
-    place.user.write_text("[recall]\nlimit = 4\n")
-    place.project.write_text('[pack]\nbudget = 500\n[writer]\nurl = "http://elsewhere"\n')
+    place.user.write_text("[search]\nlimit = 4\n")
+    place.project.write_text('[context]\nbudget = 500\n[writer]\nurl = "http://elsewhere"\n')
     with (
         caplog.at_level(logging.WARNING, "treering"),
         treering.open(place.root / "m.db", repository=place.root) as memory,
     ):
-        assert (memory.settings.recall.limit, memory.settings.pack.budget) == (4, 500)
+        assert (memory.settings.search.limit, memory.settings.context.budget) == (4, 500)
         assert memory.settings.writer.url == ""
     assert "writer.url cannot be set by a project" in caplog.text
 
@@ -200,17 +200,17 @@ def test_config_shows_each_value_and_its_origin(place: Place, monkeypatch: pytes
     for name in ("TREERING_EMBEDDER", "TREERING_TEST_SYNCHRONOUS"):
         monkeypatch.delenv(name)
     place.user.write_text('[writer]\nurl = "https://me:word@host/v1?key=abc"\nmodel = "m"\n')
-    place.project.write_text('[recall]\nlimit = 4\n[embedder]\nurl = "http://elsewhere"\n')
+    place.project.write_text('[search]\nlimit = 4\n[embedder]\nurl = "http://elsewhere"\n')
     shown = CliRunner().invoke(app, ["config"])
     assert shown.exit_code == 0
     assert "word" not in shown.stdout
     document = json.loads(CliRunner().invoke(app, ["config", "--json"]).stdout)
     assert tuple(document["settings"]) == NAMES
-    assert document["settings"]["recall.limit"] == {"value": 4, "origin": "project file"}
+    assert document["settings"]["search.limit"] == {"value": 4, "origin": "project file"}
     assert document["settings"]["writer.url"] == {"value": "https://***@host/v1?***", "origin": "user file"}
     assert len(document["warnings"]) == 1
     few = json.loads(CliRunner().invoke(app, ["config", "--json", "--changed"]).stdout)
-    assert set(few["settings"]) == {"recall.limit", "writer.url", "writer.model"}
+    assert set(few["settings"]) == {"search.limit", "writer.url", "writer.model"}
 
 
 def test_secrets_in_values_are_masked() -> None:

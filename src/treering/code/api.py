@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from treering.code.scip.merge import ScipFile
     from treering.code.sources import CodeSources
     from treering.core.scope import Scope
-    from treering.core.settings import IndexSettings
+    from treering.core.settings import CodeSettings
     from treering.ports.clock import Clock
     from treering.ports.store import Store
 
@@ -65,7 +65,7 @@ class Code:
         scope: Scope,
         store: Store,
         clock: Clock,
-        settings: IndexSettings,
+        settings: CodeSettings,
         sources: CodeSources,
         *,
         location_search: LocationSearch,

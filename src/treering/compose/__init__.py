@@ -121,7 +121,7 @@ def open(
     if wanted and not store.read_only:
         from treering.compose import workers as workers_module
 
-        thread = workers_module.background(scope, store, make_workers, chosen.upkeep, stop)
+        thread = workers_module.background(scope, store, make_workers, chosen.maintenance, stop)
     services = Services(
         scope=scope,
         settings=chosen,
@@ -187,14 +187,14 @@ def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Upkeep[H
 
 def _check_schedule(settings: Settings) -> None:
     """`InvalidInput` for an unknown time zone or stage: raised here, because maintenance is loaded later."""
-    if settings.upkeep.by_hand:
+    if settings.maintenance.by_hand:
         from treering.maintenance.stages import check_stages
 
-        check_stages(settings.upkeep.by_hand)
-    if settings.upkeep.timezone:
+        check_stages(settings.maintenance.by_hand)
+    if settings.maintenance.timezone:
         from treering.maintenance.schedule import zone_named
 
-        zone_named(settings.upkeep.timezone)
+        zone_named(settings.maintenance.timezone)
 
 
 def _models(settings: Settings) -> Models:

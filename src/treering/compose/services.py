@@ -179,9 +179,7 @@ class Services:
 
         work = ChunkEmbedding(self.scope, self.store, self.clock, self.settings)
         search = LocationSearch(work, self.models, self.new_id, may_leave)
-        made = Code(
-            self.scope, self.store, self.clock, self.settings.index, self.code_sources(), location_search=search
-        )
+        made = Code(self.scope, self.store, self.clock, self.settings.code, self.code_sources(), location_search=search)
         self._flushes.append(made.store_vectors)
         return made
 

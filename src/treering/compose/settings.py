@@ -47,7 +47,7 @@ class LoadedSettings:
 
     settings: Settings
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    """By name, such as `recall.limit`; a setting that is not here has its default."""
+    """By name, such as `search.limit`; a setting that is not here has its default."""
     user_file: Path = Path()
     project_file: Path = Path()
     warnings: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ def config_directory(environment: Mapping[str, str]) -> Path:
 
 
 def setting_names() -> Iterator[str]:
-    """Every setting, such as `recall.limit`."""
+    """Every setting, such as `search.limit`."""
     for section, kind in _sections().items():
         yield from (f"{section}.{name}" for name in kind.model_fields)
 

@@ -18,7 +18,7 @@ from treering.jobs.worker import Handler, JobLease, Worker
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
-    from treering.core.settings import Settings, UpkeepSettings
+    from treering.core.settings import MaintenanceSettings, Settings
     from treering.jobs.stage import StageRun
     from treering.maintenance.api import Upkeep
     from treering.maintenance.background import Background
@@ -48,8 +48,10 @@ def workers(
     from treering.maintenance.stages import STAGES, nightly
 
     name = f"{socket.gethostname()}:{os.getpid()}"
-    stages = nightly(settings.upkeep, staleness=partial(_mark_stale, root), vectors=_make_vectors, report=_count_health)
-    zone = zone_named(settings.upkeep.timezone)
+    stages = nightly(
+        settings.maintenance, staleness=partial(_mark_stale, root), vectors=_make_vectors, report=_count_health
+    )
+    zone = zone_named(settings.maintenance.timezone)
     maintenance = Maintenance(store, stages, settings, models, clock, new_id, name, stop, zone)
     handlers = {**_handlers(store, models, settings, clock, stop), MAINTAIN: maintenance.do}
 
@@ -66,7 +68,7 @@ def background(
     scope: Scope,
     store: Store,
     make_workers: Callable[[Store], tuple[Worker, Upkeep[HealthReport]]],
-    times: UpkeepSettings,
+    times: MaintenanceSettings,
     stop: threading.Event,
 ) -> Background:
     """A thread that starts when this store queues a job; `make_workers` creates its workers on the guarded store."""

@@ -128,7 +128,7 @@ class Episodes:
 
     def around(self, event: Moment, *, sessions: int = 3, limit: int | None = None) -> EpisodeAnswer:
         """What was done some sessions before and after: of a moment, or of what is kept under an id."""
-        most = self.settings.recall.limit_max if limit is None else self._limit(limit)
+        most = self.settings.search.limit_max if limit is None else self._limit(limit)
         with self.store.reading(self.scope, self.clock()) as tx:
             return around(tx, event, sessions, most)
 
@@ -146,7 +146,7 @@ class Episodes:
             since=None if since is None else moment_of(since, now),
             before=None if before is None else moment_of(before, now),
         )
-        most = self.settings.recall.limit_max if limit is None else self._limit(limit)
+        most = self.settings.search.limit_max if limit is None else self._limit(limit)
         with self.store.reading(self.scope, now) as tx:
             return during(tx, where.replace(happened=span), most)
 

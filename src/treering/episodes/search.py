@@ -131,8 +131,8 @@ def _at_hand(tx: Transaction, where: EpisodeFilter, limit: int, settings: Settin
 def check(query: object, limit: object, settings: Settings) -> None:
     if not isinstance(query, str):
         raise InvalidInput(f"the query is a {type(query).__name__}; ask in words")
-    if type(limit) is not int or not 1 <= limit <= settings.recall.limit_max:
-        raise InvalidInput(f"limit is {limit}; ask for 1 to {settings.recall.limit_max}, or use export")
+    if type(limit) is not int or not 1 <= limit <= settings.search.limit_max:
+        raise InvalidInput(f"limit is {limit}; ask for 1 to {settings.search.limit_max}, or use export")
 
 
 def by_words(tx: Transaction, text: str, where: EpisodeFilter) -> Sequence[str]:

@@ -185,7 +185,7 @@ class Maintenance:
             return
 
     def _remove_old(self, scope: Scope, stage: str) -> None:
-        kept = self.settings.upkeep.keep_runs
+        kept = self.settings.maintenance.keep_runs
         with self.store.transaction(scope, self.clock()) as tx:
             runs = runs_of(tx, stage, limit=kept)
             if len(runs) == kept:

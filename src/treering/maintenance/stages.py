@@ -12,7 +12,7 @@ from treering.maintenance.principals import for_everybody
 from treering.maintenance.schedule import Stage
 
 if TYPE_CHECKING:
-    from treering.core.settings import UpkeepSettings
+    from treering.core.settings import MaintenanceSettings
 
 STAGES = (
     "enrich",
@@ -35,7 +35,7 @@ Counted = Callable[[StageRun], Mapping[str, int]]
 
 
 def nightly(
-    settings: UpkeepSettings, *, staleness: StageWork, vectors: StageWork, report: Counted
+    settings: MaintenanceSettings, *, staleness: StageWork, vectors: StageWork, report: Counted
 ) -> tuple[Stage, ...]:
     """All stages. What looks at repositories, vectors and health lies in other rooms and is handed in.
 
@@ -60,10 +60,10 @@ def nightly(
 
 def check_stages(names: Collection[str]) -> None:
     if unknown := set(names) - set(STAGES):
-        raise InvalidInput(f"upkeep.by_hand: no stage {', '.join(sorted(unknown))}; use {', '.join(STAGES)}")
+        raise InvalidInput(f"maintenance.by_hand: no stage {', '.join(sorted(unknown))}; use {', '.join(STAGES)}")
 
 
-def _cron(stage: str, settings: UpkeepSettings) -> str:
+def _cron(stage: str, settings: MaintenanceSettings) -> str:
     if stage in settings.by_hand:
         return ""
     return settings.weekly if stage in WEEKLY else settings.nightly

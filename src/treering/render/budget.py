@@ -9,7 +9,7 @@ from treering.core.delimiters import escaped, one_line
 from treering.core.errors import InvalidInput
 from treering.core.excerpts import ELLIPSIS, shortened
 from treering.core.phases import OTHER, PHASE_BUDGETS, PHASE_SHARES, Phase
-from treering.core.settings import PackSettings
+from treering.core.settings import ContextSettings
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.render.overlap import repetitions
 from treering.render.passages import (
@@ -33,7 +33,7 @@ MAX_PASSES = 5  # parts counted one by one come to more than the whole; what is 
 Reason = Literal["overlap", "budget", "type share", "rules share"]
 # Costs are counted before the numbers are known; few packings hold more items.
 WIDE = 100
-DEFAULTS = PackSettings()
+DEFAULTS = ContextSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class _Terms:
     phase: Phase | None
     budget: int
     count: CountTokens
-    settings: PackSettings
+    settings: ContextSettings
     reflection: str = ""
     rules: frozenset[str] = frozenset()
 
@@ -112,7 +112,7 @@ def render_context(
     phase: Phase | None = None,
     budget: int | None = None,
     count: CountTokens = estimate_tokens,
-    settings: PackSettings = DEFAULTS,
+    settings: ContextSettings = DEFAULTS,
     reflection: Hit | None = None,
     rules: Sequence[Hit] = (),
 ) -> RenderedContext:
@@ -182,7 +182,7 @@ def _chosen_rules(rules: Sequence[Hit], share: int, terms: _Terms) -> tuple[list
     return chosen, spent
 
 
-def _budget(phase: Phase | None, budget: int | None, settings: PackSettings) -> int:
+def _budget(phase: Phase | None, budget: int | None, settings: ContextSettings) -> int:
     if budget is None:
         return PHASE_BUDGETS[phase] if phase else settings.budget
     if type(budget) is not int or budget < 0:

@@ -89,7 +89,7 @@ def code_request(
     named = bool(code) or names_code(where)
     if code is False or allowed is None or not (named or asks_for_place(query)):
         return None
-    certain = settings.recall.certain
+    certain = settings.search.certain
     return CodeRequest(
         where=allowed,
         limit=limit,

@@ -83,7 +83,7 @@ class Paths:
 
     def search(self, filters: Mapping[str, Filter], *, enough: int) -> Found:
         """Candidates of all paths. Filters that leave too few of them are applied before the search, not after."""
-        kinds, most = tuple(filters), max(self.settings.recall.candidates, 2 * enough)
+        kinds, most = tuple(filters), max(self.settings.search.candidates, 2 * enough)
         found = self._fused(self.meaning.candidates(self.tx, self._wanted, kinds, most=most), filters, enough)
         if len(found.order) >= enough or not found.refused:
             return found
@@ -153,7 +153,7 @@ class Paths:
         narrow = {kind: where for kind, where in filters.items() if kind in present}
         ids = self.tx.index.matching_ids(narrow, np.sort(candidates.number[best]))
         order = np.array([row for row in best.tolist() if int(candidates.number[row]) in ids], np.int64)
-        certain = enough is None or fused.total[order].max(initial=0.0) >= self.settings.recall.certain
+        certain = enough is None or fused.total[order].max(initial=0.0) >= self.settings.search.certain
         return Found(candidates, fused, order, ids, self._wanted, refused=len(best) - len(order), certain=bool(certain))
 
     def _related(
@@ -178,9 +178,10 @@ class Paths:
         return (*times.spans, *(span for anchor in times.anchors if (span := self._dated(anchor)) is not None))
 
     def _dated(self, anchor: Anchor) -> TimeRange | None:
-        index, recall = self.tx.index, self.settings.recall
+        index = self.tx.index
         asked = understand(anchor.phrase, self.tx.now, languages=index.languages())
-        seen = index.candidates(IndexQuery(asked.codes), tuple(_ANYTHING), limit=recall.candidates)
+        limit = self.settings.search.candidates
+        seen = index.candidates(IndexQuery(asked.codes), tuple(_ANYTHING), limit=limit)
         telling = np.flatnonzero(seen.words > 0)
         there = index.matching_ids(_ANYTHING, np.sort(seen.number[telling]))
         known = [row for row in telling.tolist() if int(seen.number[row]) in there]

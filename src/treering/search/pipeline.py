@@ -230,7 +230,7 @@ class _Search:
         with self.watch.stage("fold"):
             best = ranked[: 2 * self.wanted.limit]
             alone = {each.number: () for each in best}
-            shown = alone if self.wanted.repeated else folded(best, self.settings.recall.alike)
+            shown = alone if self.wanted.repeated else folded(best, self.settings.search.alike)
         by_number = {each.number: each for each in ranked}
         results: list[Ranked] = []
         lost: list[tuple[Ranked, str]] = []
@@ -254,8 +254,8 @@ def search(
     """
     if not isinstance(wanted.query, str):
         raise InvalidInput(f"the query is a {type(wanted.query).__name__}; ask in words")
-    if type(wanted.limit) is not int or not 1 <= wanted.limit <= settings.recall.limit_max:
-        raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.recall.limit_max}, or use export")
+    if type(wanted.limit) is not int or not 1 <= wanted.limit <= settings.search.limit_max:
+        raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.search.limit_max}, or use export")
     if wanted.precise:
         wanted = replace(wanted, filters=holding(wanted.filters, now))
     if not wanted.filters:

@@ -127,7 +127,7 @@ class Precise:
 
     def _candidates(self, filters: Mapping[str, Filter]) -> Candidates:
         """The best by words and by vector; where the filters keep some out that hid others, among those that pass."""
-        index, kinds, most = self.tx.index, tuple(filters), self.settings.recall.candidates
+        index, kinds, most = self.tx.index, tuple(filters), self.settings.search.candidates
         wanted = self.meaning.wanted(self._telling.codes())
         seen = self.meaning.candidates(self.tx, wanted, kinds, most=most)
         if int((seen.words > 0).sum()) < most or len(index.matching_ids(filters, np.sort(seen.number))) == len(seen):

@@ -22,7 +22,7 @@ FEEDBACK_WORDS = 10  # most distinctive words of the best results that the secon
 
 def with_feedback(tx: Transaction, found: Found, settings: Settings) -> Found:
     """Prefer candidates that share rare words with the best, or whose vectors lie near theirs."""
-    best = np.sort(found.candidates.number[found.order[: settings.recall.feedback]])
+    best = np.sort(found.candidates.number[found.order[: settings.search.feedback]])
     if not len(best):
         return found
     columns = {"feedback_words": _shared_words(tx, found, best)}

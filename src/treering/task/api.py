@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Injected
-from treering.core.settings import WorkingSettings
+from treering.core.settings import TaskSettings
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.core.turns import TASK, Turn
 from treering.core.values import EMPTY, FrozenMap, Value, thaw
@@ -51,7 +51,7 @@ class Task:
     def __init__(
         self,
         task_store: TaskStore,
-        settings: WorkingSettings,
+        settings: TaskSettings,
         *,
         count: CountTokens,
         find: FindPassages,

@@ -73,7 +73,7 @@ def open_task(
     )
     task = Task(
         task_store,
-        settings.working,
+        settings.task,
         count=_token_counter(services, model, count),
         find=passage_finder(services.search, name),
         store_episode=services.store_episode,

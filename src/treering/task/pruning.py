@@ -261,5 +261,5 @@ def _fold(state: TaskState, section: Section, items: Sequence[TaskItem]) -> Step
 def _warning(sections: Sequence[Section]) -> str:
     return (
         f"{', '.join(sections)}: over budget after all cold items were moved out, so the rest was summarised; "
-        "split the task, or raise `working.total`"
+        "split the task, or raise `task.total`"
     )

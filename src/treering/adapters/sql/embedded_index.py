@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.adapters.sql.context import TransactionContext
-    from treering.core.settings import RecallSettings
+    from treering.core.settings import SearchSettings
 
 MAX_RESCORED = 1_500  # vectors compared exactly after their sign bits; fewer lose recall, more cost time
 
@@ -119,7 +119,7 @@ class EmbeddedIndex(SqlIndex):
     def __init__(self, context: TransactionContext, loaded: ProjectIndex) -> None:
         super().__init__(context, loaded.unstored)
         self._loaded = loaded
-        self._settings: RecallSettings = context.settings.recall
+        self._settings: SearchSettings = context.settings.search
         self._read: IndexState | None = None
         self._models_read: set[str] = set()
         self._scored: tuple[IndexQuery, WordScores] | None = None

@@ -19,7 +19,7 @@ from treering.code.limits import CHUNK_LIMITS
 
 if TYPE_CHECKING:
     from treering.code.files.discovery import DiscoveredFile
-    from treering.core.settings import IndexSettings
+    from treering.core.settings import CodeSettings
     from treering.ports.code import ListedFile
 
 InThisProcess = Callable[[Sequence[str]], Iterator[Resolution]]
@@ -31,7 +31,7 @@ class FileExecutor:
     def __init__(
         self,
         root: Path,
-        settings: IndexSettings,
+        settings: CodeSettings,
         fatal: Mapping[str, str],
         *,
         many: bool,

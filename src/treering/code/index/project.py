@@ -15,7 +15,7 @@ from treering.ports.processes import ProcessEnded, WriterProcess
 if TYPE_CHECKING:
     from treering.code.files.outer_ignore_rules import GitHome
     from treering.core.scope import Scope
-    from treering.core.settings import IndexSettings
+    from treering.core.settings import CodeSettings
     from treering.ports.clock import Clock
     from treering.ports.code import CodeIndex, IndexLease
     from treering.ports.store import Store
@@ -30,7 +30,7 @@ class IndexedProject:
     scope: Scope
     store: Store
     clock: Clock
-    settings: IndexSettings
+    settings: CodeSettings
     root: Path
     owner: str
     """Name of the writer, unique among all processes and threads."""

@@ -16,11 +16,11 @@ from treering.code.limits import CHUNK_LIMITS
 from treering.core.errors import MissingDependency
 
 if TYPE_CHECKING:
-    from treering.core.settings import IndexSettings
+    from treering.core.settings import CodeSettings
     from treering.ports.code import CodeIndex
 
 
-def chunks_in(root: Path, paths: Collection[str], index: CodeIndex, settings: IndexSettings) -> Mapping[str, CodeChunk]:
+def chunks_in(root: Path, paths: Collection[str], index: CodeIndex, settings: CodeSettings) -> Mapping[str, CodeChunk]:
     """The chunks of files as they are on disk now, by digest; files that cannot be read are left out."""
     found = dict[str, CodeChunk]()
     for file in index.contents(sorted(set(paths))):

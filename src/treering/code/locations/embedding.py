@@ -99,7 +99,7 @@ class ChunkEmbedding:
             if state is None or not waiting:
                 return None
             lacking = [each for each in waiting if each.digest not in known]
-            there = chunks_in(Path(state.root), {each.path for each in lacking}, tx.code, self.settings.index)
+            there = chunks_in(Path(state.root), {each.path for each in lacking}, tx.code, self.settings.code)
         texts = {each.digest: embedded_text(there[each.digest]) for each in lacking if each.digest in there}
         sent = {digest: text for digest, text in texts.items() if text_may_leave(text, embedder.location)}
         if not embedder.local:

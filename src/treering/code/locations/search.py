@@ -156,7 +156,7 @@ class LocationSearch:
         return queue_chunk_embedding(self._work, self._models, self._new_id)
 
     def _with_text(self, found: Sequence[ChunkMatch], root: Path | None) -> Iterator[CodePlace]:
-        settings, texts = self._work.settings.index, dict[str, str]()
+        settings, texts = self._work.settings.code, dict[str, str]()
         if root is not None and SHOWN_LINES:
             from treering.code.locations.chunk_texts import chunks_in
 

@@ -3,8 +3,8 @@
 from pydantic import Field
 
 from treering.core.settings.agents import AgentSettings
-from treering.core.settings.conversation import ConversationSettings, WorkingSettings
-from treering.core.settings.index import IndexSettings
+from treering.core.settings.code import CodeSettings
+from treering.core.settings.conversation import ConversationSettings, TaskSettings
 from treering.core.settings.knowledge import (
     EntitySettings,
     EpisodeConsolidationSettings,
@@ -17,39 +17,45 @@ from treering.core.settings.knowledge import (
 from treering.core.settings.models import EmbedderSettings, RerankerSettings, WriterSettings
 from treering.core.settings.patterns import PatternSettings
 from treering.core.settings.search import (
-    PackSettings,
+    ContextSettings,
     PreciseSettings,
-    RecallSettings,
+    SearchSettings,
     TrustSettings,
 )
-from treering.core.settings.store import JobSettings, KnowledgeSettings, SecretSettings, StoreSettings, UpkeepSettings
+from treering.core.settings.store import (
+    JobSettings,
+    KnowledgeSettings,
+    MaintenanceSettings,
+    SecretSettings,
+    StoreSettings,
+)
 from treering.core.values import Value
 
 __all__ = [
     "AgentSettings",
+    "CodeSettings",
+    "ContextSettings",
     "ConversationSettings",
     "EmbedderSettings",
     "EntitySettings",
     "EpisodeConsolidationSettings",
     "EpisodeSettings",
     "ForgettingSettings",
-    "IndexSettings",
     "JobSettings",
     "KnowledgeSettings",
     "LearnSettings",
-    "PackSettings",
+    "MaintenanceSettings",
     "PatternSettings",
     "PreciseSettings",
-    "RecallSettings",
     "ReflectionSettings",
     "RerankerSettings",
+    "SearchSettings",
     "SecretSettings",
     "Settings",
     "StalenessSettings",
     "StoreSettings",
+    "TaskSettings",
     "TrustSettings",
-    "UpkeepSettings",
-    "WorkingSettings",
     "WriterSettings",
 ]
 
@@ -61,8 +67,8 @@ class Settings(Value):
     secrets: SecretSettings = Field(default_factory=SecretSettings.defaults)
     knowledge: KnowledgeSettings = Field(default_factory=KnowledgeSettings.defaults)
     jobs: JobSettings = Field(default_factory=JobSettings.defaults)
-    upkeep: UpkeepSettings = Field(default_factory=UpkeepSettings.defaults)
-    recall: RecallSettings = Field(default_factory=RecallSettings.defaults)
+    maintenance: MaintenanceSettings = Field(default_factory=MaintenanceSettings.defaults)
+    search: SearchSettings = Field(default_factory=SearchSettings.defaults)
     precise: PreciseSettings = Field(default_factory=PreciseSettings.defaults)
     trust: TrustSettings = Field(default_factory=TrustSettings.defaults)
     forgetting: ForgettingSettings = Field(default_factory=ForgettingSettings.defaults)
@@ -71,13 +77,13 @@ class Settings(Value):
     embedder: EmbedderSettings = Field(default_factory=EmbedderSettings.defaults)
     reranker: RerankerSettings = Field(default_factory=RerankerSettings.defaults)
     writer: WriterSettings = Field(default_factory=WriterSettings.defaults)
-    pack: PackSettings = Field(default_factory=PackSettings.defaults)
+    context: ContextSettings = Field(default_factory=ContextSettings.defaults)
     conversation: ConversationSettings = Field(default_factory=ConversationSettings.defaults)
-    working: WorkingSettings = Field(default_factory=WorkingSettings.defaults)
+    task: TaskSettings = Field(default_factory=TaskSettings.defaults)
     learn: LearnSettings = Field(default_factory=LearnSettings.defaults)
     entities: EntitySettings = Field(default_factory=EntitySettings.defaults)
     episodes: EpisodeSettings = Field(default_factory=EpisodeSettings.defaults)
     consolidation: EpisodeConsolidationSettings = Field(default_factory=EpisodeConsolidationSettings.defaults)
     patterns: PatternSettings = Field(default_factory=PatternSettings.defaults)
-    index: IndexSettings = Field(default_factory=IndexSettings.defaults)
+    code: CodeSettings = Field(default_factory=CodeSettings.defaults)
     agents: AgentSettings = Field(default_factory=AgentSettings.defaults)

@@ -36,7 +36,7 @@ class ConversationSettings(Value):
     """Windows of models that the table does not know, or knows otherwise: `{"my-model": {"limit": 32768}}`."""
 
 
-class WorkingSettings(Value):
+class TaskSettings(Value):
     """A task's working memory. The sections divide `total` in the proportion of these numbers."""
 
     total: int = Field(default=20_000, ge=1_000)

@@ -1,11 +1,11 @@
-"""How records are found, judged and packed."""
+"""How records are found and ranked, and how much of a context they take."""
 
 from pydantic import Field
 
 from treering.core.values import Value
 
 
-class RecallSettings(Value):
+class SearchSettings(Value):
     limit: int = Field(default=10, ge=1)
     limit_max: int = Field(default=1_000, ge=1)
     """More than this is an export."""
@@ -40,7 +40,7 @@ class TrustSettings(Value):
     """After a month a record is half as recent: about how long a piece of work stays in mind."""
 
 
-class PackSettings(Value):
+class ContextSettings(Value):
     budget: int = Field(default=2_000, ge=0)
     """Tokens of context where neither a budget nor a phase is named: what most phases take."""
     reflection_share: float = Field(default=0.15, ge=0, le=1)

@@ -77,7 +77,7 @@ class JobSettings(Value):
     """Dead letters are kept until a season has passed without anybody trying them again."""
 
 
-class UpkeepSettings(Value):
+class MaintenanceSettings(Value):
     """When maintenance runs: five fields of cron. An empty one leaves it to the user or the caller to start it."""
 
     timezone: str = ""

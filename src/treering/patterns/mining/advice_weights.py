@@ -34,6 +34,3 @@ class AdviceWeights(Value):
     worked: float = Field(default=0.3, ge=0, le=1)
     """Share of a failure's weight that goes to the steps that led out of it, wherever they stood; the rest goes to the
     step that followed."""
-
-
-ADVICE_WEIGHTS = AdviceWeights.defaults()

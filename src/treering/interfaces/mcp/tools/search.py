@@ -153,7 +153,7 @@ def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchRe
     nothing = "" if found.hits or found.unreadable else _NOTHING
     notes = [note for note in (nothing, doubt, *without, damaged) if note]
     spent = estimate_tokens(delimited(MEMORY, "\n".join((*notes, _more(len(found))))))
-    packed = render_context(found.hits, budget=max(0, room - spent), settings=settings.pack)
+    packed = render_context(found.hits, budget=max(0, room - spent), settings=settings.context)
     items = {item.id: item for item in packed.items}
     shown = [(hit, items[hit.id]) for hit in found if hit.id in items]
     results = tuple(_found(hit, item.text, truncated=item.truncated) for hit, item in shown)

@@ -5,7 +5,7 @@ from pydantic import Field
 from treering.core.values import Labels, Value
 
 
-class IndexSettings(Value):
+class CodeSettings(Value):
     largest_file: int = Field(default=1_000_000, ge=1)
     """Bytes above which a file is data or generated: the longest files that people write stay far below."""
     vendored: Labels = (
