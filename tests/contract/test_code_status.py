@@ -199,7 +199,7 @@ def test_other_chunk_settings_split_the_files_again(
     memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code.index(root)
-    for module in ("build.version", "build.executor", "build.worker_pool", "locations.chunk_texts"):
+    for module in ("index.version", "index.executor", "index.worker_pool", "locations.chunk_texts"):
         monkeypatch.setattr(f"treering.code.{module}.CHUNK_LIMITS", ChunkLimits(most_bytes=200, joined_bytes=0))
     smaller = code_of(memory)
     assert smaller.status().outdated

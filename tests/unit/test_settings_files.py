@@ -65,7 +65,12 @@ def test_the_nearer_source_wins(place: Place) -> None:
 
 
 def test_the_environment_holds_values_as_toml_writes_them(place: Place) -> None:
-    given = {"INDEX_BUILT": '["out"]', "LEARN_ENABLED": "false", "UPKEEP_NIGHTLY": "0 4 * * *", "PACK_RULES_SHARE": "0"}
+    given = {
+        "CODE_BUILT": '["out"]',
+        "LEARN_ENABLED": "false",
+        "MAINTENANCE_NIGHTLY": "0 4 * * *",
+        "CONTEXT_RULES_SHARE": "0",
+    }
     settings = place.load(**{f"TREERING_{name}": value for name, value in given.items()}).settings
     assert settings.code.built == ("out",)
     assert settings.learn.enabled is False
