@@ -14,9 +14,9 @@ from treering.core.patterns import Applicability, Evidence, Pattern, PatternCate
 from treering.core.settings.patterns import PatternSettings
 from treering.core.task_features import features_of
 from treering.patterns.matching.index import PatternIndex
-from treering.patterns.matching.ranking import Ranked, ranked
+from treering.patterns.matching.ranking import RankedPattern, ranked
 
-Find = Callable[[Mapping[str, Any]], list[Ranked]]
+Find = Callable[[Mapping[str, Any]], list[RankedPattern]]
 
 SIZES = (1_000, 5_000, 20_000)
 TASKS = 200
@@ -123,7 +123,7 @@ def task(chance: random.Random) -> Mapping[str, Any]:
     )
 
 
-def by_brute_force(patterns: list[Pattern], features: Mapping[str, Any]) -> list[Ranked]:
+def by_brute_force(patterns: list[Pattern], features: Mapping[str, Any]) -> list[RankedPattern]:
     """Every validated pattern is asked, and all that apply are ranked."""
     in_use = (each for each in patterns if each.status is PatternStatus.VALIDATED)
     return ranked((each for each in in_use if applies(each.applicability, features)), features, NOW)
@@ -135,7 +135,7 @@ class Run:
 
     clock: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
-    answers: list[list[Ranked]] = field(default_factory=list)
+    answers: list[list[RankedPattern]] = field(default_factory=list)
 
 
 def timed(find: Find, tasks: list[Mapping[str, Any]]) -> Run:
@@ -159,10 +159,14 @@ def rows(size: int, world: str, shares: Mapping[str, float]) -> Iterator[tuple[o
     labels_only = PatternIndex(patterns, tree=False)
     validated = sum(each.status is PatternStatus.VALIDATED for each in patterns)
     ways: tuple[tuple[str, Find, Callable[[Mapping[str, Any]], int]], ...] = (
-        ("index: best first", lambda features: index.best(features, NOW), index.asked),
-        ("labels alone: best first", lambda features: labels_only.best(features, NOW), labels_only.asked),
-        ("index: all that apply, then ranked", _in_two_steps(index), index.asked),
-        ("labels alone: all that apply, then ranked", _in_two_steps(labels_only), labels_only.asked),
+        ("index: best first", lambda features: index.best(features, NOW), index.checked_count),
+        (
+            "labels alone: best first",
+            lambda features: labels_only.best(features, NOW),
+            labels_only.checked_count,
+        ),
+        ("index: all that apply, then ranked", _in_two_steps(index), index.checked_count),
+        ("labels alone: all that apply, then ranked", _in_two_steps(labels_only), labels_only.checked_count),
         (BRUTE, lambda features: by_brute_force(patterns, features), lambda _: validated),
     )
     expected = [by_brute_force(patterns, features) for features in tasks[:BRUTE_TASKS]]

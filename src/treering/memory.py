@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from treering.knowledge.api import KnowledgeBase
     from treering.knowledge.authors import Author, Reason
     from treering.knowledge.removal.proof import Forgotten
-    from treering.maintenance.api import Upkeep
-    from treering.maintenance.doctor import Report
-    from treering.maintenance.health_report import HealthReport
+    from treering.maintenance.api import Maintenance
+    from treering.maintenance.doctor import DoctorReport
     from treering.maintenance.inline_jobs import JobsLeft
     from treering.maintenance.stats import Stats
     from treering.patterns.api import Patterns
@@ -90,9 +89,9 @@ class Parts(Protocol):
     @property
     def archive(self) -> Archive: ...
     @property
-    def maintenance(self) -> Upkeep[HealthReport]: ...
+    def maintenance(self) -> Maintenance: ...
     def stats(self) -> Stats: ...
-    def doctor(self, *, repair: bool) -> Report: ...
+    def doctor(self, *, repair: bool) -> DoctorReport: ...
     def settle(self, timeout: float) -> SettleReport: ...
     def run_small_jobs(self, seconds: float | None) -> JobsLeft: ...
     def note_injection(self, ids: Iterable[str], *, via: str, tokens: int = 0) -> None: ...
@@ -319,7 +318,7 @@ class Memory:
         return self._parts.entities
 
     @property
-    def maintenance(self) -> Upkeep[HealthReport]:
+    def maintenance(self) -> Maintenance:
         """Scheduled work on the store: `run` stages, list what is `due` and past `runs`, make a health `report`."""
         return self._parts.maintenance
 
@@ -400,7 +399,7 @@ class Memory:
         """Counts of what this project holds."""
         return self._parts.stats()
 
-    def doctor(self, *, repair: bool = False) -> Report:
+    def doctor(self, *, repair: bool = False) -> DoctorReport:
         """Check this memory; with `repair`, rebuild what is derived first."""
         return self._parts.doctor(repair=repair)
 

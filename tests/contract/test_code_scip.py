@@ -206,7 +206,7 @@ def test_no_source_is_read_through_a_link_or_beyond_the_limit(memory: Memory, ro
     assert "1 rejected: the file is not in the project" in said
     assert further(memory) == {GraphSource.SCIP: {"second.py::again": "tools.py::other"}}
     small = code_of(memory, largest_file=8)._project.at(root)
-    with pytest.raises(InvalidInput, match="is of other code"):
+    with pytest.raises(InvalidInput, match="does not match this project"):
         add_scip(small, read_scip_files([tmp_path / "index.scip"], 1_000_000))
 
 

@@ -70,7 +70,7 @@ def test_no_secret_of_the_code_is_stored(memory: Memory, root: Path, many_files:
     done = code_of(memory, many_files=many_files).index(root)
     assert done.read == len(FILES)
     now = memory._parts.clock()
-    assert memory.store.raw_traces(memory.scope, now, NEEDLES).found == ()
+    assert memory.store.find_traces(memory.scope, now, NEEDLES).found == ()
     with memory.store.reading(memory.scope, now) as tx:
         files = list(tx.code.contents())
         facts = tx.code.facts([file.path for file in files])

@@ -249,7 +249,7 @@ def test_purging_takes_reflections_what_stood_for_it_and_every_trace_once(
         steady.forget(id)
     swept = list[int]()
     erase_traces = type(steady.store).erase_traces
-    monkeypatch.setattr(type(steady.store), "forget_traces", lambda *given: (swept.append(1), erase_traces(*given)))
+    monkeypatch.setattr(type(steady.store), "erase_traces", lambda *given: (swept.append(1), erase_traces(*given)))
 
     assert steady.episodes.purge_deleted(0) == 2
 

@@ -86,7 +86,7 @@ def test_originals_stay_as_they_are_where_the_new_episode_is_not_what_was_writte
 
     with monkeypatch.context() as broken:
         broken.setattr(EpisodeRecords, "get", damaged)
-        with pytest.raises(StoreError, match="not stored as it was written"):
+        with pytest.raises(StoreError, match="not stored as written"):
             consolidate(memory)
     assert all_of(memory, deleted=None) == before
 
@@ -153,7 +153,7 @@ def test_what_is_taken_apart_is_as_it_was_and_stays_apart(memory: Memory) -> Non
         assert found[each.id].replace(lifecycle=each.lifecycle, version=each.version) == each
     assert set(all_of(memory, deleted=True)) == {one.id}
     assert not consolidate(memory).counts["clusters"]
-    with pytest.raises(Conflict, match="taken apart already; its members are e0, e1, e2"):
+    with pytest.raises(Conflict, match="dissolved already; its members are e0, e1, e2"):
         dissolve(memory.scope, memory.store, NOW, one.id)
 
 
@@ -211,7 +211,7 @@ def test_with_the_last_one_leaves_what_it_took_in(memory: Memory) -> None:
 
 def test_only_what_stands_for_others_can_be_taken_apart(memory: Memory) -> None:
     keep(memory, episode("plain"))
-    with pytest.raises(InvalidInput, match="stands for no others"):
+    with pytest.raises(InvalidInput, match="is not a consolidated episode"):
         dissolve(memory.scope, memory.store, NOW, "plain")
     with pytest.raises(NotFound):
         dissolve(memory.scope, memory.store, NOW, "nowhere")

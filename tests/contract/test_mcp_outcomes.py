@@ -58,7 +58,7 @@ def test_what_cannot_be_counted_for_a_pattern_is_told_and_the_task_is_kept_once(
     def refuse(*_told: object, **_more: object) -> None:
         raise InvalidInput("it took another form meanwhile")
 
-    monkeypatch.setattr("treering.patterns.operations.PatternCare.record_application", refuse)
+    monkeypatch.setattr("treering.patterns.api.Patterns.record_application", refuse)
     told = agent.call("report_outcome", task="Brew tea", outcome="success", used=[pattern])
     assert told["counted"] == 0
     assert any("another form meanwhile" in note for note in told["notes"])

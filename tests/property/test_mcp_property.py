@@ -208,7 +208,7 @@ def _found(told: list[str], others: list[str], standing: SimpleNamespace) -> Sim
         memories=known,
         sources=flows,
         sinks=flows,
-        standing=standing,
+        status=standing,
     )
 
 

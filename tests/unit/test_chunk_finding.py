@@ -61,9 +61,9 @@ def test_what_a_model_reads_does_not_change_when_a_chunk_moves() -> None:
 
 def test_files_that_changed_are_left_out() -> None:
     search = ChunkSearch(STORED)
-    found = [where.path for where in search.find("follow request location", but={"web/redirects.py"})]
+    found = [where.path for where in search.find("follow request location", excluded={"web/redirects.py"})]
     assert found == ["tests/test_redirects.py"]
-    assert search.find("follow request location", but={"web/redirects.py"})[0].score == 1.0
+    assert search.find("follow request location", excluded={"web/redirects.py"})[0].score == 1.0
 
 
 def test_a_vector_of_another_length_is_not_compared() -> None:

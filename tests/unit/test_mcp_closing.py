@@ -73,7 +73,7 @@ def test_closing_waits_for_a_memory_that_is_being_opened_and_closes_it(tmp_path:
     closing.result()
     with pytest.raises(StoreUnavailable, match="closing"):
         calling.result()
-    with pytest.raises(StoreError, match="was closed"):
+    with pytest.raises(StoreError, match="is closed"):
         opened[0].stats()
     assert files_left(tmp_path) == []
 
@@ -112,7 +112,7 @@ def test_what_is_only_being_loaded_holds_nobody_up() -> None:
 
 def test_after_loading_ahead_the_first_search_loads_nothing_of_ours(tmp_path: Path) -> None:
     asked = (
-        "import sys; from treering import compose; compose.load_ahead(); before = set(sys.modules)\n"
+        "import sys; from treering import compose; compose.preload_modules(); before = set(sys.modules)\n"
         f"memory = compose.open({str(tmp_path / 'memory.db')!r}, background=False); memory.search('a word')\n"
         "new = {name for name in sys.modules if name.startswith('treering.')} - before\n"
         "print(sorted(name for name in new if 'migrations' not in name))"

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from treering.code.history.stored_history import ProjectRepository as IndexedRepository
     from treering.code.sources import CodeSources
     from treering.jobs.worker import Worker
-    from treering.maintenance.api import Upkeep
-    from treering.maintenance.health_report import HealthReport
+    from treering.maintenance.api import Maintenance
     from treering.ports.clock import Clock
     from treering.ports.models import Models
     from treering.ports.store import Store
@@ -179,7 +178,7 @@ def _indexed_repository(seconds: float, root: Path) -> IndexedRepository:
     return ProjectRepository(GitCommits(top, os.environ, seconds), inside)
 
 
-def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Upkeep[HealthReport]]:
+def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Maintenance]:
     from treering.compose.workers import workers
 
     return workers(scope, store, **parts)

@@ -17,6 +17,7 @@ _FIRST_USED = (
     "treering.search.code_hits",
     "treering.search.pipeline",
     "treering.search.accesses",
+    "treering.search.api",
 )
 
 

@@ -33,10 +33,9 @@ if TYPE_CHECKING:
     from treering.episodes.operations import EpisodeOperations
     from treering.jobs.worker import SettleReport, Worker
     from treering.knowledge.api import KnowledgeBase
-    from treering.maintenance.api import Upkeep
+    from treering.maintenance.api import Maintenance
     from treering.maintenance.background import Background
-    from treering.maintenance.doctor import LocationStatus, Report
-    from treering.maintenance.health_report import HealthReport
+    from treering.maintenance.doctor import DoctorReport, LocationStatus
     from treering.maintenance.inline_jobs import JobsLeft
     from treering.maintenance.stats import Stats
     from treering.patterns.api import Patterns
@@ -67,7 +66,7 @@ class Services:
     clock: Clock
     new_id: NewId
     tokenizers: Callable[[str], Tokenizer]
-    make_workers: Callable[[], tuple[Worker, Upkeep[HealthReport]]]
+    make_workers: Callable[[], tuple[Worker, Maintenance]]
     stop: Event
     """Ends every worker of this memory once it is set."""
     background: Background | None
@@ -152,19 +151,22 @@ class Services:
 
     @cached_property
     def patterns(self) -> Patterns:
+        from treering.patterns.advice import PatternAdvisor
         from treering.patterns.api import Patterns
 
-        made = Patterns(
+        advisor = PatternAdvisor(
+            scope=self.scope, store=self.store, clock=self.clock, settings=self.settings, models=self.models
+        )
+        self._forget_hooks.append(lambda _id: advisor.habits.clear())
+        return Patterns(
             scope=self.scope,
             store=self.store,
             clock=self.clock,
             new_id=self.new_id,
             settings=self.settings,
-            models=self.models,
-            injected=self.note_injection,
+            advisor=advisor,
+            note_injection=self.note_injection,
         )
-        self._forget_hooks.append(lambda _id: made.habits.let_go())
-        return made
 
     @cached_property
     def code(self) -> Code:
@@ -223,12 +225,12 @@ class Services:
         return self._workers[0]
 
     @cached_property
-    def maintenance(self) -> Upkeep[HealthReport]:
+    def maintenance(self) -> Maintenance:
         made = self._workers[1]
-        return made if self.background is None else replace(made, others=(self.background.check,))
+        return made if self.background is None else replace(made, other_checks=(self.background.check,))
 
     @cached_property
-    def _workers(self) -> tuple[Worker, Upkeep[HealthReport]]:
+    def _workers(self) -> tuple[Worker, Maintenance]:
         # Made on demand: most calls queue no job and ask nothing of maintenance, whose parts take long to import.
         return self.make_workers()
 
@@ -276,7 +278,7 @@ class Services:
             code={} if code is None else code.to_document(),
         )
 
-    def doctor(self, *, repair: bool) -> Report:
+    def doctor(self, *, repair: bool) -> DoctorReport:
         """Check the memory; with `repair`, rebuild what is derived first."""
         from treering.core.history import Action
         from treering.maintenance.doctor import examine
@@ -292,8 +294,8 @@ class Services:
             settings=self.settings,
             version=self.version,
             repair=repair,
-            kept=(self.maintenance.check(), *self._code_checks()),
             location=self.location_status(),
+            other_checks=(self.maintenance.check(), *self._code_checks()),
         )
 
     def settle(self, timeout: float) -> SettleReport:

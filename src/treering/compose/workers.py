@@ -1,4 +1,4 @@
-"""Workers of jobs, and the stages of nightly maintenance."""
+"""The worker of a memory: its job handlers and the stages of maintenance."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from treering.core.scope import Scope
     from treering.core.settings import MaintenanceSettings, Settings
     from treering.jobs.stage import StageRun
-    from treering.maintenance.api import Upkeep
+    from treering.maintenance.api import Maintenance
     from treering.maintenance.background import Background
-    from treering.maintenance.health_report import HealthReport
     from treering.ports.clock import Clock
     from treering.ports.models import Models
     from treering.ports.store import Store
@@ -39,47 +38,42 @@ def workers(
     clock: Clock,
     stop: threading.Event,
     root: Path | None = None,
-) -> tuple[Worker, Upkeep[HealthReport]]:
-    """The worker that runs jobs, and the maintenance that schedules them."""
-    from treering.maintenance.api import Upkeep
+) -> tuple[Worker, Maintenance]:
+    """The worker that runs jobs, and the maintenance that runs the schedule."""
+    from treering.maintenance.api import Maintenance
     from treering.maintenance.queue import MAINTAIN
-    from treering.maintenance.runs import Maintenance
     from treering.maintenance.schedule import zone_named
-    from treering.maintenance.stages import STAGES, nightly
+    from treering.maintenance.stage_runner import StageRunner
+    from treering.maintenance.stages import nightly
 
     name = f"{socket.gethostname()}:{os.getpid()}"
     stages = nightly(
         settings.maintenance, staleness=partial(_mark_stale, root), vectors=_make_vectors, report=_count_health
     )
     zone = zone_named(settings.maintenance.timezone)
-    maintenance = Maintenance(store, stages, settings, models, clock, new_id, name, stop, zone)
-    handlers = {**_handlers(store, models, settings, clock, stop), MAINTAIN: maintenance.do}
-
-    def report(scope: Scope, moment: datetime) -> HealthReport:
-        from treering.maintenance.health_report import health_report
-
-        return health_report(scope, store, moment, stages=STAGES, settings=settings)
+    runner = StageRunner(store, stages, settings, models, clock, new_id, name, stop, zone)
+    handlers = {**_handlers(store, models, settings, clock, stop), MAINTAIN: runner.run_job}
 
     worker = Worker(store, handlers, clock, settings.jobs, name=name, stop=stop)
-    return worker, Upkeep(scope, maintenance, worker, report)
+    return worker, Maintenance(scope, runner, worker)
 
 
 def background(
     scope: Scope,
     store: Store,
-    make_workers: Callable[[Store], tuple[Worker, Upkeep[HealthReport]]],
+    make_workers: Callable[[Store], tuple[Worker, Maintenance]],
     times: MaintenanceSettings,
     stop: threading.Event,
 ) -> Background:
-    """A thread that starts when this store queues a job; `make_workers` creates its workers on the guarded store."""
-    from treering.maintenance.background import Background, Gate
+    """A thread that starts when this store has queued a job, and runs a worker on the store."""
+    from treering.maintenance.background import Background, TransactionGate
     from treering.maintenance.schedule import SCHEDULE_SECONDS
 
-    gate = Gate()
+    gate = TransactionGate()
 
     def work() -> None:
-        worker, upkeep = make_workers(gate.guarding(store))
-        look = partial(upkeep.look, thread.trouble)
+        worker, maintenance = make_workers(gate.guarding(store))
+        look = partial(maintenance.try_queue_due, thread.record_error)
         worker.run_forever(scope, look, every=SCHEDULE_SECONDS, idle=IDLE_SECONDS, pause=thread.pause)
 
     thread = Background(work, stop, gate, times.close_seconds)

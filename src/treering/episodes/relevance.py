@@ -1,4 +1,4 @@
-"""What an episode's relevance is made of."""
+"""Relevance of an episode as a weighted sum."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def relevance_parts(
     *,
     by: str = "cosine",
 ) -> tuple[Part, ...]:
-    """Likeness to the query (`by` this measure), how recent, whether a success, how often used, whether in domain."""
+    """Terms: similarity to the query (measured `by`), recency, success, use and domain."""
     age_days = max(0.0, (now - episode.at) / _DAY)
     use = min(log1p(episode.lifecycle.access_count) / USE_SCALE, 1.0)
     return (

@@ -61,6 +61,8 @@ _SAME_THING = 0.6
 """How near two statements are that are about the same thing, whatever their values."""
 _RARE = 0.5
 """How rare a word must be, of the rarest there are, for two statements that share it to be about the same thing."""
+_TIE = 1e-6
+"""Words whose rarity differs by less are as rare."""
 _WORDS_COUNT = 1.5
 """What shared rare words count against nearness in meaning."""
 _ORDER = 0.15
@@ -209,7 +211,8 @@ class Statements:
         of_others = bool(self._others[later]) and not self._others[lead]
         if fold(new.text) == fold(old.text) or self._is_of_another(later, lead):
             return False
-        if of_others and not (new.stance.changes and self._holds_subject(later, lead)):
+        decided = new.stance.changes and new.speaker == old.speaker and self._holds_subject(later, lead)
+        if of_others and not decided:
             return False
         if old.stance.values and not new.stance.values and asks_for_value(self.query) and not new.stance.ends:
             return False
@@ -221,14 +224,16 @@ class Statements:
 
     def _is_of_another(self, later: int, lead: int) -> bool:
         """Whether it says nearly the same of something else: it has another word where the query's word stands."""
-        if self.near[later, lead] < _ALIKE or self._holds_subject(later, lead) or self.common[later, lead] >= _RARE:
+        names_former = self.said[later].stance.changes and self.common[later, lead] >= _RARE
+        if self.near[later, lead] < _ALIKE or self._holds_subject(later, lead) or names_former:
             return False
         return bool(self.said[later].stance.things - self.said[lead].stance.things)
 
     def _holds_subject(self, later: int, lead: int) -> bool:
-        """Whether it holds the rarest of the query's words that the other holds; true where that holds none."""
-        rarest = max(self.asked[lead], key=lambda place: (self.telling[place], -place), default=None)
-        return rarest is None or rarest in self.asked[later]
+        """Whether it holds the rarest of the query's words that the other holds: all of them if several are as rare."""
+        rarest = max((self.telling[place] for place in self.asked[lead]), default=0.0)
+        subject = {place for place in self.asked[lead] if self.telling[place] >= rarest - _TIE}
+        return subject <= self.asked[later]
 
     @cached_property
     def _relevance(self) -> Matrix:

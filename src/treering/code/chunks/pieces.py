@@ -51,10 +51,11 @@ class Splitter:
     def _parts(self, span: Span) -> list[Span]:
         """The children and the lines between them; blank lines stay with what they follow."""
         parts, place = list[Span](), span.start
-        for child in span.children:
+        following = [*(child.start for child in span.children[1:]), span.end]
+        for child, limit in zip(span.children, following, strict=True):
             if child.start > place:
                 parts.append(Span(span.symbol, place, child.start, place))
-            end = self._past_blank(child.end, span.end)
+            end = self._past_blank(child.end, limit)
             parts.append(Span(child.symbol, child.start, end, child.body, child.children))
             place = end
         if place < span.end:

@@ -30,7 +30,7 @@ def _whole(record: "Knowledge | Turn | Episode | Pattern") -> "RenderableType":
     if isinstance(record, Episode):
         from treering.interfaces.cli import episode_views as episode_pictures
 
-        return episode_pictures.whole(record)
+        return episode_pictures.episode_view(record)
     from treering.interfaces.cli import views as show
 
     return show.whole(record)

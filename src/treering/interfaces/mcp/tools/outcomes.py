@@ -55,8 +55,9 @@ class Failures(Reply):
 
 
 def similar_failures(call: "Call", asked: SimilarFailures) -> Answer[Failures]:
-    patterns = call.memory.patterns
-    found = patterns.failed(asked.error, patterns, task=asked.task or "", limit=asked.limit, tainted=asked.outside)
+    # The advisor rather than `patterns.after_failure`: the server notes the injection of what fits the answer.
+    advisor = call.memory.patterns.advisor
+    found = advisor.after_failure(asked.error, task=asked.task or "", limit=asked.limit, tainted=asked.outside)
     pieces = [Cited(id=each.id, source=each.source, text=each.text) for each in found.passages()]
 
     def told(room: int) -> Answer[Failures]:

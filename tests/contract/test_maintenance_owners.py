@@ -1,11 +1,11 @@
-"""Nights on a server that many share: everybody is worked for, nobody sees the others, and trouble is seen."""
+"""Maintenance on a shared server: stages run for every owner, owners stay separate, and errors are reported."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.contract.test_upkeep_stages import MONDAY, NIGHT, PAGES, Clock, Kept, pages
+from tests.contract.test_maintenance_stages import MONDAY, NIGHT, PAGES, Clock, Kept, pages
 from tests.samples import sample
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.jobs import JobState
@@ -14,7 +14,7 @@ from treering.core.runs import RunState
 from treering.core.scope import Visibility
 from treering.core.settings import Settings
 from treering.jobs.stage import StageRun
-from treering.maintenance.principals import for_everybody
+from treering.maintenance.owners import for_each_owner
 from treering.maintenance.schedule import Stage
 from treering.memory import Memory
 
@@ -29,7 +29,7 @@ def known(memory: Memory, *, deleted: bool | None = False) -> list[str]:
         return [record.content for record in tx.knowledge.stream(KnowledgeFilter(deleted=deleted))]
 
 
-def test_nights_of_one_worker_are_nights_for_everybody(open_memory: OpenMemory) -> None:
+def test_one_worker_runs_maintenance_for_every_owner(open_memory: OpenMemory) -> None:
     clock = Clock()
     anna, bob = (opened(open_memory, clock, name) for name in ("anna", "bob"))
     anna.remember("Anna works for all of them", pinned=True)
@@ -68,7 +68,7 @@ def test_nights_of_one_worker_are_nights_for_everybody(open_memory: OpenMemory) 
         assert (tx.sessions.get("bob's"), tx.episodes.get("e")) == (None, None)
 
 
-def test_owners_are_told_whoever_asks_and_only_in_their_project(open_memory: OpenMemory) -> None:
+def test_owners_are_listed_for_any_principal_within_the_project(open_memory: OpenMemory) -> None:
     anna, bob, carl = (open_memory(principal=name) for name in ("anna", "bob", "carl"))
     elsewhere = open_memory(principal="dora", project="another")
     for memory in (carl, bob, elsewhere):
@@ -93,7 +93,7 @@ class Crew:
             open_memory(principal=name, clock=self.clock).remember("mine alone", visibility="personal")
 
     def worker(self, principal: str) -> Kept:
-        stage = Stage("tidy", "", for_everybody(self._work))
+        stage = Stage("tidy", "", for_each_owner(self._work))
         return Kept(self._open, stage, clock=self.clock, principal=principal)
 
     def _work(self, run: StageRun) -> None:
@@ -115,7 +115,7 @@ def test_the_worker_comes_first_and_then_each_of_the_others(open_memory: OpenMem
 
 
 @pytest.mark.parametrize("next_worker", ["bob", "carl"])
-def test_an_interrupted_night_goes_on_with_the_owner_it_was_at(open_memory: OpenMemory, next_worker: str) -> None:
+def test_an_interrupted_run_resumes_with_the_same_owner(open_memory: OpenMemory, next_worker: str) -> None:
     crew = Crew(open_memory)
     crew.stumbles["anna", "b"] = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
@@ -124,7 +124,7 @@ def test_an_interrupted_night_goes_on_with_the_owner_it_was_at(open_memory: Open
     assert crew.done == [(who, page) for who in ("all that bob sees", "anna", "carl") for page in "ab"]
 
 
-def test_another_who_takes_over_the_first_part_sees_other_records_and_begins_anew(open_memory: OpenMemory) -> None:
+def test_another_principal_restarts_the_first_part(open_memory: OpenMemory) -> None:
     crew = Crew(open_memory)
     crew.stumbles["all that bob sees", "b"] = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
@@ -145,7 +145,7 @@ def test_what_is_wrong_with_one_owner_keeps_no_other_waiting_and_is_tried_again(
     assert crew.done[5] == ("anna", "b")
 
 
-def test_a_clock_that_was_ahead_does_not_switch_the_nights_off(open_memory: OpenMemory) -> None:
+def test_a_clock_that_was_ahead_does_not_stop_the_schedule(open_memory: OpenMemory) -> None:
     done: list[str] = []
     kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)))
     kept.memory.remember("the project begins")
@@ -166,7 +166,7 @@ def test_a_clock_that_was_ahead_does_not_switch_the_nights_off(open_memory: Open
 
 
 def killed(open_memory: OpenMemory, clock: Clock) -> Kept:
-    """A night each of whose workers is killed at its second page."""
+    """A run whose workers are all killed at its second page."""
 
     def die(page: str) -> None:
         if page == "b":
@@ -184,10 +184,10 @@ def killed(open_memory: OpenMemory, clock: Clock) -> Kept:
     return kept
 
 
-def test_a_night_whose_workers_were_all_killed_is_a_failure(open_memory: OpenMemory) -> None:
+def test_a_run_whose_workers_were_all_killed_is_marked_as_failed(open_memory: OpenMemory) -> None:
     kept = killed(open_memory, Clock())
     before = kept.maintenance.check()
-    assert (before.fine, before.detail) == (False, "tidy: all its workers took it and never reported back")
+    assert (before.fine, before.detail) == (False, "tidy: each worker that took it ended without reporting a result")
     assert kept.work() == 0
     assert len(kept.jobs(JobState.DEAD)) == 1
     check = kept.maintenance.check()
@@ -201,7 +201,7 @@ def test_a_night_whose_workers_were_all_killed_is_a_failure(open_memory: OpenMem
     assert "never reported back" in run.error
 
 
-def test_by_hand_a_night_whose_workers_were_killed_goes_on_at_once(open_memory: OpenMemory) -> None:
+def test_a_run_whose_workers_were_killed_can_be_resumed_on_request(open_memory: OpenMemory) -> None:
     clock, done = Clock(), list[str]()
     kept = killed(open_memory, clock)
     again = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)), clock=clock)
@@ -210,7 +210,7 @@ def test_by_hand_a_night_whose_workers_were_killed_goes_on_at_once(open_memory: 
     assert again.maintenance.check().fine
 
 
-def test_a_stage_that_fails_every_night_leaves_one_dead_letter(open_memory: OpenMemory) -> None:
+def test_a_stage_that_keeps_failing_leaves_one_dead_job(open_memory: OpenMemory) -> None:
     def stumble(_page: str) -> None:
         raise RuntimeError("not today")
 
@@ -227,7 +227,7 @@ def test_a_stage_that_fails_every_night_leaves_one_dead_letter(open_memory: Open
     assert len(kept.maintenance.runs()) == 3
 
 
-def test_a_schedule_that_cannot_be_looked_at_stops_no_job(
+def test_a_schedule_that_cannot_be_read_does_not_stop_jobs(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from treering.maintenance import api as verbs
@@ -242,7 +242,7 @@ def test_a_schedule_that_cannot_be_looked_at_stops_no_job(
         raise RuntimeError("no schedule today")
 
     monkeypatch.setattr(verbs, "queue_due", fail)
-    kept.maintenance.work(once=True, trouble=lambda error: heard.append(str(error)))
+    kept.maintenance.work(once=True, on_error=lambda error: heard.append(str(error)))
     assert (done, heard) == ([*PAGES], ["no schedule today"])
     with pytest.raises(RuntimeError):
         kept.maintenance.work(once=True)

@@ -1,4 +1,4 @@
-"""The patterns at hand: always those that the store has, built anew in the background."""
+"""The pattern index cache: consistent with the store, rebuilt in the background."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import pytest
 
 from tests.samples import NOW, sample
 from treering.core.patterns import Pattern, PatternStatus
-from treering.patterns.matching.index_cache import PatternShelf
+from treering.patterns.matching.index_cache import PatternIndexCache
 from treering.ports.patterns import PatternMark, PatternStamp
 
 
@@ -51,14 +51,14 @@ class Later:
         self.waiting.append(work)
 
 
-def names(shelf: PatternShelf, told: Any) -> list[str]:
+def names(shelf: PatternIndexCache, told: Any) -> list[str]:
     return [each.name for each in shelf.index(told).applicable({})]
 
 
-def grown() -> tuple[Told, PatternShelf, Later]:
+def grown() -> tuple[Told, PatternIndexCache, Later]:
     """A shelf that was built of one pattern, and a hundred that came since."""
     told, later = Told(), Later()
-    shelf = PatternShelf(in_background=later)
+    shelf = PatternIndexCache(in_background=later)
     told.put("p", 0, name="first")
     names(shelf, told)
     for number in range(100):
@@ -67,7 +67,7 @@ def grown() -> tuple[Told, PatternShelf, Later]:
 
 
 def test_only_what_changed_is_read_again() -> None:
-    told, shelf = Told(), PatternShelf(in_background=Later())
+    told, shelf = Told(), PatternIndexCache(in_background=Later())
     for number in range(10):
         told.put(f"p{number}", number, name=f"n{number}")
     assert len(names(shelf, told)) == 10
@@ -83,7 +83,7 @@ def test_only_what_changed_is_read_again() -> None:
 
 
 def test_what_was_taken_away_or_exchanged_is_noticed() -> None:
-    told, shelf = Told(), PatternShelf(in_background=Later())
+    told, shelf = Told(), PatternIndexCache(in_background=Later())
     for number in range(4):
         told.put(f"p{number}", number, name=f"n{number}")
     names(shelf, told)
@@ -95,7 +95,7 @@ def test_what_was_taken_away_or_exchanged_is_noticed() -> None:
     assert sorted(names(shelf, told)) == ["exchanged", "n2", "n3"]
 
 
-def test_it_is_built_anew_in_the_background_and_says_the_same_meanwhile() -> None:
+def test_rebuild_in_the_background_does_not_change_results() -> None:
     told, shelf, later = grown()
     before = names(shelf, told)
     assert len(before) == 101

@@ -8,8 +8,8 @@ import pytest
 from tests.samples import NOW, sample
 from treering.core.patterns import Pattern
 from treering.core.settings.patterns import PatternSettings
-from treering.patterns.pruning import low_value
-from treering.patterns.similarity import likeness, outlined, similar
+from treering.patterns.pruning import low_value_patterns
+from treering.patterns.similarity import compare_outlines, most_similar, outline_of
 
 SETTINGS = PatternSettings()
 
@@ -34,23 +34,23 @@ def test_two_wordings_of_one_lesson_are_alike_and_two_lessons_are_not() -> None:
                     content=template("Reproduce the bug", "Write a failing test", "Fix it"))  # fmt: skip
     other = pattern("c", name="Ask the owner", summary="Talk to whoever wrote the module", applicability=where,
                     content=template("Find the owner", "Ask what is meant"))  # fmt: skip
-    assert [each.pattern.id for each in similar(lesson, [lesson, again, other])] == ["b"]
+    assert [each.pattern.id for each in most_similar(lesson, [lesson, again, other])] == ["b"]
 
 
 def test_the_same_steps_in_another_order_are_less_alike() -> None:
     one, same, turned = (
-        outlined(pattern(str(place), content=template(*titles)))
+        outline_of(pattern(str(place), content=template(*titles)))
         for place, titles in enumerate(
             (("plan", "build", "test"), ("plan", "build", "test"), ("test", "build", "plan"))
         )
     )
-    assert likeness(one, same).structure == 1.0
-    assert likeness(one, turned).structure == pytest.approx(3 / 7)
+    assert compare_outlines(one, same).structure == 1.0
+    assert compare_outlines(one, turned).structure == pytest.approx(3 / 7)
 
 
 def test_another_form_shares_no_structure() -> None:
-    one, other = outlined(pattern("a")), outlined(pattern("b", content=template("one at a time")))
-    assert likeness(one, other).structure == 0.0
+    one, other = outline_of(pattern("a")), outline_of(pattern("b", content=template("one at a time")))
+    assert compare_outlines(one, other).structure == 0.0
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_another_form_shares_no_structure() -> None:
         ({"evidence": {"sessions": 9, "confidence": 0.5, "success_rate": 0.7, "base_rate": 0.8}}, None),
         ({"evidence": {"sessions": 20, "confidence": 0.4, "success_rate": 0.45, "base_rate": 0.07}}, None),
         ({"evidence": {"counter": ["a", "b", "c", "d", "e"], "confidence": 0.5}}, None),
-        ({"created_at": NOW - timedelta(days=181)}, "unused: never since 181 days"),
+        ({"created_at": NOW - timedelta(days=181)}, "unused: never used in 181 days"),
         ({"created_at": NOW - timedelta(days=400), "last_used_at": NOW - timedelta(days=200)}, "unused: for 200 days"),
         ({"created_at": NOW - timedelta(days=400), "last_used_at": NOW - timedelta(days=10)}, None),
         ({"created_at": NOW - timedelta(days=999), "status": "DEPRECATED"}, None),
@@ -74,13 +74,15 @@ def test_another_form_shares_no_structure() -> None:
     ],
 )  # fmt: skip
 def test_low_value_is_said_with_its_reason(fields: dict[str, Any], says: str | None) -> None:
-    found = low_value([pattern(**fields)], NOW, SETTINGS)
+    found = low_value_patterns([pattern(**fields)], NOW, SETTINGS)
     assert (says in found[0].why) if says else not found
 
 
 def test_those_with_the_most_reasons_come_first() -> None:
     weak = {"sessions": 5, "confidence": 0.1}
     old = NOW - timedelta(days=400)
-    found = low_value([pattern("a", created_at=old), pattern("b", evidence=weak, created_at=old)], NOW, SETTINGS)
+    found = low_value_patterns(
+        [pattern("a", created_at=old), pattern("b", evidence=weak, created_at=old)], NOW, SETTINGS
+    )
     assert [each.pattern.id for each in found] == ["b", "a"]
     assert len(found[0].reasons) == 2

@@ -27,7 +27,7 @@ def blob_files(root: Path) -> list[Path]:
 
 
 def age(root: Path) -> None:
-    """As if nobody had put these blobs lately."""
+    """As if these blobs had not been written recently."""
     for path in blob_files(root):
         os.utime(path, (time.time() - 9 * 86_400,) * 2)
 
@@ -137,7 +137,7 @@ def test_a_backup_says_what_it_could_not_copy_and_holds_the_rest(open_engine: Op
     memory.remember(f"lost {LONG}", id="lost")
     memory.remember(f"kept {LONG}", id="kept")
     lose_blob(memory, "lost")
-    with pytest.raises(BlobMissing, match=r"copy\.db is made, but 1 blobs"):
+    with pytest.raises(BlobMissing, match=r"copy\.db was written, but 1 blobs"):
         memory.backup(tmp_path / "copy.db")
     with treering.open(tmp_path / "copy.db", tenant=memory.scope.tenant, project="p") as copy:
         assert copy.get("kept").content == f"kept {LONG}"  # type: ignore[union-attr]
@@ -187,7 +187,7 @@ def read(memory: Memory, statement: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("harm", HARM)
-def test_a_check_sees_documents_that_differ_and_repair_makes_only_those_anew(memory: Memory, harm: str) -> None:
+def test_check_reports_differing_documents_and_repair_rebuilds_only_those(memory: Memory, harm: str) -> None:
     memory.remember("found by its words", id="harmed")
     memory.remember("left as it was", id="whole")
     assert len(memory.search("found words left")) == 2

@@ -239,7 +239,7 @@ def test_a_night_that_was_stopped_goes_on_where_it_was(
         did(memory, f"after {place}", *ROUTINE)
     from treering.patterns import stages as stage
 
-    real, pages = stage.record_stored, list[int]()
+    real, pages = stage.record_applications, list[int]()
 
     def stopping(*given: Any) -> int:
         if len(pages) == 2:
@@ -247,11 +247,11 @@ def test_a_night_that_was_stopped_goes_on_where_it_was(
         pages.append(len(given[3]))
         return real(*given)
 
-    monkeypatch.setattr(stage, "record_stored", stopping)
+    monkeypatch.setattr(stage, "record_applications", stopping)
     (run,) = memory.maintenance.run("validate")
     assert run.state is RunState.FAILED
     assert len(memory.patterns.sessions(routine.id)) == 6
-    monkeypatch.setattr(stage, "record_stored", lambda *given: pages.append(len(given[3])) or real(*given))
+    monkeypatch.setattr(stage, "record_applications", lambda *given: pages.append(len(given[3])) or real(*given))
     clock.now += 12 * HOUR
     (run,) = memory.maintenance.run("validate")
     assert (run.state, run.counts["applications"]) == (RunState.DONE, 10)

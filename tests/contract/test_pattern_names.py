@@ -16,7 +16,7 @@ from treering.core.errors import ModelUnavailable
 from treering.core.patterns import Pattern, PatternStatus
 from treering.core.settings import LearnSettings, Settings
 from treering.memory import Memory
-from treering.patterns.mining.names import name_found
+from treering.patterns.mining.names import name_mined_patterns
 
 
 def found(memory: Memory) -> Pattern:
@@ -30,7 +30,7 @@ def found(memory: Memory) -> Pattern:
 
 def named(memory: Memory, models: Any, **options: Any) -> dict[str, int]:
     progress = Counted()
-    name_found(replace(run_of(memory, NOW, progress, **options), models=models))
+    name_mined_patterns(replace(run_of(memory, NOW, progress, **options), models=models))
     return progress.counts
 
 

@@ -1,4 +1,4 @@
-"""What a pattern asks of a task, taken apart into tests that many patterns share, and one task's answers to them."""
+"""Conditions of patterns split into tests that many patterns share, and their results for one task."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ ValueKey = tuple[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A condition, by the number it has among all, and the answer that a pattern needs."""
+    """The number of a condition, and the result that a pattern requires."""
 
     number: int
     wanted: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What one pattern asks besides its labels: a range of complexity, and every one of its demands."""
+class Requirements:
+    """Requirements of one pattern besides its labels: a range of complexity and all its demands."""
 
     complexity: tuple[float, float]
     demands: tuple[Demand, ...]
 
 
-class Questions:
-    """The distinct conditions of all patterns, numbered: each is asked once a task, however many patterns need it."""
+class ConditionTable:
+    """The distinct conditions of all patterns, numbered, so that each is evaluated once per task."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -52,12 +52,12 @@ class Questions:
     def __getitem__(self, number: int) -> Condition:
         return self._conditions[number]
 
-    def asked_by(self, applicability: Applicability) -> Asked:
-        """The conditions of a pattern as demands that all have to be met."""
+    def requirements_of(self, applicability: Applicability) -> Requirements:
+        """The conditions of a pattern as demands that must all be met."""
         wanted = [(part, True) for part in applicability.conditions]
         unwanted = [(part, False) for part in applicability.anti_conditions]
-        demands = dict.fromkeys(Demand(self._number(part), yes) for part, yes in _taken_apart(wanted + unwanted))
-        return Asked((applicability.complexity_min, applicability.complexity_max), tuple(demands))
+        demands = dict.fromkeys(Demand(self._number(part), yes) for part, yes in _split(wanted + unwanted))
+        return Requirements((applicability.complexity_min, applicability.complexity_max), tuple(demands))
 
     def _number(self, condition: Condition) -> int:
         number = self._numbers.setdefault(written(condition), len(self._conditions))
@@ -66,26 +66,26 @@ class Questions:
         return number
 
 
-def _taken_apart(conditions: Iterable[tuple[Condition, bool]]) -> Iterable[tuple[Condition, bool]]:
-    """Every part that by itself has to hold (or not to hold): all of `all`, and by De Morgan none of an unwanted `any`.
+def _split(conditions: Iterable[tuple[Condition, bool]]) -> Iterable[tuple[Condition, bool]]:
+    """The parts that must each hold or fail: those of an `all`, and by De Morgan those of a negated `any`.
 
-    What stays together is a choice, which only the whole answers.
+    An `any` that must hold cannot be split.
     """
     for condition, wanted in conditions:
         parts = parts_of(condition)
         if isinstance(condition, Not):
-            yield from _taken_apart([(condition.condition, not wanted)])
+            yield from _split([(condition.condition, not wanted)])
         elif parts and (isinstance(condition, AllOf) is wanted or len(parts) == 1):
-            yield from _taken_apart((part, wanted) for part in parts)
+            yield from _split((part, wanted) for part in parts)
         else:
             yield condition, wanted
 
 
-class Answers:
-    """One task's answers, each worked out when it is first asked for."""
+class TaskAnswers:
+    """Results of the conditions for one task, each computed on first use."""
 
-    def __init__(self, questions: Questions, features: Mapping[str, Any]) -> None:
-        self._questions = questions
+    def __init__(self, conditions: ConditionTable, features: Mapping[str, Any]) -> None:
+        self._conditions = conditions
         self._features = features
         self._holds: dict[int, bool] = {}
         self._keys: dict[str, tuple[ValueKey, ...]] = {}
@@ -95,16 +95,16 @@ class Answers:
     def holds(self, number: int) -> bool:
         known = self._holds.get(number)
         if known is None:
-            known = self._holds[number] = holds(self._questions[number], self._features)
+            known = self._holds[number] = holds(self._conditions[number], self._features)
         return known
 
-    def meets(self, asked: Asked) -> bool:
-        return is_within(*asked.complexity, self.complexity) and all(
-            self.holds(demand.number) is demand.wanted for demand in asked.demands
+    def meets(self, required: Requirements) -> bool:
+        return is_within(*required.complexity, self.complexity) and all(
+            self.holds(demand.number) is demand.wanted for demand in required.demands
         )
 
     def keys(self, field: str) -> tuple[ValueKey, ...]:
-        """What stands in a field, as keys of a table."""
+        """The values of a field as table keys."""
         known = self._keys.get(field)
         if known is None:
             found = map(value_key, members_of(value_at(self._features, field)))
@@ -112,7 +112,7 @@ class Answers:
         return known
 
     def numbers(self, field: str) -> tuple[float, ...]:
-        """The numbers that stand in a field."""
+        """The numbers among the values of a field."""
         known = self._numbers.get(field)
         if known is None:
             found = members_of(value_at(self._features, field))
@@ -121,7 +121,7 @@ class Answers:
 
 
 def value_key(value: Any) -> ValueKey | None:
-    """The same for values that `eq` calls the same; none for lists and objects, which no table holds."""
+    """Equal for values that `eq` treats as equal; None for lists and objects."""
     if isinstance(value, bool):
         return ("truth", value)
     if is_number(value):
@@ -132,5 +132,5 @@ def value_key(value: Any) -> ValueKey | None:
 
 
 def listed_values(test: Test) -> tuple[Any, ...]:
-    """The values of an `in`, as the conditions read them."""
+    """The values of an `in` test."""
     return tuple(test.value) if isinstance(test.value, list | tuple) else (test.value,)

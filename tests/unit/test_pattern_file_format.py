@@ -10,7 +10,7 @@ from tests.property.strategies import records, values
 from tests.samples import NOW, sample
 from treering.core.errors import InvalidInput
 from treering.core.patterns import Pattern
-from treering.patterns.portable import read, to_json, to_yaml
+from treering.patterns.file_format import read, to_json, to_yaml
 
 BY_HAND = """
 treering_patterns: 1
@@ -96,16 +96,16 @@ def test_files_are_the_same_whoever_writes_them() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "no file of patterns"),
-        ("hello", "no file of patterns"),
-        ("- a", "no file of patterns"),
+        ("", "not a file of patterns"),
+        ("hello", "not a file of patterns"),
+        ("- a", "not a file of patterns"),
         ("treering_patterns: 2\npatterns: []", "format 2.*upgrade"),
         ("treering_patterns: 1\npatterns: {}", "not a list"),
         ("treering_patterns: 1", "not a list"),
-        ("treering_patterns: 1\npatterns: []\nextra: 1", "no extra"),
+        ("treering_patterns: 1\npatterns: []\nextra: 1", "unknown keys .*: extra"),
         ("treering_patterns: 1\npatterns: [", "line 3.*not YAML"),
-        ("treering_patterns: 1\npatterns:\n  - a: 1\n    a: 2\n", "line 4.*'a' stands here twice"),
-        ("treering_patterns: 1\npatterns:\n  - &a {x: 1}\n  - *a\n", "line 4.*refers to another part"),
+        ("treering_patterns: 1\npatterns:\n  - a: 1\n    a: 2\n", "line 4.*'a' occurs twice"),
+        ("treering_patterns: 1\npatterns:\n  - &a {x: 1}\n  - *a\n", "line 4.*is an alias"),
         ("treering_patterns: 1\npatterns: !!python/object/apply:os.system ['true']", "line 2.*not YAML"),
         ("treering_patterns: 1\npatterns: !!set {a}", "not a list"),
         ("treering_patterns: 1\n---\npatterns: []", "line 2"),

@@ -8,8 +8,8 @@ from tests.samples import NOW, sample
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.patterns import Pattern
 from treering.core.settings.patterns import PatternSettings
-from treering.patterns.base_rates import bases_of
-from treering.patterns.mining.conformance import Reading, followed, holds_in_order
+from treering.patterns.base_rates import base_rates_without
+from treering.patterns.mining.conformance import EpisodeReading, holds_in_order, match_episode
 from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.statistics import BaseRates, Tally
 from treering.patterns.validation import SessionCount
@@ -36,7 +36,7 @@ def routine(*actions: str, category: str = "sequence", **fields: Any) -> Pattern
 
 
 def came_of(pattern: Pattern, told: Episode) -> OutcomeStatus | None:
-    done = followed(pattern, Reading.of(told, MINING), MINING)
+    done = match_episode(pattern, EpisodeReading.of(told, MINING), MINING)
     return None if done is None else done.outcome
 
 
@@ -90,18 +90,18 @@ def test_a_warning_is_held_against_how_often_tasks_fail() -> None:
     """Ninety of a hundred fixes succeeded; ten did what it warns of, and failed: without them all succeeded."""
     everything = BaseRates({"fix": Tally(90.0, 100)})
     used, lost = sessions("S" * 10), {"fix": Tally(0.0, 10)}
-    warning = bases_of(routine("a", category="failure"), everything, lost, used)
-    told = bases_of(routine("a", category="failure", metadata={}), everything, lost, used)
+    warning = base_rates_without(routine("a", category="failure"), everything, lost, used)
+    told = base_rates_without(routine("a", category="failure", metadata={}), everything, lost, used)
     assert warning.of("fix").rate < 0.05
     assert told.of("fix").rate == pytest.approx(everything.without(lost).of("fix").rate)
-    helpful = bases_of(routine("a"), everything, lost, used)
+    helpful = base_rates_without(routine("a"), everything, lost, used)
     assert helpful.of("fix").rate > 0.85
 
 
 def test_a_recovery_is_held_against_all_that_was_tried_and_a_saving_against_a_coin() -> None:
     everything = BaseRates({"fix": Tally(99.0, 100)})
-    recovery = bases_of(routine("a", category="recovery"), everything, {}, sessions("SSF"))
-    saving = bases_of(routine("a", category="optimisation"), everything, {}, sessions("SSF"))
+    recovery = base_rates_without(routine("a", category="recovery"), everything, {}, sessions("SSF"))
+    saving = base_rates_without(routine("a", category="optimisation"), everything, {}, sessions("SSF"))
     assert 0.3 < recovery.of("fix").rate < 0.4
     assert saving.of("fix").rate == pytest.approx(0.5)
     for bases in (recovery, saving):

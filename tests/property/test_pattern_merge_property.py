@@ -15,10 +15,10 @@ from treering.core.errors import InvalidInput
 from treering.core.patterns import Pattern, PatternStatus
 from treering.core.scope import Visibility
 from treering.core.settings.patterns import PatternSettings
-from treering.patterns.lifecycle import Cause, allowed
+from treering.patterns.lifecycle import Cause, is_allowed
 from treering.patterns.merge import merged
-from treering.patterns.pruning import low_value
-from treering.patterns.similarity import SIMILAR, likeness, outlined, similar
+from treering.patterns.pruning import low_value_patterns
+from treering.patterns.similarity import SIMILAR, compare_outlines, most_similar, outline_of
 
 SETTINGS = PatternSettings()
 SHARES = st.none() | st.floats(0, 1)
@@ -95,7 +95,7 @@ def test_the_originals_are_superseded_and_the_new_one_has_to_prove_itself(patter
     for before, after in zip(patterns, merge.superseded, strict=True):
         assert (after.id, after.links.superseded_by, after.version) == (before.id, "new", before.version + 1)
         assert "new" in (after.deprecation_reason or "")
-        assert allowed(before.status, after.status, Cause.MERGE)
+        assert is_allowed(before.status, after.status, Cause.MERGE)
         assert after.evidence == before.evidence
     with pytest.raises(InvalidInput, match="do not come back"):
         merged(merge.superseded, NOW, "newer")
@@ -139,19 +139,19 @@ def test_what_does_not_belong_together_is_not_merged(fields: dict[str, Any], say
 
 @given(patterns=records(Pattern))
 def test_likeness_is_symmetric_and_complete_for_a_pattern_and_itself(patterns: list[Pattern]) -> None:
-    outlines = [outlined(each) for each in patterns]
+    outlines = [outline_of(each) for each in patterns]
     for one in outlines:
-        assert likeness(one, one).score == pytest.approx(1.0)
+        assert compare_outlines(one, one).score == pytest.approx(1.0)
         for other in outlines:
-            measured = likeness(one, other)
-            assert measured == likeness(other, one)
+            measured = compare_outlines(one, other)
+            assert measured == compare_outlines(other, one)
             assert all(0 <= part <= 1 for part in (measured.structure, measured.applicability, measured.words))
             assert -1e-9 <= measured.score <= 1 + 1e-9
 
 
 @given(patterns=crowds())
 def test_only_the_same_category_is_similar_and_never_the_pattern_itself(patterns: list[Pattern]) -> None:
-    found = similar(patterns[0], patterns)
+    found = most_similar(patterns[0], patterns)
     assert patterns[0].id not in [each.pattern.id for each in found]
     scores = [each.likeness.score for each in found]
     assert scores == sorted(scores, reverse=True)
@@ -161,7 +161,7 @@ def test_only_the_same_category_is_similar_and_never_the_pattern_itself(patterns
 @given(patterns=crowds(), days=st.integers(0, 500))
 def test_what_is_validated_and_used_lately_is_never_pruned(patterns: list[Pattern], days: int) -> None:
     now = NOW + timedelta(days=days)
-    for found in low_value(patterns, now, SETTINGS):
+    for found in low_value_patterns(patterns, now, SETTINGS):
         assert found.reasons
         used = found.pattern.last_used_at
         lately = used is not None and now - used <= timedelta(days=SETTINGS.window_days)

@@ -24,10 +24,10 @@ from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.jobs.stage import StageRun, StageWork
 from treering.jobs.worker import Worker
-from treering.maintenance.api import Upkeep
+from treering.maintenance.api import Maintenance
 from treering.maintenance.queue import MAINTAIN
 from treering.maintenance.schedule import Stage
-from treering.maintenance.stages import STAGES, in_turn
+from treering.maintenance.stages import STAGES, in_sequence
 from treering.memory import Memory
 
 MONDAY = datetime(2026, 11, 9, 12, tzinfo=UTC)
@@ -44,7 +44,7 @@ class Clock:
 
 
 def pages(done: list[str], stumble: Callable[[str], None] = lambda _page: None) -> StageWork:
-    """A stage of four pages, each told when it is done."""
+    """A stage of four pages that reports each finished page."""
 
     def work(run: StageRun) -> None:
         left = [page for page in PAGES if run.cursor is None or page > run.cursor]
@@ -58,20 +58,20 @@ def pages(done: list[str], stumble: Callable[[str], None] = lambda _page: None) 
 
 
 class Kept:
-    """A memory whose maintenance is a table of our own, at a time of our own."""
+    """A memory with given stages and a clock that the test sets."""
 
     def __init__(self, open_memory: OpenMemory, *stages: Stage, clock: Clock | None = None, **options: Any) -> None:
         self.clock = clock or Clock()
         settings = Settings.make(maintenance={"timezone": "UTC", "keep_runs": 10})
         self.memory: Memory = open_memory(clock=self.clock, settings=settings, **options)
         found = self.memory.maintenance
-        maintenance = replace(found.maintenance, stages=stages, stop=threading.Event(), zone=UTC)
-        handlers = {MAINTAIN: maintenance.do}
-        self.stop = maintenance.stop
+        runner = replace(found.runner, stages=stages, stop=threading.Event(), zone=UTC)
+        handlers = {MAINTAIN: runner.run_job}
+        self.stop = runner.stop
         self.worker = Worker(
-            self.memory.store, handlers, self.clock, settings.jobs, name=f"w{id(self)}", stop=maintenance.stop
+            self.memory.store, handlers, self.clock, settings.jobs, name=f"w{id(self)}", stop=runner.stop
         )
-        self.upkeep: Upkeep[Any] = replace(found, maintenance=maintenance, worker=self.worker)
+        self.maintenance: Maintenance = replace(found, runner=runner, worker=self.worker)
 
     def work(self) -> int:
         return self.worker.run_due(self.memory.scope)
@@ -81,7 +81,7 @@ class Kept:
             return list(tx.jobs.stream(JobFilter(kinds=(MAINTAIN,), states=states)))
 
     def run(self) -> Run:
-        (run,) = self.upkeep.runs(1)
+        (run,) = self.maintenance.runs(1)
         return run
 
 
@@ -94,11 +94,13 @@ def everything(memory: Memory) -> list[str]:
 
 def test_a_new_project_has_missed_nothing(open_memory: OpenMemory) -> None:
     kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages([])))
-    assert kept.upkeep.due() == ()
+    assert kept.maintenance.due() == ()
     kept.memory.remember("it begins at noon")
-    assert kept.upkeep.due() == ()
+    assert kept.maintenance.due() == ()
     kept.clock.now += NIGHT
-    assert [(due.stage, due.slot) for due in kept.upkeep.due()] == [("tidy", datetime(2026, 11, 10, 3, tzinfo=UTC))]
+    assert [(due.stage, due.slot) for due in kept.maintenance.due()] == [
+        ("tidy", datetime(2026, 11, 10, 3, tzinfo=UTC))
+    ]
 
 
 def test_a_missed_week_is_made_up_for_once(open_memory: OpenMemory) -> None:
@@ -106,28 +108,28 @@ def test_a_missed_week_is_made_up_for_once(open_memory: OpenMemory) -> None:
     kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)))
     kept.memory.remember("the project begins")
     kept.clock.now += 7 * NIGHT
-    assert [due.stage for due in kept.upkeep.queue_due()] == ["tidy"]
-    assert kept.upkeep.queue_due() == ()
+    assert [due.stage for due in kept.maintenance.queue_due()] == ["tidy"]
+    assert kept.maintenance.queue_due() == ()
     assert kept.work() == 1
-    assert kept.upkeep.queue_due() == ()
+    assert kept.maintenance.queue_due() == ()
     assert done == list(PAGES)
     run = kept.run()
     assert (run.state, run.slot, run.done, run.total) == (RunState.DONE, datetime(2026, 11, 16, 3, tzinfo=UTC), 4, 4)
     assert dict(run.counts) == {"pages": 4}
     kept.clock.now += NIGHT
-    assert len(kept.upkeep.queue_due()) == 1
+    assert len(kept.maintenance.queue_due()) == 1
 
 
-def test_what_somebody_ran_after_the_last_slot_is_not_due(open_memory: OpenMemory) -> None:
+def test_a_stage_run_on_request_after_the_last_slot_is_not_due(open_memory: OpenMemory) -> None:
     done: list[str] = []
     kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)))
     kept.memory.remember("the project begins")
     kept.clock.now += NIGHT
-    (run,) = kept.upkeep.run("tidy")
+    (run,) = kept.maintenance.run("tidy")
     assert (run.state, run.slot, run.attempts) == (RunState.DONE, None, 1)
-    assert kept.upkeep.due() == ()
+    assert kept.maintenance.due() == ()
     kept.clock.now += NIGHT
-    assert [due.stage for due in kept.upkeep.due()] == ["tidy"]
+    assert [due.stage for due in kept.maintenance.due()] == ["tidy"]
 
 
 def test_several_workers_queue_one_slot_once(open_memory: OpenMemory) -> None:
@@ -138,7 +140,7 @@ def test_several_workers_queue_one_slot_once(open_memory: OpenMemory) -> None:
     def look(kept: Kept) -> None:
         kept.clock.now += NIGHT
         start.wait()
-        queued.extend(due.stage for due in kept.upkeep.queue_due())
+        queued.extend(due.stage for due in kept.maintenance.queue_due())
 
     threads = [threading.Thread(target=look, args=(kept,)) for kept in crew]
     for thread in threads:
@@ -146,7 +148,7 @@ def test_several_workers_queue_one_slot_once(open_memory: OpenMemory) -> None:
     for thread in threads:
         thread.join()
     assert queued == ["tidy"]
-    assert len(crew[0].jobs()) == len(crew[0].upkeep.runs()) == 1
+    assert len(crew[0].jobs()) == len(crew[0].maintenance.runs()) == 1
 
 
 def test_a_failing_stage_is_tried_again_where_it_stopped_and_at_last_is_a_dead_letter(open_memory: OpenMemory) -> None:
@@ -159,7 +161,7 @@ def test_a_failing_stage_is_tried_again_where_it_stopped_and_at_last_is_a_dead_l
     kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done, stumble)))
     kept.memory.remember("the project begins")
     kept.clock.now += NIGHT
-    kept.upkeep.queue_due()
+    kept.maintenance.queue_due()
     for attempt in range(1, 6):
         assert kept.work() == 1
         run = kept.run()
@@ -169,10 +171,10 @@ def test_a_failing_stage_is_tried_again_where_it_stopped_and_at_last_is_a_dead_l
     assert done == ["a", "b"]
     (dead,) = kept.jobs(JobState.DEAD)
     assert dead.error == run.error == "RuntimeError: the third page is torn"
-    assert len(kept.upkeep.runs()) == 1
-    assert kept.upkeep.queue_due() == ()
+    assert len(kept.maintenance.runs()) == 1
+    assert kept.maintenance.queue_due() == ()
 
-    check = kept.upkeep.check()
+    check = kept.maintenance.check()
     assert (check.fine, check.detail) == (False, "tidy: RuntimeError: the third page is torn")
     assert [job.kind for job in kept.memory.doctor().dead_jobs] == [MAINTAIN]
 
@@ -187,7 +189,7 @@ def test_another_worker_goes_on_where_the_first_was_killed(open_memory: OpenMemo
     first = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done, die)))
     first.memory.remember("the project begins")
     first.clock.now += NIGHT
-    first.upkeep.queue_due()
+    first.maintenance.queue_due()
     first.worker._release = lambda *_: None  # type: ignore[method-assign] # a killed process gives nothing back
     with pytest.raises(SystemExit):
         first.work()
@@ -215,7 +217,7 @@ def test_whoever_lost_the_lease_stops_and_leaves_the_run_alone(open_memory: Open
     first = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done, fall_asleep)), clock=clock)
     first.memory.remember("the project begins")
     clock.now += NIGHT
-    first.upkeep.queue_due()
+    first.maintenance.queue_due()
     assert first.work() == 1
     assert done == ["a", "b", "c", "d", "b"]
     run = first.run()
@@ -233,16 +235,16 @@ def test_a_worker_that_is_stopped_gives_its_job_back_as_far_as_it_came(open_memo
     first = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done, stop)), Stage("other", "0 4 * * *", pages([])))
     first.memory.remember("the project begins")
     first.clock.now += NIGHT
-    assert [due.stage for due in first.upkeep.queue_due()] == ["tidy"]
+    assert [due.stage for due in first.maintenance.queue_due()] == ["tidy"]
     first.work()
     assert done == ["a", "b"]
     assert [(job.state, job.attempts) for job in first.jobs()] == [(JobState.QUEUED, 0)]
 
-    second = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)), *first.upkeep.maintenance.stages[1:])
+    second = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)), *first.maintenance.runner.stages[1:])
     second.clock.now = first.clock.now
     assert (second.work(), second.work()) == (1, 1)
     assert done == list(PAGES)
-    assert {run.state for run in second.upkeep.runs()} == {RunState.DONE}
+    assert {run.state for run in second.maintenance.runs()} == {RunState.DONE}
 
 
 def pipeline(open_memory: OpenMemory, done: list[str], **stumble: Callable[[str], None]) -> Kept:
@@ -265,25 +267,25 @@ def test_a_stage_is_queued_when_the_one_before_it_has_ended(open_memory: OpenMem
     done: list[str] = []
     kept = pipeline(open_memory, done)
     for stage in ("first", "second", "third"):
-        kept.upkeep.queue_due()
-        assert kept.upkeep.queue_due() == ()
+        kept.maintenance.queue_due()
+        assert kept.maintenance.queue_due() == ()
         assert [job.key for job in kept.jobs(JobState.QUEUED)] == [stage]
         assert kept.work() == 1
     assert done == ["first", "second", "third"]
-    assert (kept.upkeep.due(), kept.upkeep.queue_due()) == ((), ())
+    assert (kept.maintenance.due(), kept.maintenance.queue_due()) == ((), ())
 
 
-def test_one_look_at_the_schedule_runs_the_whole_night(open_memory: OpenMemory) -> None:
+def test_one_look_at_the_schedule_runs_all_stages(open_memory: OpenMemory) -> None:
     done: list[str] = []
     kept = pipeline(open_memory, done)
-    kept.upkeep.work(once=True)
+    kept.maintenance.work(once=True)
     assert done == ["first", "second", "third"]
 
 
 def test_workers_side_by_side_keep_the_order(open_memory: OpenMemory) -> None:
     done: list[str] = []
     crew = [pipeline(open_memory, done) for _ in range(2)]
-    crew[0].upkeep.queue_due()
+    crew[0].maintenance.queue_due()
     for _ in range(6):
         for kept in crew:
             kept.work()
@@ -296,16 +298,16 @@ def test_a_stage_that_fails_does_not_hold_up_the_stages_after_it(open_memory: Op
 
     done: list[str] = []
     kept = pipeline(open_memory, done, first=stumble)
-    kept.upkeep.work(once=True)
+    kept.maintenance.work(once=True)
     assert done == ["second", "third"]
-    assert {run.stage: run.state.value for run in kept.upkeep.runs()} == {
+    assert {run.stage: run.state.value for run in kept.maintenance.runs()} == {
         "first": "failed",
         "second": "done",
         "third": "done",
     }
 
 
-def test_a_night_that_was_killed_goes_on_with_the_stage_it_was_at(open_memory: OpenMemory) -> None:
+def test_a_killed_run_resumes_with_its_stage(open_memory: OpenMemory) -> None:
     def die(page: str) -> None:
         if page == "c":
             raise SystemExit
@@ -313,35 +315,35 @@ def test_a_night_that_was_killed_goes_on_with_the_stage_it_was_at(open_memory: O
     done: list[str] = []
     kept = pipeline(open_memory, done, second=die)
     kept.worker._release = lambda *_: None  # type: ignore[method-assign] # a killed process gives nothing back
-    kept.upkeep.queue_due()
+    kept.maintenance.queue_due()
     kept.work()
     with pytest.raises(SystemExit):
         kept.work()
-    assert kept.upkeep.queue_due() == ()
+    assert kept.maintenance.queue_due() == ()
 
     later = pipeline(open_memory, done)
     later.clock.now = kept.clock.now + timedelta(minutes=4)
-    later.upkeep.work(once=True)
+    later.maintenance.work(once=True)
     assert done == ["first", "second", "third"]
-    assert [run.attempts for run in later.upkeep.runs() if run.stage == "second"] == [2]
+    assert [run.attempts for run in later.maintenance.runs() if run.stage == "second"] == [2]
 
 
-def test_a_night_killed_between_two_stages_goes_on_with_the_next_look(
+def test_a_run_killed_between_two_stages_continues_with_the_next_look(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from treering.maintenance import runs as running
+    from treering.maintenance import stage_runner
 
     def die(*_given: Any, **_named: Any) -> None:
         raise SystemExit
 
     done: list[str] = []
     kept = pipeline(open_memory, done)
-    kept.upkeep.queue_due()
+    kept.maintenance.queue_due()
     with monkeypatch.context() as patched:
-        patched.setattr(running, "queue_due", die)
+        patched.setattr(stage_runner, "queue_due", die)
         with pytest.raises(SystemExit):
             kept.work()
-    kept.upkeep.work(once=True)
+    kept.maintenance.work(once=True)
     assert done == ["first", "second", "third"]
 
 
@@ -354,14 +356,14 @@ def test_a_run_by_hand_goes_on_where_it_was_interrupted(open_memory: OpenMemory)
 
     kept = Kept(open_memory, Stage("tidy", "", pages(done, once)))
     with pytest.raises(KeyboardInterrupt):
-        kept.upkeep.run("tidy")
+        kept.maintenance.run("tidy")
     interrupt.append(False)
     heard: list[int] = []
-    (run,) = kept.upkeep.run("tidy", on_progress=lambda run: heard.append(run.done))
+    (run,) = kept.maintenance.run("tidy", on_progress=lambda run: heard.append(run.done))
     assert done == list(PAGES)
     assert (run.state, run.done, run.attempts) == (RunState.DONE, 4, 2)
     assert sorted(set(heard)) == [2, 3, 4]
-    assert len(kept.upkeep.runs()) == 1
+    assert len(kept.maintenance.runs()) == 1
 
 
 def test_a_failed_run_by_hand_says_so_and_can_be_repeated_at_once(open_memory: OpenMemory) -> None:
@@ -372,14 +374,14 @@ def test_a_failed_run_by_hand_says_so_and_can_be_repeated_at_once(open_memory: O
             raise RuntimeError("not today")
 
     kept = Kept(open_memory, Stage("tidy", "", pages([], stumble)), Stage("other", "", pages([])))
-    failed, other = kept.upkeep.run()
+    failed, other = kept.maintenance.run()
     assert (failed.state, failed.error, other.state) == (RunState.FAILED, "RuntimeError: not today", RunState.DONE)
     broken.clear()
-    (run,) = kept.upkeep.run("tidy")
+    (run,) = kept.maintenance.run("tidy")
     assert (run.id, run.state, run.error) == (failed.id, RunState.DONE, None)
 
 
-def test_nobody_runs_a_stage_beside_another_worker(open_memory: OpenMemory) -> None:
+def test_two_workers_never_run_the_same_stage(open_memory: OpenMemory) -> None:
     clock = Clock()
     second = Kept(open_memory, Stage("tidy", "", pages([])), clock=clock)
     told: list[str] = []
@@ -387,18 +389,18 @@ def test_nobody_runs_a_stage_beside_another_worker(open_memory: OpenMemory) -> N
     def meanwhile(page: str) -> None:
         if page == "b":
             with pytest.raises(Conflict, match=r"tidy is being run by .*; wait until it is done"):
-                second.upkeep.run("tidy")
-            told.extend(run.state.value for run in second.upkeep.run())
+                second.maintenance.run("tidy")
+            told.extend(run.state.value for run in second.maintenance.run())
 
     first = Kept(open_memory, Stage("tidy", "", pages([], meanwhile)), clock=clock)
-    first.upkeep.run("tidy")
+    first.maintenance.run("tidy")
     assert told == ["running"]
 
 
 def test_a_stage_that_another_worker_takes_first_is_waited_for(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the background thread may: it is told of the job before the caller takes it."""
+    """As the background thread may: it leases the job before the caller does."""
     kept = Kept(open_memory, Stage("tidy", "", pages([])))
     memory, run_named, taken, calls = kept.memory, Worker.run_named, list[Job](), list[str]()
 
@@ -412,7 +414,7 @@ def test_a_stage_that_another_worker_takes_first_is_waited_for(
         return run_named(worker, scope, kind, key)
 
     monkeypatch.setattr(Worker, "run_named", too_late)
-    (run,) = kept.upkeep.run("tidy")
+    (run,) = kept.maintenance.run("tidy")
     assert (run.state, len(calls)) == (RunState.DONE, 3)
 
 
@@ -420,25 +422,25 @@ def test_a_rehearsal_counts_and_writes_nothing_at_all(open_memory: OpenMemory) -
     kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages([])))
     kept.memory.remember("the project begins")
     before = everything(kept.memory)
-    (run,) = kept.upkeep.run("tidy", dry_run=True)
+    (run,) = kept.maintenance.run("tidy", dry_run=True)
     assert (run.state, dict(run.counts)) == (RunState.DONE, {"pages": 4})
     assert everything(kept.memory) == before
 
 
 def test_only_so_many_runs_of_a_stage_are_kept(open_memory: OpenMemory) -> None:
     kept = Kept(open_memory, Stage("tidy", "", pages([])), Stage("other", "", pages([])))
-    kept.upkeep.run("other")
+    kept.maintenance.run("other")
     for _ in range(13):
         kept.clock.now += timedelta(minutes=1)
-        kept.upkeep.run("tidy")
-    stages = [run.stage for run in kept.upkeep.runs(100)]
+        kept.maintenance.run("tidy")
+    stages = [run.stage for run in kept.maintenance.runs(100)]
     assert stages == ["tidy"] * 10 + ["other"]
 
 
 def test_an_unknown_stage_is_refused_with_the_names_of_the_known(open_memory: OpenMemory) -> None:
     kept = Kept(open_memory, Stage("tidy", "", pages([])), Stage("other", "", pages([])))
     with pytest.raises(InvalidInput, match="use one of tidy, other"):
-        kept.upkeep.run("sweep")
+        kept.maintenance.run("sweep")
 
 
 def test_parts_of_a_stage_go_on_in_the_part_that_was_interrupted(open_memory: OpenMemory) -> None:
@@ -448,11 +450,11 @@ def test_parts_of_a_stage_go_on_in_the_part_that_was_interrupted(open_memory: Op
         if page == "b" and interrupt.pop():
             raise KeyboardInterrupt
 
-    kept = Kept(open_memory, Stage("both", "", in_turn(pages(done), pages(done, once))))
+    kept = Kept(open_memory, Stage("both", "", in_sequence(pages(done), pages(done, once))))
     with pytest.raises(KeyboardInterrupt):
-        kept.upkeep.run()
+        kept.maintenance.run()
     interrupt.append(False)
-    (run,) = kept.upkeep.run()
+    (run,) = kept.maintenance.run()
     assert done == [*PAGES, *PAGES]
     assert (run.done, run.total, dict(run.counts)) == (8, 8, {"pages": 8})
 
@@ -460,16 +462,16 @@ def test_parts_of_a_stage_go_on_in_the_part_that_was_interrupted(open_memory: Op
 def test_the_plan_says_what_comes_next_and_what_is_overdue(open_memory: OpenMemory) -> None:
     kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages([])), Stage("other", "", pages([])))
     kept.memory.remember("the project begins")
-    tidy, other = kept.upkeep.plan()
+    tidy, other = kept.maintenance.plan()
     assert (tidy.next, tidy.overdue, tidy.last) == (datetime(2026, 11, 10, 3, tzinfo=UTC), False, None)
     assert (other.next, other.overdue) == (None, False)
-    assert kept.upkeep.check().detail == "nothing was due yet"
+    assert kept.maintenance.check().detail == "nothing was due yet"
     kept.clock.now += NIGHT
-    check = kept.upkeep.check()
+    check = kept.maintenance.check()
     assert (check.fine, check.detail) == (True, "overdue: tidy")
     assert "treering maintain" in check.advice
-    kept.upkeep.run()
-    assert kept.upkeep.check().detail.startswith("kept, last run 2026-11-10")
+    kept.maintenance.run()
+    assert kept.maintenance.check().detail.startswith("up to date, last run 2026-11-10")
 
 
 def test_optimising_is_safe_in_the_middle_of_traffic(open_memory: OpenMemory) -> None:
@@ -541,7 +543,7 @@ def test_a_stage_can_be_left_out_of_the_schedule(open_memory: OpenMemory) -> Non
 
 
 def test_a_misspelt_stage_in_the_settings_is_refused(open_memory: OpenMemory) -> None:
-    with pytest.raises(InvalidInput, match="by_hand: no stage minig; use enrich"):
+    with pytest.raises(InvalidInput, match="by_hand: unknown stage minig; use enrich"):
         open_memory(settings=Settings.make(maintenance={"by_hand": ["minig"]}))
 
 
@@ -565,7 +567,7 @@ def test_a_stage_that_is_run_twice_changes_nothing_the_second_time(lived_in: Kep
     assert records(memory) == learned
 
 
-def test_a_night_leaves_a_report_and_a_sound_memory(lived_in: Kept) -> None:
+def test_maintenance_leaves_a_report_and_a_healthy_memory(lived_in: Kept) -> None:
     memory = lived_in.memory
     runs = memory.maintenance.run()
     assert [(run.stage, run.state, run.error) for run in runs] == [(name, RunState.DONE, None) for name in STAGES]
@@ -580,7 +582,7 @@ def test_a_night_leaves_a_report_and_a_sound_memory(lived_in: Kept) -> None:
 
 
 def records(memory: Memory) -> list[str]:
-    """What is known; runs and jobs say when somebody looked."""
+    """All records except runs and jobs, which depend on time."""
     with memory.store.reading(memory.scope, MONDAY) as tx:
         kept: list[Any] = [tx.knowledge, tx.turns, tx.sessions, tx.episodes, tx.patterns, tx.entities, tx.entity_links]
         return [record.to_json() for found in kept for record in found.stream(None)]
@@ -643,7 +645,7 @@ def test_a_report_of_many_records_is_worked_out_from_some(
     """As many as there are, in about the right places."""
     from treering.maintenance import health_report as report
 
-    monkeypatch.setattr(report, "_READ", 200)
+    monkeypatch.setattr(report, "_MAX_RECORDS_READ", 200)
     kept = Kept(open_memory)
     moments = [MONDAY - timedelta(hours=number) for number in range(1_000)]
     kept.memory.remember_many(
