@@ -97,7 +97,7 @@ def test_the_originals_are_superseded_and_the_new_one_has_to_prove_itself(patter
         assert "new" in (after.deprecation_reason or "")
         assert is_allowed(before.status, after.status, Cause.MERGE)
         assert after.evidence == before.evidence
-    with pytest.raises(InvalidInput, match="do not come back"):
+    with pytest.raises(InvalidInput, match="deprecated or deleted patterns cannot be merged"):
         merged(merge.superseded, NOW, "newer")
 
 
@@ -122,8 +122,8 @@ def test_a_merge_is_seen_by_nobody_who_did_not_see_all_of_it(patterns: list[Patt
     ("fields", "says"),
     [
         ({"id": "p0"}, "two or more"),
-        ({"status": "DEPRECATED"}, "do not come back"),
-        ({"deleted_at": NOW}, "do not come back"),
+        ({"status": "DEPRECATED"}, "deprecated or deleted patterns cannot be merged"),
+        ({"deleted_at": NOW}, "deprecated or deleted patterns cannot be merged"),
         ({"category": "domain"}, "differ in their category"),
         ({"content": {"form": "template", "structure": ()}}, "differ in their form of content"),
         ({"owner": "ada", "visibility": "personal"}, "differ in their owner"),
