@@ -166,7 +166,7 @@ def test_a_fatal_file_stays_marked_when_all_files_are_read_again(
     written(root, {"deadly.py": DEADLY_TO_READ})
     assert code_of(memory).index(root).skipped == {ENDED_ITS_READER: 1}
     for module in ("index.indexer", "index.update", "live.current"):
-        monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "another")
+        monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda: "another")
     assert code_of(memory).index(root).read == len(PROJECT) + 1
     assert stored(memory) == fresh(PROJECT)
 
@@ -187,7 +187,7 @@ def test_a_python_that_cannot_start_is_reported_and_no_file_is_marked(
 ) -> None:
     no_process_starts()
     root = written(tmp_path / "project", PROJECT)
-    with pytest.raises(treering.TreeringError, match=r"index\.processes"):
+    with pytest.raises(treering.TreeringError, match=r"code\.processes"):
         code_of(memory, many_files=1).index(root)
     assert code_of(memory, many_files=1, processes=1).index(root).complete
 

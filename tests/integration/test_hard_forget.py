@@ -97,7 +97,7 @@ def a_cold_episode(memory: Memory) -> str:
     with memory.store.transaction(memory.scope, NOW) as tx:
         outcome = {"status": "FAILURE", "output": LONG}
         episode = tx.episodes.create(sample(Episode, "cold", task={"input": SECRET}, outcome=outcome))
-        tx.episodes.chill(episode.replace(outcome={"status": "FAILURE", "output": "short"}))
+        tx.episodes.move_to_blobs(episode.replace(outcome={"status": "FAILURE", "output": "short"}))
     memory.search("short")
     return "cold"
 
