@@ -168,7 +168,7 @@ def main() -> None:
     held = (
         f"Resident memory: opening a memory and counting a message takes {one:.0f} MB above the import (vocabulary of "
         f"o200k_base, SQLAlchemy, the database); 5,000 messages of 1 KB take {five:.1f} MB more (goal 40), "
-        f"10,000 {ten:.1f} MB. Only what is in the window is held with its text."
+        f"10,000 {ten:.1f} MB. Only messages in the window are kept with their text."
     )
     write_section("conversation", "Conversation", f"{body}\n\n{held}")
 

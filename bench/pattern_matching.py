@@ -197,9 +197,9 @@ def main() -> None:
     shares = ", ".join(f"{name} {share:.0%}" for name, share in MIXED.items())
     note = (
         f"Goal: the best five of 5,000 patterns below {GOAL_MS:.0f} ms at p95, features given, ranking included. "
-        f"Mixed patterns ask for {shares}; 80% are validated. *Left* is how many patterns a task leaves to "
-        f"be asked after labels (and tree), *apply* how many of them apply. {TASKS} tasks ({BRUTE_TASKS} by brute "
-        f"force); the answers to the first {BRUTE_TASKS} are compared with brute force."
+        f"Mixed patterns have {shares}; 80% are validated. *Left* is the number of patterns that remain to be "
+        f"evaluated after labels (and tree), *apply* the number of them that apply. {TASKS} tasks ({BRUTE_TASKS} by "
+        f"brute force); the answers to the first {BRUTE_TASKS} are compared with brute force."
     )
     headers = ("patterns", "way", "left", "apply", "p50", "p95", "p95 of processor time", "built in")
     write_section("pattern-matching", "Pattern matching", f"{note}\n\n{table(headers, lines)}")

@@ -1,9 +1,9 @@
-"""Real long sessions through each strategy: does the window stay within its limit, and hold what is needed next?
+"""Long recorded sessions under each strategy: does the window stay within its limit, and contain what is needed next?
 
 A session's events become messages; after every few of them a request is built. At each request, of the files and
-identifiers that the next messages mention and that were mentioned before, how many stand in the window (markers and
-their summaries included)? Sessions of one day in a row make the longer histories: an agent that is never restarted.
-Not a blind test: how fast a unit fades and when a task is over were settled while looking at these same sessions.
+identifiers that the next messages mention and that were mentioned before, how many are in the window (markers and
+their summaries included)? Consecutive sessions of one day form the longer histories: an agent that is never
+restarted. Not a blind test: the fading of a unit and the end of a task were tuned on these same sessions.
 """
 
 import argparse

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from treering.maintenance.doctor import DoctorReport
     from treering.maintenance.inline_jobs import JobsLeft
     from treering.maintenance.stats import Stats
+    from treering.maintenance.vectors import Vectors
     from treering.patterns.api import Patterns
     from treering.ports.clock import Clock, NewId
     from treering.ports.models import Models
@@ -90,6 +91,8 @@ class Parts(Protocol):
     def archive(self) -> Archive: ...
     @property
     def maintenance(self) -> Maintenance: ...
+    @property
+    def vectors(self) -> Vectors: ...
     def stats(self) -> Stats: ...
     def doctor(self, *, repair: bool) -> DoctorReport: ...
     def settle(self, timeout: float) -> SettleReport: ...
@@ -204,10 +207,12 @@ class Memory:
         at_task_boundary: bool | None = None,
         tokenizer: Tokenizer | str | None = None,
         on_event: Callable[[ConversationEvent], None] = lambda _event: None,
+        create: bool = True,
     ) -> Conversation:
         """A conversation with a model: everything is stored, what fits is sent. Its turns belong to session `id`.
 
-        Without a model, an existing conversation continues with its stored rules.
+        Without a model, an existing conversation continues with its stored rules. With `create=False`, one that is not
+        stored is `NotFound`.
         """
         from treering.conversation.factory import open_conversation
         from treering.conversation.removed_search import RemovedSearch
@@ -232,6 +237,7 @@ class Memory:
             find=RemovedSearch(self.settings, self.search),
             on_event=on_event,
             injected=self.injected,
+            create=create,
         )
 
     def search(
@@ -321,6 +327,11 @@ class Memory:
     def maintenance(self) -> Maintenance:
         """Scheduled work on the store: `run` stages, list what is `due` and past `runs`, make a health `report`."""
         return self._parts.maintenance
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors that search by meaning compares: `update` computes missing ones, `coverage` counts them."""
+        return self._parts.vectors
 
     def get(self, id: str) -> Knowledge | Turn | Episode | Pattern:
         """The record with this id, of any kind; `NotFound` for a forgotten one.

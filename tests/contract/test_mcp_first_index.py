@@ -67,7 +67,7 @@ def test_a_folder_that_is_no_repository_is_not_read(memory: Memory, tmp_path: Pa
     written(tmp_path / "home", CODE)
     with agent_of(memory) as agent:
         for tool, given in (("analyze_impact", {"node": "save"}), ("related_files", {"path": "shop/db.py"})):
-            assert "not a git repository; `treering index FOLDER`" in agent.refused(tool, **given)
+            assert "not a git repository; run `treering index FOLDER`" in agent.refused(tool, **given)
     assert memory.stats().code == {}
     assert not _readers()
 
@@ -126,7 +126,7 @@ def test_a_server_that_closes_waits_for_no_repository(memory: Memory, root: Path
     desk = desk_of(memory, repository=root)
 
     def ask() -> object:
-        with desk.at_work() as call:
+        with desk.call() as call:
             return call.code
 
     with ThreadPoolExecutor(1) as asking:

@@ -67,7 +67,7 @@ def test_paths_are_relative_to_the_current_folder(terminal: Terminal) -> None:
     assert "outside" in inside.run("impact", "../../x.py").stderr
     guessed = terminal.json("impact", "decod")["standing"]["guessed"]
     assert guessed == [{"asked": "decod", "taken_for": "app/tokens.py::decode"}]
-    assert "no `decod`; taken for app/tokens.py::decode" in terminal.ok("impact", "decod")
+    assert "no `decod`; used app/tokens.py::decode instead" in terminal.ok("impact", "decod")
 
 
 def test_lists_respect_the_limit_and_report_what_they_leave_out(terminal: Terminal) -> None:

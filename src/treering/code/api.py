@@ -306,6 +306,24 @@ class Code:
         """The modules that the files form by their uses."""
         return self._current.graph().module_map()
 
+    def map_html(self, modules: ModuleMap, title: str = "Module map") -> str:
+        """A module map as an HTML document that needs no network access."""
+        from treering.code.map_drawing import page
+
+        return page(modules, title)
+
+    def map_svg(self, modules: ModuleMap, title: str = "Module map") -> str:
+        """A module map as an SVG document."""
+        from treering.code.map_drawing import drawing
+
+        return drawing(modules, title)
+
+    def name_from(self, folder: Path, name: str) -> str:
+        """A node name as typed in `folder`, usable from anywhere: a path relative to the folder becomes absolute."""
+        from treering.code.live.path_names import from_folder
+
+        return from_folder(name, folder, self.root)
+
     def related(self, path: str, *, limit: int = 10) -> Relations:
         """Files related to a file: changed together, imported, or named alike. The file need not exist yet."""
         from treering.code.history.relatives import relations

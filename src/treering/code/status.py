@@ -46,6 +46,29 @@ class CodeStatus:
         """Whether nothing is left to do, as far as the stored index shows."""
         return self.complete and not self.totals.waiting and not self.outdated
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes beside the counts; empty if the index is complete and current."""
+        waiting = self.totals.waiting
+        notes = {
+            "not complete": not self.complete,
+            f"{waiting:,} file{'' if waiting == 1 else 's'} not resolved yet": bool(waiting),
+            "read by another version": self.outdated,
+            f"{self.writer} is indexing": bool(self.writer),
+        }
+        return tuple(note for note, applies in notes.items() if applies)
+
+    @property
+    def advice(self) -> str:
+        """What to do next; empty if there is nothing to do."""
+        if self.writer:
+            return ""
+        if not Path(self.root).is_dir():
+            return "the folder does not exist now; run `treering index --forget` to remove the index"
+        if self.outdated:
+            return "run `treering index` to read all files again"
+        return "" if self.current else _CONTINUE_HINT
+
     def to_document(self) -> Mapping[str, Any]:
         """All fields as plain values, for JSON output."""
         return {**asdict(self), "current": self.current}
@@ -92,7 +115,7 @@ def check_of(status: CodeStatus, index: CodeIndex) -> Check:
 
     totals = status.totals
     counts = f"{totals.files:,} files, {totals.definitions:,} definitions, {totals.edges:,} edges"
-    summary = "; ".join((f"{status.root}: {counts}", *status_notes(status)))
+    summary = "; ".join((f"{status.root}: {counts}", *status.notes))
     try:
         for file in index.contents():
             unpack_definitions(file.definitions)
@@ -100,27 +123,4 @@ def check_of(status: CodeStatus, index: CodeIndex) -> Check:
             unpack_further(file.further)
     except Unreadable as exc:
         return Check("code", False, f"{summary}; {exc}")
-    return Check("code", True, summary, advice_for(status))
-
-
-def status_notes(status: CodeStatus) -> list[str]:
-    """Notes beside the counts; empty if the index is complete and current."""
-    waiting = status.totals.waiting
-    notes = {
-        "not complete": not status.complete,
-        f"{waiting:,} file{'' if waiting == 1 else 's'} not resolved yet": bool(waiting),
-        "read by another version": status.outdated,
-        f"{status.writer} is indexing": bool(status.writer),
-    }
-    return [note for note, applies in notes.items() if applies]
-
-
-def advice_for(status: CodeStatus) -> str:
-    """What to do next; empty if there is nothing to do."""
-    if status.writer:
-        return ""
-    if not Path(status.root).is_dir():
-        return "the folder does not exist now; run `treering index --forget` to remove the index"
-    if status.outdated:
-        return "run `treering index` to read all files again"
-    return "" if status.current else _CONTINUE_HINT
+    return Check("code", True, summary, status.advice)

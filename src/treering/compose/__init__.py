@@ -17,6 +17,7 @@ from treering.compose.locations import (
     keep_in_data_folder,
     keep_in_project,
     location_status,
+    may_be_renamed,
     memory_paths,
     named_location,
     open_repository_store,
@@ -27,6 +28,7 @@ from treering.compose.preload import preload_modules
 from treering.compose.services import Services
 from treering.compose.settings import LoadedSettings, Origin, load_settings, report_ignored
 from treering.compose.stores import data_directory, new_id, now, open_store, salvage
+from treering.compose.unopened import unopened_report
 from treering.core.redaction import refuse_secret
 from treering.core.scope import Scope
 from treering.core.settings import Settings
@@ -55,6 +57,7 @@ __all__ = [
     "load_plug_ins",
     "load_settings",
     "location_status",
+    "may_be_renamed",
     "new_id",
     "now",
     "open",
@@ -64,6 +67,7 @@ __all__ = [
     "repository_around",
     "repository_root",
     "salvage",
+    "unopened_report",
 ]
 
 

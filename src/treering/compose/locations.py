@@ -74,6 +74,13 @@ def location_status(
     return location_status(paths, choice, embedded_path(path_or_url, repository), identity_in, projects_in)
 
 
+def may_be_renamed(path_or_url: str | os.PathLike[str] | None = None) -> bool:
+    """Whether there are memories of repositories that are gone: one may be the earlier one of this repository."""
+    from treering.location.status import RENAMED
+
+    return any(check.name == RENAMED for check in location_status(path_or_url).found)
+
+
 def named_location(path_or_url: str | os.PathLike[str] | None) -> str | None:
     return os.environ.get("TREERING_DB") or None if path_or_url is None else os.fspath(path_or_url)
 

@@ -16,6 +16,7 @@ _FIRST_USED = (
     "treering.memory",
     "treering.search.code_hits",
     "treering.search.pipeline",
+    "treering.search.api",
     "treering.search.accesses",
     "treering.search.api",
 )

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from treering.maintenance.doctor import DoctorReport, LocationStatus
     from treering.maintenance.inline_jobs import JobsLeft
     from treering.maintenance.stats import Stats
+    from treering.maintenance.vectors import Vectors
     from treering.patterns.api import Patterns
     from treering.ports.blobs import Blobs
     from treering.ports.clock import Clock, NewId
@@ -219,6 +220,12 @@ class Services:
             open_embedded=self.open_embedded,
             note=self.note,
         )
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        from treering.maintenance.vectors import Vectors
+
+        return Vectors(self.scope, self.store, self.clock, self.settings, self.models)
 
     @property
     def worker(self) -> Worker:

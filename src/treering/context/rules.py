@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from datetime import datetime
 
+from treering.core.citations import cite
 from treering.core.phases import NATIVE_PHASES, Phase
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge, Level, Source
 from treering.ports.store import Transaction
 from treering.search.answer import Hit
-from treering.search.citations import cite
 
 CONSIDERED = 50
 """Rules of each kind that are read, the newest: more than fit into the share of any budget."""

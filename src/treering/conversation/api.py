@@ -180,6 +180,12 @@ class Conversation:
         with self._lock:
             return explain_window(self._stored, self.stats(), self._services.clock())
 
+    def revision(self) -> object:
+        """A value that changes whenever the stored conversation does, and is cheap to read."""
+        services = self._services
+        with services.store.reading(services.scope, services.clock()) as tx:
+            return tx.sessions.current_version(self.id)
+
     def messages(self) -> tuple[Message, ...]:
         """All messages, in order."""
         with self._lock:

@@ -4,6 +4,8 @@ from collections.abc import Collection
 
 from treering.core.messages import CallPart, Message, ResultPart, Role
 
+ORPHAN = "a result whose call was never made or left the window"
+
 PartPosition = tuple[int, int]
 """Place of a message, and index of the part in it."""
 

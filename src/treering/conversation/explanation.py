@@ -2,12 +2,13 @@
 
 from datetime import datetime
 
+from treering.conversation.exchanges import ORPHAN
 from treering.conversation.importance import ImportanceInputs, importance
 from treering.conversation.pruning import protected_places
 from treering.conversation.stored_window import StoredWindow
 from treering.conversation.transcript import TranscriptEntry, completed, redundant
 from treering.conversation.views import ConversationStats, ExplainedMessage, WindowExplanation
-from treering.conversation.window_context import ORPHAN, left_out
+from treering.conversation.window_context import left_out
 from treering.core.contexts import ContextState
 from treering.render.token_counts import Meter
 

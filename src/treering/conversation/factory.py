@@ -8,8 +8,9 @@ from treering.conversation.stored_window import ConversationServices, FindRemove
 from treering.conversation.summary_job import summary_job
 from treering.conversation.views import ConversationEvent
 from treering.core.contexts import Rules
-from treering.core.errors import InvalidInput
+from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Injected
+from treering.core.queries import Order
 from treering.core.scope import Scope
 from treering.core.settings import ConversationSettings, Settings
 from treering.core.turns import Session
@@ -20,6 +21,8 @@ from treering.ports.tokens import Tokenizer
 from treering.render.model_windows import ModelWindow, window_of
 from treering.render.token_counts import Meter, rules_of
 
+_MAX_NAMED_SESSIONS = 5
+"""Sessions that an error names if the requested one does not exist."""
 _FALLBACK_TOKENIZER = "estimate:other"
 
 
@@ -48,8 +51,11 @@ def open_conversation(
     find: FindRemoved,
     on_event: Callable[[ConversationEvent], None],
     injected: Injected,
+    create: bool = True,
 ) -> Conversation:
     """The stored conversation with this id, or a new one."""
+    if not create:
+        _check_exists(scope, ports, id)
     named = tokenizer if tokenizer is None or isinstance(tokenizer, str) else tokenizer.name
     chosen = _rules_for(scope, ports, settings.conversation, id=id, model=model, given={**rules, "tokenizer": named})
     return Conversation(
@@ -70,6 +76,15 @@ def open_conversation(
     )
 
 
+def _check_exists(scope: Scope, ports: ConversationPorts, id: str) -> None:
+    with ports.store.reading(scope, ports.clock()) as tx:
+        if tx.sessions.get(id) is not None:
+            return
+        latest = tx.sessions.find(order=Order(by="started_at"), limit=_MAX_NAMED_SESSIONS).items
+    there = f"the latest are {', '.join(repr(each.id) for each in latest)}" if latest else "none is stored yet"
+    raise NotFound(f"no conversation {id!r} in project {scope.project!r}; {there}")
+
+
 def _rules_for(
     scope: Scope,
     ports: ConversationPorts,
@@ -88,9 +103,8 @@ def _rules_for(
     before = _rules_in(session)
     asked = {name: value for name, value in given.items() if value is not None}
     if model is None and before is None and "limit" not in asked:
-        raise InvalidInput(
-            f"conversation {id!r} is new; pass a model or a limit in tokens: conversation({id!r}, model='gpt-4o')"
-        )
+        new = "is new" if session is None else "has no model yet, so the size of its window is unknown"
+        raise InvalidInput(f"conversation {id!r} {new}; pass a model (such as 'gpt-4o'), or a limit in tokens")
     if before is not None and model in (None, before.model) and "limit" not in asked:
         return _checked(before.replace(**asked))
     window = _window(model or (before.model if before else "unnamed"), settings, asked)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from treering.conversation.exchanges import ORPHAN
 from treering.conversation.importance import Importance
 from treering.core.contexts import Removed, Rules
 from treering.core.messages import Role
@@ -59,6 +60,11 @@ class ExplainedMessage:
     why: str
     text: str
     cues: tuple[tuple[str, str], ...]
+
+    @property
+    def removed(self) -> bool:
+        """Whether it left the window; a result without a call was never in it."""
+        return not self.in_context and self.why != ORPHAN
 
 
 @dataclass(frozen=True, slots=True)

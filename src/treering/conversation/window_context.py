@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import takewhile
 
-from treering.conversation.exchanges import PartPosition
+from treering.conversation.exchanges import ORPHAN, PartPosition
 from treering.conversation.formats import ProviderMessages, write
 from treering.conversation.markers import Marker, merged_marker
 from treering.conversation.transcript import Transcript, TranscriptEntry
@@ -13,7 +13,6 @@ from treering.core.messages import CallPart, Format, Message, Part, ResultPart, 
 from treering.core.values import EMPTY
 
 UNANSWERED = "a call that no result answers yet"
-ORPHAN = "a result whose call was never made or left the window"
 
 
 @dataclass(frozen=True, slots=True)

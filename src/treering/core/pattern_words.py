@@ -25,6 +25,11 @@ def where(applicability: Applicability) -> tuple[str, ...]:
     return tuple(_asked(applicability)) or (ANYTHING,)
 
 
+def advice_of(pattern: Pattern) -> str:
+    """What a pattern says to do, and how."""
+    return "\n".join(filter(None, (pattern.summary or pattern.description, *doing(pattern), pattern.guidance.how)))
+
+
 def doing(pattern: Pattern) -> tuple[str, ...]:
     """What it says to do, and what that risks."""
     return (*said(pattern.content), *(f"risk: {each}" for each in pattern.guidance.risks))

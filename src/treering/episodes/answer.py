@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, overload
 
+from treering.core.citations import episode_source
 from treering.search.answer import Part
-from treering.search.citations import source_of
 
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
@@ -124,4 +124,4 @@ class Trend:
 
 def plain_hit(episode: Episode, stands_for: tuple[str, ...] = ()) -> EpisodeHit:
     """A result without a score."""
-    return EpisodeHit(episode.id, episode.task.input, 0.0, source_of(episode), episode, stands_for=stands_for)
+    return EpisodeHit(episode.id, episode.task.input, 0.0, episode_source(episode), episode, stands_for=stands_for)

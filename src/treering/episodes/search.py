@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from treering.core.citations import episode_source
 from treering.core.embedded_text import EPISODE_PARTS, space_of
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.errors import InvalidInput
@@ -18,7 +19,6 @@ from treering.episodes.relevance import relevance_parts
 from treering.episodes.representatives import ShownEpisode, is_old, released, represented
 from treering.ports.collections import RecordMatches
 from treering.ports.index import Candidates, IndexQuery
-from treering.search.citations import source_of
 from treering.search.paths import MIN_SIMILARITY, hull
 from treering.search.private_words import QueryPrivacy
 from treering.search.query import Question, understand
@@ -218,7 +218,7 @@ class _EpisodeSearch:
         domains = (*self.wanted.where.domains, *filter(None, (self.wanted.domain,)))
         parts = relevance_parts(episode, likeness.value, self.tx.now, domains, by=likeness.by)
         score = sum(part.added for part in parts)
-        text, source = episode.task.input, source_of(episode)
+        text, source = episode.task.input, episode_source(episode)
         return EpisodeHit(episode.id, text, score, source, episode, parts, each.stands_for, likeness.part)
 
 

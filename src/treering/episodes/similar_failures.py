@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from treering.core.citations import episode_source
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.errors import BlobMissing, InvalidInput, Unreadable
 from treering.core.failures import failure_messages, failure_signature, without_varying
@@ -15,7 +16,6 @@ from treering.episodes.answer import FailureAnswer, FailureHit
 from treering.episodes.representatives import represented
 from treering.episodes.search import MAX_CANDIDATES, by_words, episodes_of, overlap, words_of
 from treering.ports.collections import RecordMatches
-from treering.search.citations import source_of
 
 if TYPE_CHECKING:
     from treering.ports.store import Transaction
@@ -148,7 +148,7 @@ def _hit(tx: Transaction, match: _FailureMatch, episode: Episode) -> FailureHit:
         ),
         insights=tuple(map(str, episode.reflection.insights)),
         solved_by=tuple(id for id in _solved_by(tx, episode) if id != match.shown.id),
-        source=source_of(match.shown),
+        source=episode_source(match.shown),
         episode=match.shown if match.shown.id != episode.id else episode,
     )
 

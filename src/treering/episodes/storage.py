@@ -35,8 +35,6 @@ _PART_OF: Mapping[str, str] = {
 }
 _PARTS = ("task", "execution", "outcome", "reflection", "metadata")
 _TOP_LEVEL = frozenset({"session", "visibility", "tainted", "taint", "embeddings", "consolidation"})
-FIELD_NAMES = frozenset({*_PART_OF, *_PARTS, *_TOP_LEVEL, "id", "at", "artifacts"})
-"""All arguments that describe an episode."""
 _TEXT = "text/plain"
 _BYTES = "application/octet-stream"
 

@@ -61,15 +61,14 @@ class Author:
         said = {"by": self.source.value, "session": self.session}
         return EMPTY if self.is_person else {name: value for name, value in said.items() if value is not None}
 
-
-def check_confirmation(by: Author, record: Knowledge) -> None:
-    """What a person doubts, and what came from outside, only a person clears."""
-    doubts = {"was doubted by a person": record.flagged, "came from outside": record.tainted}
-    for doubt in (said for said, holds in doubts.items() if holds and not by.is_person):
-        raise InvalidInput(
-            f"{record.id!r} {doubt}, and only a person can clear that; ask the user to run "
-            f"`treering confirm {record.id}`"
-        )
+    def check_confirmation(self, record: Knowledge) -> None:
+        """Raise `InvalidInput` if only a person may confirm the record: it is flagged, or came from outside."""
+        doubts = {"was flagged by a person": record.flagged, "came from outside": record.tainted}
+        for doubt in (text for text, applies in doubts.items() if applies and not self.is_person):
+            raise InvalidInput(
+                f"{record.id!r} {doubt}, so only a person can confirm it; ask the user to run "
+                f"`treering confirm {record.id}`"
+            )
 
 
 def check_correction(id: str, reason: Reason, text: str | None, duplicate_of: str | None) -> None:
@@ -85,7 +84,7 @@ def check_correction(id: str, reason: Reason, text: str | None, duplicate_of: st
 def check_author(by: Author, old: Knowledge, same: Knowledge | None) -> None:
     """What came from outside neither retires a person's word nor stands in its place; only a person can say so."""
     from_outside = by.outside is not None or (same is not None and same.tainted and not by.is_person)
-    if from_outside and is_a_persons(old):
+    if from_outside and old.is_from_person:
         raise InvalidInput(
             f"{old.id!r} is a person's word, and text from outside does not replace it; ask the user, or keep it "
             "as a record of its own"
@@ -99,9 +98,4 @@ def is_witness(said: Knowledge, known: Knowledge) -> bool:
 
 def _trust(record: Knowledge) -> int:
     """From outside, an agent's, or a person's."""
-    return 0 if record.tainted else 1 + is_a_persons(record)
-
-
-def is_a_persons(record: Knowledge) -> bool:
-    """Whether a person taught or confirmed it."""
-    return record.user_verified or record.source is Source.USER_TAUGHT
+    return 0 if record.tainted else 1 + record.is_from_person

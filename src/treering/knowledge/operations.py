@@ -25,7 +25,6 @@ from treering.knowledge.authors import (
     Author,
     Reason,
     check_author,
-    check_confirmation,
     check_correction,
     is_witness,
 )
@@ -147,7 +146,7 @@ class KnowledgeOperations:
             record = _live(tx, id)
             if record.deprecated_at is not None:
                 raise InvalidInput(f"{id!r} was corrected; `undo` the correction, or {_instead(tx, record)}")
-            check_confirmation(author, record)
+            author.check_confirmation(record)
             cleared = {"needs_review": False, "flagged": False, "taint": None}
             confidence = max(record.confidence, CONFIRMED_CONFIDENCE)
             confirmed = record.replace(user_verified=True, confidence=confidence, stale_at=None, **cleared)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from treering.core.delimiters import escaped, one_line
-from treering.core.pattern_words import doing
+from treering.core.delimiters import escaped
+from treering.core.episode_text import MAX_INSIGHTS, in_a_line
+from treering.core.pattern_words import advice_of
 from treering.core.tokens import CountTokens, estimate_tokens
-from treering.search.episode_text import LESSONS, in_a_line
+from treering.render.listing import cited_block
 
 if TYPE_CHECKING:
-    from treering.core.patterns import Pattern
     from treering.episodes.answer import EpisodeAnswer, EpisodeHit, FailureAnswer, FailureHit
     from treering.patterns.matching.ranking import RankedPattern
     from treering.patterns.mining.next_steps import Suggestion
@@ -84,11 +84,6 @@ class AfterFailure:
         return _within((*map(_block, self.passages()), *steps), budget, count)
 
 
-def advice_of(pattern: Pattern) -> str:
-    """The summary, steps and guidance of a pattern."""
-    return "\n".join(filter(None, (pattern.summary or pattern.description, *doing(pattern), pattern.guidance.how)))
-
-
 def _pattern_passage(ranked: RankedPattern) -> AdvicePassage:
     pattern, evidence = ranked.pattern, ranked.pattern.evidence
     success = (
@@ -101,7 +96,7 @@ def _pattern_passage(ranked: RankedPattern) -> AdvicePassage:
 
 
 def _episode_passage(hit: EpisodeHit) -> AdvicePassage:
-    lessons = (f"- {in_a_line(each.text)}" for each in hit.episode.reflection.insights[:LESSONS])
+    lessons = (f"- {in_a_line(each.text)}" for each in hit.episode.reflection.insights[:MAX_INSIGHTS])
     return AdvicePassage(hit.id, hit.source, "\n".join((in_a_line(hit.text), *lessons)))
 
 
@@ -113,7 +108,7 @@ def _failure_passage(hit: FailureHit) -> AdvicePassage:
         ("task: ", [hit.episode.task.input]),
         ("then: ", hit.recovery),
         ("in the end: ", [output] if output.strip() not in ("", hit.error.strip()) else []),
-        ("learned: ", hit.insights[:LESSONS]),
+        ("learned: ", hit.insights[:MAX_INSIGHTS]),
         ("solved by ", [", ".join(hit.solved_by)] if hit.solved_by else []),
     )
     text = "\n".join(f"{label}{in_a_line(text)}" for label, texts in lines for text in texts)
@@ -121,7 +116,7 @@ def _failure_passage(hit: FailureHit) -> AdvicePassage:
 
 
 def _block(passage: AdvicePassage) -> str:
-    return f"[{one_line(passage.id)}] {one_line(passage.source)}\n{escaped(passage.text)}"
+    return cited_block(passage.id, passage.source, passage.text)
 
 
 def _within(blocks: Iterable[str], budget: int | None, count: CountTokens) -> str:

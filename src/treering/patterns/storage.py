@@ -6,13 +6,13 @@ from typing import Any
 
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Action
-from treering.core.patterns import Evidence, Pattern, PatternStatus, Subtask, Template
+from treering.core.patterns import RESERVED_METADATA, Evidence, Pattern, PatternStatus, Subtask, Template
 from treering.core.queries import Order, RevisionFilter
 from treering.core.scope import Scope
 from treering.core.values import EMPTY, FrozenDict, thaw
 from treering.patterns.audience import is_personal
 from treering.patterns.lifecycle import Cause, with_status
-from treering.patterns.provenance import MINED, RESERVED
+from treering.patterns.provenance import MINED
 from treering.patterns.templates import check_content, instantiate
 from treering.ports.clock import NewId
 from treering.ports.store import Store, Transaction
@@ -165,12 +165,16 @@ def _check_fields(fields: dict[str, Any]) -> None:
 def _with_reserved(given: Any, known: Mapping[str, Any]) -> Any:
     """The given metadata with the reserved keys of the stored pattern."""
     _check_reserved(given, known)
-    return {**given, **{name: known[name] for name in RESERVED & known.keys()}} if isinstance(given, Mapping) else given
+    return (
+        {**given, **{name: known[name] for name in RESERVED_METADATA & known.keys()}}
+        if isinstance(given, Mapping)
+        else given
+    )
 
 
 def _check_reserved(given: Any, known: Mapping[str, Any]) -> None:
     """Raise `InvalidInput` for a change of reserved keys: evidence is counted by them."""
-    reserved = RESERVED & given.keys() if isinstance(given, Mapping) else frozenset[str]()
+    reserved = RESERVED_METADATA & given.keys() if isinstance(given, Mapping) else frozenset[str]()
     if wrong := sorted(name for name in reserved if name not in known or thaw(given[name]) != thaw(known[name])):
         raise InvalidInput(f"metadata {', '.join(wrong)} is reserved for the origin of a pattern; leave it out")
 

@@ -7,12 +7,11 @@ from typing import Any
 
 from treering.core.errors import InvalidInput
 from treering.core.history import Action
-from treering.core.patterns import Evidence, Pattern, PatternStatus
+from treering.core.patterns import RESERVED_METADATA, Evidence, Pattern, PatternStatus
 from treering.core.queries import PatternFilter
 from treering.core.scope import Scope
 from treering.core.values import FrozenDict, thaw
 from treering.patterns.file_format import read, to_json, to_yaml
-from treering.patterns.provenance import RESERVED
 from treering.patterns.storage import EDITABLE_FIELDS, apply_changes, creation_detail, earlier_versions
 from treering.patterns.templates import check_content
 from treering.ports.store import Store, Transaction
@@ -70,7 +69,7 @@ def _reason_to_skip(tx: Transaction, known: Pattern | None, given: Pattern) -> s
 
 
 def _update(tx: Transaction, known: Pattern, given: Pattern) -> None:
-    reserved = {name: known.metadata[name] for name in RESERVED & known.metadata.keys()}
+    reserved = {name: known.metadata[name] for name in RESERVED_METADATA & known.metadata.keys()}
     changed, detail = apply_changes(
         known, tx.now, {**_imported_fields(given), "metadata": {**reserved, **_metadata(given)}}
     )
@@ -102,5 +101,5 @@ def _metadata(given: Pattern) -> FrozenDict:
     """The file's metadata, plus its status and evidence, which are kept for information only."""
     evidence = given.evidence.model_dump(mode="json", exclude_defaults=True)
     imported: dict[str, Any] = {"version": given.version, "status": given.status.value, "evidence": evidence}
-    own = {name: value for name, value in thaw(given.metadata).items() if name not in RESERVED}
+    own = {name: value for name, value in thaw(given.metadata).items() if name not in RESERVED_METADATA}
     return FrozenDict({**own, IMPORTED: imported})

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from treering.core.citations import cite
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
 from treering.core.language.greetings import is_greeting
@@ -15,7 +16,6 @@ from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.search.answer import Answer, Confidence, Hit, Remembered
 from treering.search.asked_types import asked_type, asks_for_a_time_alone, asks_for_nothing_else, narrowed_to_type
-from treering.search.citations import cite
 from treering.search.duplicates import folded
 from treering.search.expansion import expanded, is_thin
 from treering.search.explanation import explain

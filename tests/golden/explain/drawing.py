@@ -9,11 +9,11 @@ from pathlib import Path
 from rich.console import Console
 
 from tests.samples import NOW, sample
+from treering.core.citations import cite
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.interfaces.cli import explanations as reasons
 from treering.search.answer import Answer, Explanation, Hit, Part, Reasons
-from treering.search.citations import cite
 
 FOLDER = Path(__file__).parent
 WIDTH = 80

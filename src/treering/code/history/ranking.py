@@ -22,6 +22,20 @@ Imports = Mapping[str, Collection[str]] | Callable[[str], Collection[str]]
 """The files that a file imports or that import it."""
 
 DEFAULTS = RankSettings()
+_MAX_REASONS = 3
+_IMPORTS = "imports"
+_REASONS = {
+    "imports": "imports",
+    "lately": "changed together lately",
+    "at_once": "both just changed",
+    "new_name": "named alike",
+    "words": "path alike",
+    "new_folder": "same folder",
+    "test_and_code": "test and code",
+    "folders": "folders change together",
+    "busy": "much changed lately",
+}
+"""Terms without an entry are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +56,16 @@ class RankedFile:
     why: tuple[RankTerm, ...]
     together: int = 0
     """Number of commits that changed both."""
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The strongest reasons in words; commits and imports are always included, because they are facts."""
+        commits = "1 commit" if self.together == 1 else f"{self.together:,} commits"
+        facts = [f"{commits} together"] if self.together else []
+        facts += [_REASONS[term.name] for term in self.why if term.name == _IMPORTS and term.value]
+        strongest = sorted(self.why, key=lambda term: -term.gain)
+        others = dict.fromkeys(_REASONS[term.name] for term in strongest if term.gain > 0 and term.name in _REASONS)
+        return (*facts, *[each for each in others if each not in facts][: _MAX_REASONS - len(facts)])
 
 
 @dataclass(frozen=True, slots=True)

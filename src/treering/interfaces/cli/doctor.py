@@ -1,16 +1,14 @@
 """doctor: diagnose the memory, even if it cannot be opened."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treering import __version__
 from treering.core.errors import NotADatabase, TreeringError
 from treering.interfaces.cli.exit_codes import ExitCode
-from treering.interfaces.cli.options import AsJson, Db, Project, chosen_project, opened
+from treering.interfaces.cli.options import AsJson, Db, Project, opened
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
@@ -75,62 +73,25 @@ def doctor(
 
 
 def _diagnose(db: str | None, project: str | None, *, repair: bool) -> Diagnosis:
+    from treering.compose import unopened_report
+
     try:
         with opened(db, project) as memory:
             return Diagnosis(memory.doctor(repair=repair))
     except TreeringError as exc:
-        return Diagnosis(_failed_report(db, project, exc), refused=exc)
+        return Diagnosis(unopened_report(db, project, exc), refused=exc)
 
 
 def _rescue(path: Path, db: str | None, project: str | None) -> Diagnosis:
-    from treering.compose import salvage
+    from treering.compose import salvage, unopened_report
 
     try:
         salvaged = salvage(path)
     except TreeringError as exc:
-        return Diagnosis(_failed_report(db, project, exc), refused=exc)
+        return Diagnosis(unopened_report(db, project, exc), refused=exc)
     # Saved records have their indexes already, and blobs of lost records must stay.
     again = _diagnose(db, project, repair=False)
     return Diagnosis(again.report, again.refused, salvaged)
-
-
-def _failed_report(db: str | None, project: str | None, why: TreeringError) -> "DoctorReport":
-    from treering.compose import location_status
-    from treering.maintenance.doctor import DoctorReport
-    from treering.ports.store import Check
-
-    location = location_status(db)
-    engine, path = _engine_and_file(db)
-    return DoctorReport(
-        version=__version__,
-        engine=engine,
-        location=str(path or "") if engine == "sqlite" else "the named server",
-        project=_project_if_known(project),
-        blobs="",
-        checks=(Check("open", False, str(why)), *(check for check in location.found if check.detail != str(why))),
-        sizes={"database": path.stat().st_size} if path is not None and os.path.isfile(path) else {},
-        missing={},
-        repository=location.repository,
-        place=location.place,
-    )
-
-
-def _engine_and_file(db: str | None) -> tuple[str, Path | None]:
-    """The engine and its file; None for a server, or if the location cannot be determined."""
-    from treering.compose import embedded_path
-
-    try:
-        path = embedded_path(db)
-    except TreeringError:
-        return "sqlite", None
-    return "postgresql" if path is None else "sqlite", path
-
-
-def _project_if_known(project: str | None) -> str:
-    try:
-        return chosen_project(project)
-    except TreeringError:
-        return ""
 
 
 def _document(found: Diagnosis) -> dict[str, object]:

@@ -114,12 +114,12 @@ def _profile(profile: "Profile") -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
+    from treering.core.citations import taint_mark
     from treering.interfaces.cli import views as show
-    from treering.search.citations import doubt_of
 
     also = f", also {', '.join(profile.aliases)}" if profile.aliases else ""
     mentions = f"{profile.mentions:,} mention{'' if profile.mentions == 1 else 's'}"
-    summary = f"  {profile.entity.kind.value}, {mentions}{also}{doubt_of(profile.entity)}"
+    summary = f"  {profile.entity.kind.value}, {mentions}{also}{taint_mark(profile.entity)}"
     lines = [Text.assemble((show.safe(profile.entity.name), show.HEAD), (show.safe(summary), show.FAINT))]
     if profile.summary:
         lines += [Text(show.preview(profile.summary))]
@@ -136,7 +136,7 @@ def _profile(profile: "Profile") -> "RenderableType":
 
 def _marked(item: "MentioningRecord | TimelineFact") -> str:
     """The beginning of the text, marked if it is tainted."""
+    from treering.core.citations import OUTSIDE
     from treering.interfaces.cli import views as show
-    from treering.search.citations import OUTSIDE
 
     return f"({OUTSIDE}) {show.preview(item.text)}" if item.tainted else show.preview(item.text)

@@ -14,7 +14,7 @@ from treering.interfaces.cli.options import (
     Tags,
     TaintReason,
     TaintSource,
-    Visible,
+    VisibilityLevel,
     opened,
     taint_of,
 )
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from treering.episodes.api import Episodes
     from treering.episodes.search import Compared
 
+_NAMED_ARGUMENTS = ("artifacts", "at", "id", "outcome", "output", "session", "task")
+"""Arguments of `Memory.episode` beside its fields."""
 _OPTION_OF = {"task": "TASK", "outcome": "--outcome", "artifacts": "--artifact"}
 MODES = ("hybrid", "semantic", "structured", "recent", "during")
 
@@ -58,7 +60,7 @@ def episode(
     detail: Annotated[
         str | None, typer.Option("--detail", metavar="JSON", help="Further fields: constraints, trace, quality…")
     ] = None,
-    visibility: Visible = None,
+    visibility: VisibilityLevel = None,
     taint: TaintSource = None,
     taint_reason: TaintReason = None,
     id: Annotated[
@@ -241,14 +243,15 @@ def _more(detail: str | None) -> dict[str, Any]:
     """Fields of `--detail`; those that have an option of their own are rejected."""
     if detail is None:
         return {}
-    from treering.episodes.storage import FIELD_NAMES
+    from treering.core.fields import EpisodeFields
 
     more = json_object("--detail", detail)
+    known = sorted({*EpisodeFields.__annotations__, *_NAMED_ARGUMENTS})
     for name in sorted(more):
         if name in _OPTION_OF:
             raise InvalidInput(f"--detail has {name}; use {_OPTION_OF[name]} instead")
-        if name not in FIELD_NAMES:
-            raise InvalidInput(f"--detail has an unknown field {name!r}; use {', '.join(sorted(FIELD_NAMES))}")
+        if name not in known:
+            raise InvalidInput(f"--detail has an unknown field {name!r}; use {', '.join(known)}")
     return more
 
 

@@ -46,7 +46,7 @@ def maintain(
     if history and (stage is not None or dry_run):
         raise typer.BadParameter("--history shows the runs of all stages; leave out STAGE and --dry-run")
     compared = repository_for(db, project, repository, wanted=stage == "staleness")
-    with opened(db, project, compared, works=True) as memory:
+    with opened(db, project, compared, is_worker=True) as memory:
         if history:
             plan, runs = memory.maintenance.plan(), memory.maintenance.runs(_MAX_RUNS)
             emit({"plan": plan, "runs": runs}, lambda: _history(plan, runs), as_json=as_json)

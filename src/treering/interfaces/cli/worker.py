@@ -52,7 +52,7 @@ def work(
     of a killed worker is resumed by another one.
     """
     compared = repository_for(db, project, repository, wanted=False)
-    with opened(db, project, compared, works=True) as memory, _stopped_by_signals(memory.maintenance.stop):
+    with opened(db, project, compared, is_worker=True) as memory, _stopped_by_signals(memory.maintenance.stop):
         done = _work(memory, once=once, every=every, quiet=quiet)
         left = memory.stats().jobs
     found = WorkerResult(done, left["queued"] + left["leased"], left["dead"])

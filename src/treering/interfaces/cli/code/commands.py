@@ -217,7 +217,6 @@ def map_(
 ) -> None:
     """Show the modules that the files form by their uses, with their sizes and what each depends on."""
     from treering.archive.files import write_text
-    from treering.code.map_drawing import drawing, page
     from treering.interfaces.cli.code import documents, views
 
     if cycles and entries:
@@ -242,7 +241,11 @@ def map_(
             return
         found = memory.code.module_map()
         title = memory.scope.project
-    for place, draw, mark in ((html, page, ": modules</title>"), (svg, drawing, 'class="map" role="img"')):
-        if place is not None:
-            write_text(place, draw(found, title), force=force, mark=mark)
+        drawings = (
+            (html, memory.code.map_html, ": modules</title>"),
+            (svg, memory.code.map_svg, 'class="map" role="img"'),
+        )
+        for path, draw, mark in drawings:
+            if path is not None:
+                write_text(path, draw(found, title), force=force, mark=mark)
     emit(documents.module_map(found, limit), lambda: views.module_map(found, listed), as_json=as_json)

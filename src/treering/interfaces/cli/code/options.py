@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treering.interfaces.cli.pending_jobs import jobs_done
+from treering.interfaces.cli.pending_jobs import small_jobs_after
 
 if TYPE_CHECKING:
     from treering.memory import Memory
@@ -43,16 +43,14 @@ def opened_for(db: str | None, project: str | None, path: Path | None = None) ->
 
     root = repository_around(path)
     memory = open(db, project=project or project_name(root), repository=root, background=False)
-    with memory, jobs_done(memory):
+    with memory, small_jobs_after(memory):
         yield memory
 
 
 def resolve_from_cwd(memory: "Memory", name: str) -> str:
     """A name given in the current folder; a relative path becomes absolute."""
-    from treering.code.live.path_names import from_folder
-
     try:
         here = Path.cwd()
     except OSError:
         return name
-    return from_folder(name, here, memory.code.root)
+    return memory.code.name_from(here, name)

@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from treering.interfaces.cli.code.trees import tree
-from treering.interfaces.cli.code_locations import relied_on
-from treering.interfaces.cli.layout import Hanging, Listed, Listing, counted, indented, unbroken
+from treering.interfaces.cli.code_locations import index_warnings
+from treering.interfaces.cli.layout import Hanging, Listing, ListLine, counted, indented, unbroken
 from treering.interfaces.cli.views import FAINT, GOOD, HEAD, ID, bar, preview, safe
 
 if TYPE_CHECKING:
@@ -55,8 +55,6 @@ def indexed(done: "IndexReport") -> RenderableType:
 
 def status(found: "CodeStatus") -> RenderableType:
     """What is indexed, and what is left to do."""
-    from treering.code.status import advice_for, status_notes
-
     totals = found.totals
     rows = {
         "holds": f"{counted(totals.files, 'file')}, {counted(totals.definitions, 'definition')}, "
@@ -65,11 +63,10 @@ def status(found: "CodeStatus") -> RenderableType:
         "left out": _by_name(found.skipped),
         "problems": f"{totals.problems:,}" if totals.problems else "",
         "scip": _scip(found),
-        "status": ", ".join(status_notes(found)) or "complete",
+        "status": ", ".join(found.notes) or "complete",
     }
     head = unbroken(Text("✓ " if found.current else "… ", GOOD if found.current else "yellow"), safe(found.root))
-    advice = advice_for(found)
-    return Group(head, _table(rows), *([Text(f"→ {advice}", "yellow")] if advice else []))
+    return Group(head, _table(rows), *([Text(f"→ {found.advice}", "yellow")] if found.advice else []))
 
 
 def _scip(found: "CodeStatus") -> str:
@@ -133,9 +130,9 @@ def dependencies(found: "Dependencies", limit: int) -> RenderableType:
 
 def route(origin: str, target: str, found: "DependencyPath") -> RenderableType:
     if not found.steps:
-        return Group(Text(f"{safe(origin)} does not depend on {safe(target)}"), *relied_on(found.status))
+        return Group(Text(f"{safe(origin)} does not depend on {safe(target)}"), *index_warnings(found.status))
     steps = (unbroken(Text(f"{step.kind or '':>10} ", FAINT), safe(step.id)) for step in found.steps)
-    return Group(*steps, *relied_on(found.status))
+    return Group(*steps, *index_warnings(found.status))
 
 
 def data_flow(found: "DataFlow", limit: int) -> RenderableType:
@@ -144,18 +141,18 @@ def data_flow(found: "DataFlow", limit: int) -> RenderableType:
         if not flowing:
             parts.append(Text(f"{title}: nothing known", HEAD))
             continue
-        lines = [Listed((Text(f"  {each.carried.value}", FAINT),), Text(safe(each.id), ID)) for each in flowing[:limit]]
+        lines = [
+            ListLine((Text(f"  {each.carried.value}", FAINT),), Text(safe(each.id), ID)) for each in flowing[:limit]
+        ]
         parts += [Text(title, HEAD), Listing(lines), *_more(len(flowing) - len(lines))]
     return Group(*parts)
 
 
 def relations(found: "Relations") -> RenderableType:
     """Related files with the reasons and the number of common commits."""
-    from treering.code.history.reasons import reasons_of
-
     parts = _head(found.path, "", found.status)
     lines = [
-        Listed((Text(f"{each.score:.2f}", FAINT),), Text(safe(each.path), ID), Text(", ".join(reasons_of(each)), FAINT))
+        ListLine((Text(f"{each.score:.2f}", FAINT),), Text(safe(each.path), ID), Text(", ".join(each.reasons), FAINT))
         for each in found.related
     ]
     parts.append(Listing(lines) if lines else Text("no file is related to it"))
@@ -174,14 +171,14 @@ def module_map(found: "ModuleMap", limit: int) -> RenderableType:
     files = sum(module.size for module in found.modules)
     head = Text(f"{counted(len(found.modules), 'module')}, {counted(files, 'file')}", HEAD)
     drawn = (line for module in shown for line in _module(module, used.get(module.name, ()), largest))
-    return Group(head, *relied_on(found.status), *drawn, *_more(len(found.modules) - len(shown)))
+    return Group(head, *index_warnings(found.status), *drawn, *_more(len(found.modules) - len(shown)))
 
 
 def cycles(found: "Cycles", limit: int) -> RenderableType:
     """Each with a shortest cycle as an example."""
     if not found:
-        return Group(Text("no cycles found"), *relied_on(found.status))
-    lines: list[RenderableType] = [*relied_on(found.status)]
+        return Group(Text("no cycles found"), *index_warnings(found.status))
+    lines: list[RenderableType] = [*index_warnings(found.status)]
     for cycle in found[:limit]:
         lines.append(Text(f"{counted(len(cycle.members), 'file')} depend on each other; a shortest cycle", HEAD))
         lines += [unbroken(Text("  → " if place else "    ", FAINT), step) for place, step in _way(cycle.example)]
@@ -194,22 +191,22 @@ def entries(found: "CodeEntries", limit: int, *, tests: bool = False) -> Rendera
     hidden = len(found) - len(shown)
     aside = [Text(f"{hidden:,} more in tests; --tests lists them", FAINT)] if hidden else []
     if not shown:
-        return Group(Text("no entry points found"), *relied_on(found.status), *aside)
+        return Group(Text("no entry points found"), *index_warnings(found.status), *aside)
     kinds = Counter(str(each.kind) for each in shown)
     head = Text(f"{counted(len(shown), 'entry point')}: {_by_name(kinds)}", HEAD)
     lines = [
-        Listed(
+        ListLine(
             (Text(str(each.kind), FAINT),), Text(safe(each.id), ID), Text(safe(each.definition.entry_name or ""), FAINT)
         )
         for each in shown[:limit]
     ]
-    return Group(head, *relied_on(found.status), Listing(lines), *_more(len(shown) - len(lines)), *aside)
+    return Group(head, *index_warnings(found.status), Listing(lines), *_more(len(shown) - len(lines)), *aside)
 
 
 def _head(node: str, summary: str, status: "IndexStatus") -> list[RenderableType]:
     """The queried node, a summary of the answer, and warnings about the index."""
     lines = [Text(summary, FAINT)] if summary else []
-    return [unbroken(Text(safe(node), HEAD)), *lines, *relied_on(status)]
+    return [unbroken(Text(safe(node), HEAD)), *lines, *index_warnings(status)]
 
 
 def _module(module: "CodeModule", used: Sequence[str], largest: int) -> Iterator[RenderableType]:
@@ -234,7 +231,7 @@ def _way(example: Sequence[str]) -> Iterator[tuple[int, str]]:
 def _test_files(tests: Iterable[str], limit: int) -> Iterator[RenderableType]:
     found = Counter(test.partition("::")[0] for test in tests)
     listed = found.most_common(limit)
-    yield Listing([Listed((Text(f"  {count:>4,}", FAINT),), Text(safe(path), ID)) for path, count in listed])
+    yield Listing([ListLine((Text(f"  {count:>4,}", FAINT),), Text(safe(path), ID)) for path, count in listed])
     yield from _more(len(found) - len(listed), what="files")
 
 
@@ -252,7 +249,7 @@ def _problems(done: "IndexReport") -> Iterator[RenderableType]:
     for each in done.problems[:_PROBLEMS]:
         more = f" and {each.count - 1:,} more there" if each.count > 1 else ""
         place = Text(f"  {safe(each.path)}:{each.line}", "yellow")
-        lines.append(Listed((), place, Text(f"{preview(each.what)}{more}", "yellow")))
+        lines.append(ListLine((), place, Text(f"{preview(each.what)}{more}", "yellow")))
     yield Listing(lines)
     if done.problems_total > _PROBLEMS:
         yield Text(f"  {counted(done.problems_total - _PROBLEMS, 'more problem')}; --json lists them", FAINT)

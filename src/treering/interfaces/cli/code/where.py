@@ -49,9 +49,9 @@ def _view(found: "CodeLocations") -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
-    from treering.interfaces.cli.code_locations import places, relied_on
+    from treering.interfaces.cli.code_locations import index_warnings, places
     from treering.interfaces.cli.views import FAINT, without
 
     shown = places(found) if found else Text("no matching code found")
     first = [Text(f"embedded {found.embedded:,} chunks of code first", FAINT)] if found.embedded else []
-    return Group(*relied_on(found.status), shown, *first, *without(found.missing))
+    return Group(*index_warnings(found.status), shown, *first, *without(found.missing))

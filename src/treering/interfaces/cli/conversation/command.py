@@ -1,4 +1,4 @@
-"""The command `context`: the window of a conversation, and changes to it."""
+"""The command `conversation`: the window of a conversation, and changes to it."""
 
 import sys
 from dataclasses import dataclass, fields
@@ -15,13 +15,10 @@ if TYPE_CHECKING:
 
     from treering.conversation.api import Conversation
     from treering.conversation.views import WindowExplanation
-    from treering.memory import Memory
 
 EVERY = 1.0
 """Seconds between two checks."""
 _MIN_INTERVAL, _MAX_INTERVAL = 0.1, 3600.0
-_MAX_NAMED_SESSIONS = 5
-"""Sessions listed in the error for an unknown id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +30,8 @@ class CompletedAction:
     id: str | None = None
 
 
-def context(
-    conversation: Annotated[str, typer.Argument(metavar="CONVERSATION", help="Id of the conversation.")],
+def conversation(
+    id: Annotated[str, typer.Argument(metavar="CONVERSATION", help="Id of the conversation.")],
     *,
     model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="Use the window of this model.")] = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="TOKENS", help="Use a window of this size.")] = None,
@@ -74,14 +71,14 @@ def context(
     chosen = [name for name, given in asked.items() if given not in (None, False)]
     _check_options(chosen, whole=whole, watch=watch, every=every, yes=yes)
     with opened(db, project) as memory:
-        talk = _open_conversation(memory, conversation, model, limit)
+        talk = memory.conversation(id, model=model, limit=limit, create=False)
         if search is not None:
             _list_matches(talk, search, as_json=as_json)
         elif watch:
-            _watch(memory, talk, EVERY if every is None else every, as_json=as_json)
+            _watch(talk, EVERY if every is None else every, as_json=as_json)
         else:
             if clear and not yes:
-                _confirm_clear(conversation, as_json=as_json)
+                _confirm_clear(id, as_json=as_json)
             did = _perform(talk, chosen[0] if chosen else "", next(filter(None, meant.values()), ""))
             explanation = talk.explain()
             emit(_document(explanation, did), lambda: _view(explanation, did, whole=whole), as_json=as_json)
@@ -105,24 +102,6 @@ def _check_options(chosen: list[str], *, whole: bool, watch: bool, every: float 
         raise InvalidInput("--every has no effect without --watch; add --watch")
     if every is not None and not _MIN_INTERVAL <= every <= _MAX_INTERVAL:
         raise InvalidInput(f"--every takes {_MIN_INTERVAL} to {_MAX_INTERVAL:.0f} seconds, not {every}")
-
-
-def _open_conversation(memory: "Memory", id: str, model: str | None, limit: int | None) -> "Conversation":
-    """The stored conversation. Raises `NotFound` instead of creating one."""
-    from treering.compose import now
-    from treering.core.queries import Order
-
-    with memory.store.reading(memory.scope, now()) as tx:
-        session = tx.sessions.get(id)
-        latest = () if session else tx.sessions.find(order=Order(by="started_at"), limit=_MAX_NAMED_SESSIONS).items
-    if session is None:
-        there = f"the latest are {', '.join(repr(each.id) for each in latest)}" if latest else "none is stored yet"
-        raise NotFound(f"no conversation {id!r} in project {memory.scope.project!r}; {there}")
-    if model is None and limit is None and session.context is None:
-        raise InvalidInput(
-            f"session {id!r} has no model, so the size of its window is unknown; add --model NAME, or --limit TOKENS"
-        )
-    return memory.conversation(id, model=model, limit=limit)
 
 
 def _perform(talk: "Conversation", action: str, typed: str) -> CompletedAction | None:
@@ -184,13 +163,13 @@ def _view(explanation: "WindowExplanation", did: CompletedAction | None, *, whol
     return Group(done(_DONE[did.action], subject, ""), view)
 
 
-def _watch(memory: "Memory", talk: "Conversation", every: float, *, as_json: bool) -> None:
+def _watch(talk: "Conversation", every: float, *, as_json: bool) -> None:
     from treering.interfaces.cli.conversation.watch import watch
 
     def show(explanation: "WindowExplanation") -> None:
         emit(_document(explanation, None), lambda: _view(explanation, None, whole=False), as_json=as_json)
 
-    watch(memory, talk, every, show, as_json=as_json)
+    watch(talk, every, show, as_json=as_json)
 
 
 def _document(explanation: "WindowExplanation", did: CompletedAction | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from treering.interfaces.cli.conversation.runs import RemovedRun, messages_and_runs, removed
+from treering.interfaces.cli.conversation.runs import RemovedRun, messages_and_runs
 from treering.interfaces.cli.views import FAINT, HEAD, ID, bar, preview, when
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def blocks(explanation: "WindowExplanation", width: int, *, whole: bool) -> Iter
 
 def legend(lines: Iterable["ExplainedMessage"], *, whole: bool) -> str:
     """The legend of the marks in use."""
-    seen = {_mark(line) for line in lines if whole or not removed(line)}
+    seen = {_mark(line) for line in lines if whole or not line.removed}
     marks = "  ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in seen)
     return f"{'':>{INDENT - 2}}{marks}" if marks else ""
 
@@ -93,7 +93,7 @@ class MessageColumns:
 
     def message(self, line: "ExplainedMessage") -> Text:
         """Place, mark, role, tokens, importance with its modifiers, text and id."""
-        faint = FAINT if removed(line) else ""
+        faint = FAINT if line.removed else ""
         start = Text.assemble(
             (f"{line.place + 1:>{self.place}} ", FAINT),
             (f"{_mark(line)} ", HEAD),
@@ -154,7 +154,7 @@ def _reason(line: "ExplainedMessage", columns: MessageColumns) -> tuple[Text, ..
 
 
 def _mark(line: "ExplainedMessage") -> str:
-    if removed(line):
+    if line.removed:
         return "-"
     if line.why:
         return "~" if line.in_context else "x"

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from treering.conversation.window_context import ORPHAN
-
 if TYPE_CHECKING:
     from treering.conversation.views import ExplainedMessage
     from treering.core.contexts import Removed
@@ -18,11 +16,6 @@ class RemovedRun:
 
     lines: tuple["ExplainedMessage", ...]
     span: "Removed | None"
-
-
-def removed(line: "ExplainedMessage") -> bool:
-    """Whether the message was removed; a result without a call was never sent."""
-    return not line.in_context and line.why != ORPHAN
 
 
 def messages_and_runs(
@@ -40,7 +33,7 @@ def messages_and_runs(
         never_sent.clear()
 
     for line in lines:
-        if removed(line):
+        if line.removed:
             run.append(line)
         elif run and not line.in_context:
             never_sent.append(line)

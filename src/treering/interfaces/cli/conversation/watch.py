@@ -14,20 +14,19 @@ from treering.interfaces.cli.conversation.view import WindowView
 if TYPE_CHECKING:
     from treering.conversation.api import Conversation
     from treering.conversation.views import WindowExplanation
-    from treering.memory import Memory
 
 Show = Callable[["WindowExplanation"], None]
 
 
-def watch(memory: "Memory", talk: "Conversation", every: float, show: Show, *, as_json: bool) -> NoReturn:
+def watch(talk: "Conversation", every: float, show: Show, *, as_json: bool) -> NoReturn:
     """Redraw in place on a terminal; elsewhere, `show` each state after the other."""
     console = Console(highlight=False, markup=False, emoji=False)
     if as_json or not sys.stdout.isatty() or console.is_dumb_terminal:
-        _follow(lambda: _pulse(memory, talk), talk.explain, show, every)
-    _draw(console, memory, talk, every)
+        _follow(talk.revision, talk.explain, show, every)
+    _draw(console, talk, every)
 
 
-def _draw(console: Console, memory: "Memory", talk: "Conversation", every: float) -> NoReturn:
+def _draw(console: Console, talk: "Conversation", every: float) -> NoReturn:
     """Draw in the size of the terminal; the last view stays visible."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
@@ -38,7 +37,7 @@ def _draw(console: Console, memory: "Memory", talk: "Conversation", every: float
         def draw(explanation: "WindowExplanation") -> None:
             live.update(WindowView(explanation, height=console.size.height - 1), refresh=True)
 
-        _follow(lambda: (_pulse(memory, talk), console.size), talk.explain, draw, every)
+        _follow(lambda: (talk.revision(), console.size), talk.explain, draw, every)
 
 
 def _follow(
@@ -51,11 +50,3 @@ def _follow(
             seen = now
             show(explain())
         time.sleep(every)
-
-
-def _pulse(memory: "Memory", talk: "Conversation") -> object:
-    """A value that changes whenever the conversation does, and is cheap to read."""
-    from treering.compose import now
-
-    with memory.store.reading(memory.scope, now()) as tx:
-        return tx.sessions.current_version(talk.id)

@@ -7,9 +7,8 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from treering.core.pattern_words import said, where
-from treering.core.patterns import Pattern
+from treering.core.patterns import RESERVED_METADATA, Pattern
 from treering.core.values import Value, thaw
-from treering.patterns.provenance import RESERVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def _between(before: Sequence[str], after: Sequence[str]) -> Iterator[ChangedLin
 def _without_reserved(value: Any) -> Any:
     """Drop metadata written by mining, merge and import."""
     if isinstance(value, Mapping):
-        return {name: each for name, each in value.items() if name not in RESERVED}
+        return {name: each for name, each in value.items() if name not in RESERVED_METADATA}
     return value
 
 

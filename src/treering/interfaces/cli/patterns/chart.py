@@ -11,7 +11,7 @@ from rich.text import Text
 from treering.core.pattern_words import listed, said, where
 from treering.core.patterns import Evidence, Pattern, PatternStatus, Subtask
 from treering.interfaces.cli import views as show
-from treering.interfaces.cli.layout import Fitting, counted, rows
+from treering.interfaces.cli.layout import WideOrNarrow, counted, rows
 from treering.interfaces.cli.patterns.episode_names import episodes
 from treering.interfaces.cli.patterns.weeks import PatternWeek
 
@@ -157,7 +157,7 @@ def _chart(weeks: Sequence[PatternWeek], base_rate: float | None) -> Iterator[Re
     mark = "" if base_rate is None else f"; │ marks the {base_rate:.0%} without it"
     yield Text()
     yield Text.assemble(("success by week", show.HEAD), (mark, show.FAINT))
-    yield Fitting(_weeks(weeks, base_rate, _BAR), _weeks(weeks, base_rate, _SHORT_BAR))
+    yield WideOrNarrow(_weeks(weeks, base_rate, _BAR), _weeks(weeks, base_rate, _SHORT_BAR))
 
 
 def _weeks(weeks: Sequence[PatternWeek], base_rate: float | None, cells: int) -> Table:

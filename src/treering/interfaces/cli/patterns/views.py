@@ -10,7 +10,7 @@ from rich.text import Text
 from treering.core.pattern_words import where
 from treering.core.patterns import Pattern, PatternCategory
 from treering.interfaces.cli import views as show
-from treering.interfaces.cli.layout import Fitting, counted, indented, rows
+from treering.interfaces.cli.layout import WideOrNarrow, counted, indented, rows
 from treering.interfaces.cli.patterns.change_lines import changes
 from treering.interfaces.cli.patterns.chart import STYLES, odds, status, transition
 from treering.interfaces.cli.patterns.episode_names import episodes
@@ -83,7 +83,7 @@ def validated(verdicts: Sequence["ValidatedPattern"], *, dry_run: bool, everythi
     counts = Text(f"{len(verdicts):,} judged, {_many(len(moved))} moved", show.FAINT)
     if not shown:
         return counts
-    return Group(*head, Fitting(_numbers_beside(shown), Group(*map(_numbers_below, shown))), counts)
+    return Group(*head, WideOrNarrow(_numbers_beside(shown), Group(*map(_numbers_below, shown))), counts)
 
 
 def mined(candidates: Sequence["MinedPattern"], *, dry_run: bool) -> RenderableType:

@@ -7,8 +7,9 @@ from pydantic import Field
 
 from treering.core.delimiters import one_line
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.answers import Cited, cited, lines_within, listed, passages, within
-from treering.interfaces.mcp.tool import READS, Answer, Arguments, Name, Reply, Result, Tool
+from treering.interfaces.mcp.answers import Cited, cited, item_tokens, within
+from treering.interfaces.mcp.tool import READS, Arguments, Name, Reply, Result, Tool, ToolAnswer
+from treering.render.listing import lines_within, names_within, render_listing
 
 if TYPE_CHECKING:
     from treering.code.graph import IndexStatus, ReachedNode
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from treering.code.graph.flows import DataFlow, FlowNode
     from treering.code.history.relatives import Relations
     from treering.code.linked_memories import CodeImpact
-    from treering.interfaces.mcp.host import Call
+    from treering.interfaces.mcp.host import CallContext
 
 R = TypeVar("R", bound=Result)
 
@@ -63,12 +64,12 @@ class ImpactResult(Reply):
     doubts: tuple[str, ...]
 
 
-def analyze_impact(call: "Call", asked: AnalyzeImpact) -> Answer[ImpactResult]:
+def analyze_impact(call: "CallContext", asked: AnalyzeImpact) -> ToolAnswer[ImpactResult]:
     found = call.code.impact(asked.node, depth=asked.depth)
     return within(_budget(call), lambda room: _impact(found, asked, room))
 
 
-def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[ImpactResult]:
+def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[ImpactResult]:
     everywhere = asked.depth is None
     total = found.total if everywhere else len(found.dependents)
     tests_total = found.tests_total if everywhere else len(found.tests)
@@ -76,7 +77,7 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[Impa
     steps = "" if everywhere else f" in {asked.depth} steps"
     reached = f"{_parts(total)}{steps}; tests among them: {tests_total}; impact {found.score:.1f}."
     head = f"A change of {one_line(found.node)} reaches {reached}"
-    known = passages([cited(record) for record in found.memories], room // 4)
+    known = render_listing([cited(record) for record in found.memories], room // 4, cost=item_tokens)
     left = _beside(room, head, known.text, *doubts)
     dependents = _fitted(found.dependents[: asked.limit], left * 2 // 3)
     shown = {each.name for each in dependents}
@@ -89,8 +90,8 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[Impa
         head,
         *map(_line, dependents),
         _more(left_out),
-        f"Tests among those: {listed(tests)}" if tests else "",
-        f"Files that import it: {listed(importers)}" if importers else "",
+        f"Tests among those: {names_within(tests)}" if tests else "",
+        f"Files that import it: {names_within(importers)}" if importers else "",
         *doubts,
         known.text,
     )
@@ -103,11 +104,11 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[Impa
         dependents=dependents,
         tests=tests,
         importers=importers,
-        memories=known.shown,
+        memories=known.items,
         left_out=left_out,
         doubts=doubts,
     )
-    return Answer("\n".join(filter(None, lines)), result)
+    return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
 class GetDependencies(Arguments):
@@ -128,7 +129,7 @@ class DependenciesResult(Reply):
     doubts: tuple[str, ...] = ()
 
 
-def get_dependencies(call: "Call", asked: GetDependencies) -> Answer[DependenciesResult]:
+def get_dependencies(call: "CallContext", asked: GetDependencies) -> ToolAnswer[DependenciesResult]:
     if asked.to is not None:
         way, names = call.code.path(asked.node, asked.to), (asked.node, asked.to)
         return within(_budget(call), lambda room: _route(way, names, room))
@@ -136,17 +137,17 @@ def get_dependencies(call: "Call", asked: GetDependencies) -> Answer[Dependencie
     return within(_budget(call), lambda room: _dependencies(found, asked.limit, room))
 
 
-def _dependencies(found: "Dependencies", limit: int, room: int) -> Answer[DependenciesResult]:
+def _dependencies(found: "Dependencies", limit: int, room: int) -> ToolAnswer[DependenciesResult]:
     doubts = _doubts(found.status, room // 8)
     head = f"{one_line(found.node)} depends on {_parts(len(found.dependencies))}."
     nearest = _fitted(found.dependencies[:limit], _beside(room, head, *doubts))
     left_out = len(found.dependencies) - len(nearest)
     lines = (head, *map(_line, nearest), _more(left_out), *doubts)
     result = DependenciesResult(node=found.node, dependencies=nearest, left_out=left_out, doubts=doubts)
-    return Answer("\n".join(filter(None, lines)), result)
+    return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
-def _route(found: "DependencyPath", names: tuple[str, str], room: int) -> Answer[DependenciesResult]:
+def _route(found: "DependencyPath", names: tuple[str, str], room: int) -> ToolAnswer[DependenciesResult]:
     origin, target = names
     doubts = _doubts(found.status, room // 8)
     steps = lines_within((f"→ {one_line(step)}" for step in found.ids), _beside(room, *doubts))
@@ -155,7 +156,7 @@ def _route(found: "DependencyPath", names: tuple[str, str], room: int) -> Answer
     result = DependenciesResult(
         node=found.ids[0] if found.ids else origin, route=found.ids[: len(steps)], left_out=left_out, doubts=doubts
     )
-    return Answer("\n".join(filter(None, (path, _more(left_out), *doubts))), result)
+    return ToolAnswer("\n".join(filter(None, (path, _more(left_out), *doubts))), result)
 
 
 class RelatedFiles(Arguments):
@@ -180,17 +181,15 @@ class RelatedResult(Reply):
     doubts: tuple[str, ...]
 
 
-def related_files(call: "Call", asked: RelatedFiles) -> Answer[RelatedResult]:
+def related_files(call: "CallContext", asked: RelatedFiles) -> ToolAnswer[RelatedResult]:
     found = call.code.related(asked.path, limit=asked.limit)
     return within(_budget(call), lambda room: _related(found, room))
 
 
-def _related(found: "Relations", room: int) -> Answer[RelatedResult]:
-    from treering.code.history.reasons import reasons_of
-
+def _related(found: "Relations", room: int) -> ToolAnswer[RelatedResult]:
     doubts = _doubts(found.status, room // 8)
     related = tuple(
-        RelatedFile(path=each.path, score=round(each.score, 3), together=each.together, why=reasons_of(each))
+        RelatedFile(path=each.path, score=round(each.score, 3), together=each.together, why=each.reasons)
         for each in found.related
     )
     head = f"Files related to {one_line(found.path)}:" if related else f"No file is related to {one_line(found.path)}."
@@ -198,7 +197,7 @@ def _related(found: "Relations", room: int) -> Answer[RelatedResult]:
     shown = _within(related, _file, _beside(room, head, without, *doubts))
     lines = (head, *map(_file, shown), without, *doubts)
     result = RelatedResult(path=found.path, related=shown, without_history=found.without_history, doubts=doubts)
-    return Answer("\n".join(filter(None, lines)), result)
+    return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
 def _file(each: RelatedFile) -> str:
@@ -226,12 +225,12 @@ class DataFlowResult(Reply):
     doubts: tuple[str, ...]
 
 
-def trace_data_flow(call: "Call", asked: TraceDataFlow) -> Answer[DataFlowResult]:
+def trace_data_flow(call: "CallContext", asked: TraceDataFlow) -> ToolAnswer[DataFlowResult]:
     found = call.code.data_flow(asked.node, depth=asked.depth)
     return within(_budget(call), lambda room: _data_flow(found, asked.limit, room))
 
 
-def _data_flow(found: "DataFlow", limit: int, room: int) -> Answer[DataFlowResult]:
+def _data_flow(found: "DataFlow", limit: int, room: int) -> ToolAnswer[DataFlowResult]:
     doubts, node = _doubts(found.status, room // 8), one_line(found.node)
     into = f"Data of {node} comes from:" if found.sources else f"Nothing is known to flow into {node}."
     out_of = "It goes to:" if found.sinks else "It is not known to flow anywhere."
@@ -240,7 +239,7 @@ def _data_flow(found: "DataFlow", limit: int, room: int) -> Answer[DataFlowResul
     left_out = len(found.sources) + len(found.sinks) - len(sources) - len(sinks)
     lines = (into, *map(_way, sources), out_of, *map(_way, sinks), _more(left_out), *doubts)
     result = DataFlowResult(node=found.node, sources=sources, sinks=sinks, left_out=left_out, doubts=doubts)
-    return Answer("\n".join(filter(None, lines)), result)
+    return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
 def _reached(tied: "ReachedNode") -> ReachedCode:
@@ -252,7 +251,7 @@ def _line(each: ReachedCode) -> str:
     return f"- {one_line(each.name)} ({each.by} {steps}{', test' if each.test else ''})"
 
 
-def _budget(call: "Call") -> int:
+def _budget(call: "CallContext") -> int:
     return call.memory.settings.agents.answer_tokens
 
 
@@ -293,7 +292,7 @@ def _way(flow: FlowPath) -> str:
 def _doubts(status: "IndexStatus", room: int) -> tuple[str, ...]:
     """Warnings about the index behind the answer."""
     guessed = (f"{guess.asked} does not exist; this is about {guess.taken_for}." for guess in status.guessed)
-    stale = f"Changed and not read again yet: {listed(status.stale, room)}" if status.stale else ""
+    stale = f"Changed and not read again yet: {names_within(status.stale, room)}" if status.stale else ""
     incomplete = "The index is not complete yet: parts may be missing." if status.incomplete else ""
     return tuple(filter(None, (*map(one_line, guessed), stale, incomplete)))
 
@@ -302,7 +301,7 @@ def _parts(count: int) -> str:
     return f"{count:,} part{'' if count == 1 else 's'} of the code"
 
 
-CODE = (
+CODE_TOOLS = (
     Tool(
         name="analyze_impact",
         title="Impact of a change",

@@ -1,4 +1,4 @@
-"""`treering context` as people use it; --watch is a process, on a real pseudo-terminal."""
+"""`treering conversation` as people use it; --watch is a process, on a real pseudo-terminal."""
 
 import fcntl
 import json
@@ -83,28 +83,28 @@ def say(terminal: Terminal, text: str) -> None:
 
 
 def test_a_window_is_drawn_pruned_searched_and_cleared(terminal_on: Terminal) -> None:
-    before = terminal_on.json("context", "c1")["stats"]
+    before = terminal_on.json("conversation", "c1")["stats"]
     assert 0 < before["removed"] < before["messages"]
     assert before["percent"] == pytest.approx(100 * before["tokens"] / 1000, abs=0.01)
-    assert "c1  gpt-4o, hybrid" in terminal_on.ok("context", "c1")
+    assert "c1  gpt-4o, hybrid" in terminal_on.ok("conversation", "c1")
 
-    pruned = terminal_on.json("context", "c1", "--prune")
+    pruned = terminal_on.json("conversation", "c1", "--prune")
     assert pruned["did"]["action"] == "prune"
     assert pruned["stats"]["removed"] == before["removed"] + pruned["did"]["left"]
-    assert terminal_on.json("context", "c1", "--prune")["did"]["left"] == 0
+    assert terminal_on.json("conversation", "c1", "--prune")["did"]["left"] == 0
 
-    found = terminal_on.json("context", "c1", "--search", "module_0.py")
+    found = terminal_on.json("conversation", "c1", "--search", "module_0.py")
     assert found["query"] == "module_0.py"
     assert {"u0", "a0"} & {each["id"] for each in found["found"]}
 
-    cleared = terminal_on.json("context", "c1", "--clear", "--yes")
+    cleared = terminal_on.json("conversation", "c1", "--clear", "--yes")
     assert [line["id"] for line in cleared["lines"] if line["in_context"]] == ["system", "rule"]
     assert cleared["stats"]["messages"] == before["messages"]
 
 
 def test_the_picture_says_what_is_in_what_left_and_why(terminal: Terminal) -> None:
-    shown = terminal.ok("context", "c1")
-    stats = terminal.json("context", "c1")["stats"]
+    shown = terminal.ok("conversation", "c1")
+    stats = terminal.json("conversation", "c1")["stats"]
 
     assert re.search(
         rf"^[█▏▎▍▌▋▊▉·]+\|[█▏▎▍▌▋▊▉·]*\n\d+ % of 1,000 tokens: {stats['tokens']} in the window", shown, re.M
@@ -119,8 +119,8 @@ def test_the_picture_says_what_is_in_what_left_and_why(terminal: Terminal) -> No
 
 
 def test_all_names_every_message_and_why_it_left(terminal: Terminal) -> None:
-    shown = terminal.ok("context", "c1", "--all")
-    document = terminal.json("context", "c1")
+    shown = terminal.ok("conversation", "c1", "--all")
+    document = terminal.json("conversation", "c1")
     for line in document["lines"]:
         assert f"Z {line['id']}\n" in shown
     assert shown.count("removed: window") == document["stats"]["removed"]
@@ -131,7 +131,7 @@ def test_all_names_every_message_and_why_it_left(terminal: Terminal) -> None:
 def test_it_fits_eighty_columns_with_nothing_at_the_ends_of_lines(
     terminal: Terminal, arguments: tuple[str, ...]
 ) -> None:
-    lines = terminal.ok("context", "c1", *arguments).splitlines()
+    lines = terminal.ok("conversation", "c1", *arguments).splitlines()
     assert max(map(len, lines)) <= 80
     assert [line for line in lines if line != line.rstrip()] == []
     assert "\x1b" not in "".join(lines)
@@ -139,13 +139,13 @@ def test_it_fits_eighty_columns_with_nothing_at_the_ends_of_lines(
 
 def test_text_that_drives_a_terminal_is_made_harmless(terminal: Terminal) -> None:
     for arguments in ((), ("--all",)):
-        shown = terminal.ok("context", "c1", *arguments)
+        shown = terminal.ok("conversation", "c1", *arguments)
         assert "wipe ␛[2J" in shown
         assert not set(shown) & set("\x1b\x07\u202e")
 
 
 def test_json_is_one_document_with_every_message(terminal: Terminal) -> None:
-    document = terminal.json("context", "c1")
+    document = terminal.json("conversation", "c1")
     assert list(document) == ["did", "stats", "lines", "segments"]
     assert document["did"] is None
     assert document["stats"]["rules"]["model"] == "gpt-4o"
@@ -159,64 +159,64 @@ def test_json_is_one_document_with_every_message(terminal: Terminal) -> None:
 def test_drawing_writes_nothing(terminal: Terminal) -> None:
     before = stored(terminal)
     for arguments in (("--all",), ("--limit", "500")):
-        terminal.ok("context", "c1", *arguments)
+        terminal.ok("conversation", "c1", *arguments)
     assert stored(terminal) == before
 
 
 def test_a_message_is_pinned_by_the_end_of_its_id(terminal: Terminal) -> None:
     say(terminal, "one more")
-    id = terminal.json("context", "c1")["lines"][-1]["id"]
-    drawn_id = terminal.ok("context", "c1").splitlines()[-2].split()[-1]
+    id = terminal.json("conversation", "c1")["lines"][-1]["id"]
+    drawn_id = terminal.ok("conversation", "c1").splitlines()[-2].split()[-1]
     assert drawn_id == f"…{id[-7:]}"
 
-    assert f"✓ pinned {id}" in terminal.ok("context", "c1", "--pin", drawn_id)
-    unpinned = terminal.json("context", "c1", "--unpin", id[-7:])
+    assert f"✓ pinned {id}" in terminal.ok("conversation", "c1", "--pin", drawn_id)
+    unpinned = terminal.json("conversation", "c1", "--unpin", id[-7:])
     assert unpinned["did"] == {"action": "unpin", "left": 0, "id": id}
     assert unpinned["lines"][-1]["pinned"] is False
 
-    dull = terminal.json("context", "c1", "--unimportant", id)
+    dull = terminal.json("conversation", "c1", "--unimportant", id)
     assert dull["lines"][-1]["importance"]["score"] == 0
-    back = terminal.json("context", "c1", "--pin", "u0")["lines"]
+    back = terminal.json("conversation", "c1", "--pin", "u0")["lines"]
     assert [line["in_context"] for line in back if line["id"] == "u0"] == [True]
-    assert "no message 'zzz' in conversation 'c1'" in terminal.refused("context", "c1", "--pin", "zzz")
-    assert "end in '1'; type more" in terminal.refused("context", "c1", "--pin", "1")
+    assert "no message 'zzz' in conversation 'c1'" in terminal.refused("conversation", "c1", "--pin", "zzz")
+    assert "end in '1'; type more" in terminal.refused("conversation", "c1", "--pin", "1")
 
 
 def test_clear_asks_for_confirmation_on_a_terminal(terminal: Terminal) -> None:
-    assert "stdin is not a terminal to confirm it; pass --yes" in terminal.refused("context", "c1", "--clear")
-    asked = terminal.answered("n\n", "context", "c1", "--clear")
+    assert "stdin is not a terminal to confirm it; pass --yes" in terminal.refused("conversation", "c1", "--clear")
+    asked = terminal.answered("n\n", "conversation", "c1", "--clear")
     assert asked.stdout.endswith("pinned messages? [y/N]: ")
     assert (asked.returncode, asked.stderr) == (1, "error: not confirmed; nothing was cleared\n")
-    assert terminal.json("context", "c1")["stats"]["in_context"] > 2
-    assert "messages removed from the window" in terminal.ok("context", "c1", "--clear", "--yes")
+    assert terminal.json("conversation", "c1")["stats"]["in_context"] > 2
+    assert "messages removed from the window" in terminal.ok("conversation", "c1", "--clear", "--yes")
 
 
 def test_an_unknown_conversation_is_not_begun(terminal: Terminal) -> None:
     before = stored(terminal)
-    told = terminal.refused("context", "nope")
+    told = terminal.refused("conversation", "nope")
     assert told == "no conversation 'nope' in project 'p'; the latest are 'spoken', 'c1'"
-    assert "none is stored yet" in terminal.refused("context", "nope", "--model", "gpt-4o", "--project", "empty")
-    assert terminal.refused("context", "nope", "--prune") == told
-    assert json.loads(terminal.run("context", "nope", "--json").stderr)["kind"] == "NotFound"
+    assert "none is stored yet" in terminal.refused("conversation", "nope", "--model", "gpt-4o", "--project", "empty")
+    assert terminal.refused("conversation", "nope", "--prune") == told
+    assert json.loads(terminal.run("conversation", "nope", "--json").stderr)["kind"] == "NotFound"
     assert stored(terminal) == before
 
 
 def test_a_session_without_a_model_needs_one_to_be_drawn(terminal: Terminal) -> None:
-    assert "add --model NAME, or --limit TOKENS" in terminal.refused("context", "spoken")
-    assert "spoken  gpt-4o" in terminal.ok("context", "spoken", "--model", "gpt-4o")
-    assert "% of 500 tokens" in terminal.ok("context", "spoken", "--limit", "500")
-    assert "add --model NAME" in terminal.refused("context", "spoken")
+    assert "pass a model (such as 'gpt-4o'), or a limit in tokens" in terminal.refused("conversation", "spoken")
+    assert "spoken  gpt-4o" in terminal.ok("conversation", "spoken", "--model", "gpt-4o")
+    assert "% of 500 tokens" in terminal.ok("conversation", "spoken", "--limit", "500")
+    assert "pass a model" in terminal.refused("conversation", "spoken")
 
 
 def test_options_that_contradict_each_other_are_refused(terminal: Terminal) -> None:
-    assert "--prune and --clear cannot be combined" in terminal.refused("context", "c1", "--clear", "--prune")
-    assert "add --watch" in terminal.refused("context", "c1", "--every", "2")
-    assert "limit" in terminal.refused("context", "c1", "--limit", "0")
+    assert "--prune and --clear cannot be combined" in terminal.refused("conversation", "c1", "--clear", "--prune")
+    assert "add --watch" in terminal.refused("conversation", "c1", "--every", "2")
+    assert "limit" in terminal.refused("conversation", "c1", "--limit", "0")
 
 
 def test_nothing_found_is_said(terminal: Terminal) -> None:
     terminal.ok("turn", "hi", "--session", "fresh")
-    shown = terminal.ok("context", "fresh", "--model", "gpt-4o", "--search", "zebra")
+    shown = terminal.ok("conversation", "fresh", "--model", "gpt-4o", "--search", "zebra")
     assert shown == "no removed message matches 'zebra'\n"
 
 
@@ -279,7 +279,7 @@ def on_screen(terminal: Terminal, *arguments: str) -> Iterator[Screen]:
 
 
 def test_watching_shows_what_another_process_says_until_interrupted(terminal: Terminal) -> None:
-    with on_screen(terminal, "context", "c1", "--watch", "--every", "0.2") as screen:
+    with on_screen(terminal, "conversation", "c1", "--watch", "--every", "0.2") as screen:
         screen.until("tokens: ")
         screen.until("= protected")
         settings = termios.tcgetattr(screen.line)
@@ -298,7 +298,7 @@ def test_watching_shows_what_another_process_says_until_interrupted(terminal: Te
 
 
 def test_a_watcher_that_is_killed_leaves_the_cursor_visible(terminal: Terminal) -> None:
-    with on_screen(terminal, "context", "c1", "--watch") as screen:
+    with on_screen(terminal, "conversation", "c1", "--watch") as screen:
         screen.until("= protected")
         screen.process.kill()
         screen.ended()
@@ -307,11 +307,11 @@ def test_a_watcher_that_is_killed_leaves_the_cursor_visible(terminal: Terminal) 
 
 def test_watching_sees_a_pin_which_changes_no_number(terminal: Terminal) -> None:
     say(terminal, "hold on to this")
-    with on_screen(terminal, "context", "c1", "--watch", "--every", "0.2") as screen:
+    with on_screen(terminal, "conversation", "c1", "--watch", "--every", "0.2") as screen:
         screen.until("hold on")
-        last = terminal.json("context", "c1")["lines"][-1]["id"]
+        last = terminal.json("conversation", "c1")["lines"][-1]["id"]
         before = len(screen.seen)
-        terminal.ok("context", "c1", "--pin", last)
+        terminal.ok("conversation", "c1", "--pin", last)
         deadline = time.monotonic() + PATIENCE
         while not re.search(r"\* .*user.*hold on", screen.seen[before:]):
             assert time.monotonic() < deadline, screen.seen[before:]
@@ -320,7 +320,9 @@ def test_watching_sees_a_pin_which_changes_no_number(terminal: Terminal) -> None
 
 @pytest.mark.parametrize("as_json", [True, False])
 def test_watching_into_a_pipe_writes_one_picture_for_each_change(terminal: Terminal, as_json: bool) -> None:
-    process = terminal.start_process("context", "c1", "--watch", "--every", "0.2", *(["--json"] if as_json else []))
+    process = terminal.start_process(
+        "conversation", "c1", "--watch", "--every", "0.2", *(["--json"] if as_json else [])
+    )
     try:
         shown = process.stdout.readline()
         say(terminal, "said elsewhere")
