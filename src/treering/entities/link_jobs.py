@@ -66,14 +66,19 @@ def link_new(
     *,
     between: Callable[[], bool] = lambda: True,
     max_wait: float | None = None,
+    batch: int = BATCH_RECORDS,
 ) -> bool:
     """Link records that were not read yet, batch by batch, until `between` says stop; True if all are linked.
 
-    `max_wait` limits the seconds of waiting for another writer; None uses the store's limit.
+    `max_wait` limits the seconds of waiting for another writer; None uses the store's limit. `batch` is the number of
+    records between two commits.
     """
     for owner in ("", scope.principal):
         mark = ReadMark(LINKED, owner)
-        while (linked := _link_batch(_LinkBatch(scope, store, clock(), mark, max_wait), settings, new_id)) is not None:
+        while True:
+            linked = _link_batch(_LinkBatch(scope, store, clock(), mark, max_wait, batch), settings, new_id)
+            if linked is None:
+                break
             if not linked:
                 return False
             if not between():
@@ -90,6 +95,7 @@ class _LinkBatch:
     now: datetime
     mark: ReadMark
     max_wait: float | None
+    size: int
 
     def write(self, work: Callable[[Transaction], None]) -> bool:
         """Whether it was stored."""
@@ -104,7 +110,7 @@ def _link_batch(batch: _LinkBatch, settings: EntitySettings, new_id: NewId) -> b
     mark = batch.mark
     with batch.store.reading(batch.scope, batch.now) as tx:
         start = mark.read(tx)
-        documents = tx.documents.after(start, owner=mark.owner, limit=BATCH_RECORDS)
+        documents = tx.documents.after(start, owner=mark.owner, limit=batch.size)
         records = list(records_of(tx, documents))
     if not documents:
         return None

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from treering.core.jobs import LINK_ENTITIES, Job, JobState
 from treering.core.queries import JobFilter
-from treering.entities.link_jobs import BATCH_RECORDS
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -79,10 +78,15 @@ class SmallJobs:
         from treering.entities.link_jobs import link_new
 
         own = self.scope.replace(principal=job.payload["principal"])
-        limits = self.settings.entities.replace(batch=min(_BATCH, BATCH_RECORDS))
-        max_wait = max(until - monotonic(), 0.0)
         return link_new(
-            own, self.store, self.clock, limits, self.new_id, between=lambda: monotonic() < until, max_wait=max_wait
+            own,
+            self.store,
+            self.clock,
+            self.settings.entities,
+            self.new_id,
+            between=lambda: monotonic() < until,
+            max_wait=max(until - monotonic(), 0.0),
+            batch=_BATCH,
         )
 
     def _write(self, work: Callable[[Transaction], object], seconds: float) -> bool:
