@@ -138,7 +138,7 @@ def reads(folder: Path, found: list[Session]) -> Iterator[tuple[object, ...]]:
     steps = [
         {"action": f"step {each}", "tool": "Bash", "input": "pytest -q", "output": "ok " * 60} for each in range(100)
     ]
-    for name, settings in (("cache", Settings.defaults()), ("no cache", Settings.make(episodes={"cache": 0}))):
+    for name, settings in (("cache", Settings.defaults()), ("no cache", Settings.make(episodes={"cache_bytes": 0}))):
         with treering.open(folder / f"{name}.db", project="bench", background=False, settings=settings) as memory:
             for session in found:
                 memory.episode(session.task, output=session.outcome, id=session.id, trace=steps)

@@ -126,7 +126,7 @@ def task(chance: random.Random) -> Mapping[str, Any]:
 def by_brute_force(patterns: list[Pattern], features: Mapping[str, Any]) -> list[RankedPattern]:
     """Every validated pattern is asked, and all that apply are ranked."""
     in_use = (each for each in patterns if each.status is PatternStatus.VALIDATED)
-    return ranked((each for each in in_use if applies(each.applicability, features)), features, NOW, SETTINGS)
+    return ranked((each for each in in_use if applies(each.applicability, features)), features, NOW)
 
 
 @dataclass(slots=True)
@@ -159,10 +159,10 @@ def rows(size: int, world: str, shares: Mapping[str, float]) -> Iterator[tuple[o
     labels_only = PatternIndex(patterns, tree=False)
     validated = sum(each.status is PatternStatus.VALIDATED for each in patterns)
     ways: tuple[tuple[str, Find, Callable[[Mapping[str, Any]], int]], ...] = (
-        ("index: best first", lambda features: index.best(features, NOW, SETTINGS), index.checked_count),
+        ("index: best first", lambda features: index.best(features, NOW), index.checked_count),
         (
             "labels alone: best first",
-            lambda features: labels_only.best(features, NOW, SETTINGS),
+            lambda features: labels_only.best(features, NOW),
             labels_only.checked_count,
         ),
         ("index: all that apply, then ranked", _in_two_steps(index), index.checked_count),
@@ -189,7 +189,7 @@ def rows(size: int, world: str, shares: Mapping[str, float]) -> Iterator[tuple[o
 
 
 def _in_two_steps(index: PatternIndex) -> Find:
-    return lambda features: ranked(index.applicable(features), features, NOW, SETTINGS)
+    return lambda features: ranked(index.applicable(features), features, NOW)
 
 
 def main() -> None:

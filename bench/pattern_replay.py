@@ -24,11 +24,12 @@ from typing import Any
 from bench.data import DATA, data_folder
 from bench.results import table, write_section
 from treering.core.episodes import Episode, TraceEntry
-from treering.core.settings.mining import AdviceSettings, MiningSettings
 from treering.core.task_features import features_of_episode
 from treering.core.values import storable
+from treering.patterns.mining.advice_weights import AdviceWeights
 from treering.patterns.mining.candidates import mine
 from treering.patterns.mining.findings import Mining
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.mining.next_steps import next_steps
 from treering.patterns.mining.steps import step_of
 
@@ -38,7 +39,7 @@ VALIDATED = (0.4, 0.55, 0.7, 0.85, 1.0)
 OUTPUT = 4_000
 INTERRUPTED = "[Request interrupted"
 DRAWS = 2_000
-WITHIN = MiningSettings().recovery_within
+WITHIN = MiningLimits().recovery_within
 Guess = Callable[["Point"], Sequence[str]]
 
 
@@ -188,14 +189,14 @@ def _ranked(counts: Counter[str]) -> tuple[str, ...]:
 
 
 def mined_guesses(mining: Mining) -> dict[str, Guess]:
-    alone = AdviceSettings(own_following=0, own_use=0, own_new=0)
+    alone = AdviceWeights(own_following=0, own_use=0, own_new=0)
     return {
         "mined patterns": lambda point: _steps(mining, point, alone),
-        "mined patterns and the run's own steps": lambda point: _steps(mining, point, AdviceSettings()),
+        "mined patterns and the run's own steps": lambda point: _steps(mining, point, AdviceWeights()),
     }
 
 
-def _steps(mining: Mining, point: Point, advice: AdviceSettings) -> list[str]:
+def _steps(mining: Mining, point: Point, advice: AdviceWeights) -> list[str]:
     return [each.step for each in next_steps(mining, point.history, point.features, advice=advice)]
 
 

@@ -4,14 +4,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treering.core.patterns import PatternStatus
 from treering.core.settings.patterns import PatternSettings
-from treering.patterns.statistics import BaseRates, Tally, binomial_p, confidence
-from treering.patterns.validation import PatternVerdict, SessionCount, Trial, judge_all, measure_trial
+from treering.patterns import statistics
+from treering.patterns.statistics import BASE_CERTAINTY, FLOOR_RATE, BaseRates, Tally, binomial_p, confidence
+from treering.patterns.validation import MAX_P_VALUE, PatternVerdict, SessionCount, Trial, judge_all, measure_trial
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS, TASK_TYPES = 180, 8
@@ -131,13 +133,18 @@ class Standing:
 Rule = Callable[[World, int, list[Standing], list[tuple[SessionCount, ...]]], None]
 
 
-def ours(settings: PatternSettings, bases: Callable[[World, int], BaseRates] | None = None) -> Rule:
+def ours(
+    settings: PatternSettings,
+    bases: Callable[[World, int], BaseRates] | None = None,
+    certainty: float = BASE_CERTAINTY,
+) -> Rule:
     """The rule of the library, under these settings."""
 
     def night(world: World, day: int, standing: list[Standing], sessions: list[tuple[SessionCount, ...]]) -> None:
         now = START + timedelta(days=day + 1)
-        rates = bases(world, day) if bases else BaseRates(world.controls[day], settings)
-        judge_night(standing, sessions, [rates] * len(standing), now, settings)
+        rates = bases(world, day) if bases else BaseRates(world.controls[day])
+        with patch.object(statistics, "BASE_CERTAINTY", certainty):
+            judge_night(standing, sessions, [rates] * len(standing), now, settings)
 
     return night
 
@@ -165,7 +172,7 @@ def judge_night(
 
 def known_bases(world: World, day: int) -> BaseRates:
     """As if every base rate were known: what its estimation costs."""
-    return BaseRates({name: Tally(base * 10**7, 10**7) for name, base in world.bases.items()}, SETTINGS)
+    return BaseRates({name: Tally(base * 10**7, 10**7) for name, base in world.bases.items()})
 
 
 def naive(world: World, day: int, standing: list[Standing], sessions: list[tuple[SessionCount, ...]]) -> None:
@@ -173,17 +180,17 @@ def naive(world: World, day: int, standing: list[Standing], sessions: list[tuple
     begun = START + timedelta(days=day + 1 - SETTINGS.window_days)
     for i, each in enumerate(standing):
         window = [one for one in sessions[i] if one.at > begun]
-        _believe(each, sum(one.successes for one in window), sum(one.n for one in window), SETTINGS.floor_rate)
+        _believe(each, sum(one.successes for one in window), sum(one.n for one in window), FLOOR_RATE)
 
 
 def by_session(world: World, day: int, standing: list[Standing], sessions: list[tuple[SessionCount, ...]]) -> None:
     """PT4 by session against the estimated base rate, looked at every night: without e-values."""
     begun = START + timedelta(days=day + 1 - SETTINGS.window_days)
-    rates = BaseRates(world.controls[day], SETTINGS)
+    rates = BaseRates(world.controls[day])
     for i, each in enumerate(standing):
         window = [one for one in sessions[i] if one.at > begun]
         base = np.mean([rates.of(one.task_types[0][0]).rate for one in window]) if window else 0.0
-        null = max(SETTINGS.floor_rate, float(base))
+        null = max(FLOOR_RATE, float(base))
         _believe(each, sum(one.succeeded for one in window), len(window), null)
 
 
@@ -193,7 +200,7 @@ def _believe(standing: Standing, successes: int, n: int, null: float) -> None:
     rate, p_value = successes / n, binomial_p(successes, n, null)
     met = (
         rate >= SETTINGS.success_threshold
-        and p_value < SETTINGS.significance
+        and p_value < MAX_P_VALUE
         and confidence(rate, n, p_value) >= SETTINGS.least_confidence
     )
     standing.status = VALIDATED if met else PatternStatus.UNDER_REVIEW
@@ -247,5 +254,5 @@ def all_rules(seed: int) -> list[Run]:
 def all_certainties(seed: int) -> list[Run]:
     """With as many sessions to estimate base rates from as elsewhere, with a tenth of them, and with rates known."""
     worlds = (world(seed), world(seed, FEW_CONTROLS))
-    rules = [ours(SETTINGS.replace(base_certainty=certainty)) for certainty in CERTAINTIES]
+    rules = [ours(SETTINGS, certainty=certainty) for certainty in CERTAINTIES]
     return [*(run(made, rule) for made in worlds for rule in rules), run(worlds[0], ours(SETTINGS, known_bases))]

@@ -9,7 +9,7 @@ import numpy as np
 from bench.pattern_rules import SETTINGS, START, VALIDATED, WITHIN, Standing, judge_night
 from bench.results import table
 from treering.patterns.base_rates import losses_of
-from treering.patterns.statistics import BaseRates, Tally
+from treering.patterns.statistics import FLOOR_RATE, BaseRates, Tally
 from treering.patterns.validation import SessionCount
 from treering.ports.patterns import UsedEpisode
 
@@ -82,7 +82,7 @@ def simulated(seed: int, form: Form) -> Outcome:
                     _add(lost[i], losses_of([_used(session, place)]))
                     won = session.succeeded[place]
                     sessions[i] += (SessionCount(session.at, int(won), 0, 1, ((session.task_type, 1),)),)
-        bases = [BaseRates(everything, SETTINGS).without(each) for each in lost]
+        bases = [BaseRates(everything).without(each) for each in lost]
         verdicts = judge_night(standing, sessions, bases, START + timedelta(days=day + 1), SETTINGS)
         believed[day] = [each.status is VALIDATED for each in standing]
         if day == DAYS - 1:
@@ -104,7 +104,7 @@ def _others(sessions: Sequence[Session], pattern: int) -> float:
         left = [won for place, won in enumerate(each.succeeded) if place != each.used[pattern]]
         if left:
             shares.append(sum(left) / len(left))
-    return float(np.mean(shares)) if shares else SETTINGS.floor_rate
+    return float(np.mean(shares)) if shares else FLOOR_RATE
 
 
 def _add(into: Tallies, more: Tallies) -> None:

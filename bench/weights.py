@@ -25,7 +25,9 @@ from treering.compose import now
 from treering.core.settings import EmbedderSettings, Settings
 from treering.core.turns import Turn
 from treering.memory import Memory
-from treering.search.paths import Paths, narrowed
+from treering.search import fusion
+from treering.search.expansion import LIKELY_SCORE
+from treering.search.paths import MIN_SCORE, Paths, narrowed
 from treering.search.private_words import QueryPrivacy
 from treering.search.query import understand
 from treering.search.query_vector import meaning_of
@@ -34,7 +36,7 @@ from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS, standing
 
 FOLDS = 5
 SETTINGS = Settings(embedder=EmbedderSettings(provider="bundled"))
-IN_SETTINGS: Floats = np.array([SETTINGS.fusion.weights()[name] for name in WEIGHTS])
+IN_SETTINGS: Floats = np.array([fusion.WEIGHTS[name] for name in WEIGHTS])
 STEP = 0.1
 # A weight that was rounded to the nearest 0.05 lies no further than this from what was learned.
 ROUNDING = 0.025
@@ -75,9 +77,7 @@ def _seen(memory: Memory, models: ConfiguredModels, dataset: str, group: str, qu
     query, at = question.text, now()
     meaning = meaning_of(memory.scope, memory.store, at, QueryPrivacy(query), models=models, settings=SETTINGS)
     with memory.store.reading(memory.scope, at) as tx:
-        asked = understand(
-            query, at, languages=tx.index.languages(), speakers=tx.index.speakers(), settings=SETTINGS.recall
-        )
+        asked = understand(query, at, languages=tx.index.languages(), speakers=tx.index.speakers())
         filters = narrowed(standing({"knowledge": ALL_KNOWLEDGE, "turn": ALL_TURNS}), asked)
         found = with_feedback(tx, Paths(tx, asked, meaning, SETTINGS).search(filters, enough=LIMIT), SETTINGS)
         gold = tx.documents.numbers("turn", sorted(question.gold))
@@ -137,11 +137,10 @@ def calibration_table(lists: Sequence[Candidates]) -> str:
         inside = (sums >= low) & (sums < low + STEP)
         if inside.any():
             rows.append((f"{low:.1f} to {low + STEP:.1f}", f"{inside.sum():,}", f"{relevant[inside].mean():.2%}"))
-    recall = SETTINGS.recall
     marks = (
-        (f"below least, {recall.least}", sums < recall.least),
-        (f"from least to likely_at, {recall.likely_at}", (sums >= recall.least) & (sums < recall.likely_at)),
-        ("from likely_at on", sums >= recall.likely_at),
+        (f"below least, {MIN_SCORE}", sums < MIN_SCORE),
+        (f"from least to likely_at, {LIKELY_SCORE}", (sums >= MIN_SCORE) & (sums < LIKELY_SCORE)),
+        ("from likely_at on", sums >= LIKELY_SCORE),
     )
     rows += [(name, f"{chosen.sum():,}", f"{relevant[chosen].mean():.2%}") for name, chosen in marks]
     return table(("sum of signs", "candidates", "relevant"), rows)

@@ -16,16 +16,19 @@ from treering.code.facts import Facts
 from treering.code.files.source_file import text_of
 from treering.code.graph import CodeGraph
 from treering.code.history.stored_history import ProjectRepository
+from treering.code.index import update
 from treering.code.language_choice import language_named, load_language
 from treering.code.locations.embedding import ChunkEmbedding
 from treering.code.locations.search import LocationSearch
 from treering.code.sources import CodeSources
 from treering.core.scope import Scope
-from treering.core.settings import IndexSettings
+from treering.core.settings import CodeSettings
 from treering.memory import Memory
 from treering.ports.code_chunks import StoredChunk
 from treering.ports.watcher import Watcher
 from treering.search.private_words import query_may_leave
+
+_BATCH_FILES, _MIN_PARALLEL_FILES = update.BATCH_FILES, update.MIN_PARALLEL_FILES
 
 
 class Kept(NamedTuple):
@@ -45,7 +48,15 @@ def written(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
-def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None = None, **settings: object) -> Code:
+def code_of(
+    memory: Memory,
+    scope: Scope | None = None,
+    watcher: Watcher | None = None,
+    *,
+    batch: int = _BATCH_FILES,
+    many_files: int = _MIN_PARALLEL_FILES,
+    **settings: object,
+) -> Code:
     """A door of its own, as another process would have it; every question looks at the files."""
 
     def without_history(root: Path) -> ProjectRepository:
@@ -53,6 +64,7 @@ def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None 
 
         raise RepositoryUnavailable(f"{root} has no history")
 
+    update.BATCH_FILES, update.MIN_PARALLEL_FILES = batch, many_files  # `conftest` restores them
     ports = memory._parts
     around = CodeSources(
         root=None,
@@ -62,9 +74,9 @@ def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None 
         owner=str(this_writer(ports.new_id())),
         ended=has_ended,
     )
-    chosen = IndexSettings.make(**{"look_seconds": 0, **settings})
+    chosen = CodeSettings.make(**{"look_seconds": 0, **settings})
     work = ChunkEmbedding(
-        scope or memory.scope, memory.store, ports.clock, memory.settings.model_copy(update={"index": chosen})
+        scope or memory.scope, memory.store, ports.clock, memory.settings.model_copy(update={"code": chosen})
     )
     search = LocationSearch(work, memory.models, ports.new_id, query_may_leave)
     return Code(scope or memory.scope, memory.store, ports.clock, chosen, around, location_search=search)

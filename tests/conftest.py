@@ -45,6 +45,8 @@ sys.dont_write_bytecode = False
 os.environ["TREERING_EMBEDDER"] = "bundled"
 # A thread that works in the background would change what a test counts; tests of it turn it on.
 os.environ["TREERING_BACKGROUND"] = "off"
+# The settings of the person who runs the tests are theirs.
+os.environ["TREERING_CONFIG_DIR"] = str(Path(__file__).parent / "no-settings")
 
 # Tests that kill a process delete it again.
 os.environ["TREERING_TEST_SYNCHRONOUS"] = "off"
@@ -145,6 +147,16 @@ def postgres_url(postgres_admin_url: str) -> Iterator[str]:
     """The database of this test process."""
     with own_database(postgres_admin_url) as url:
         yield url
+
+
+@pytest.fixture(autouse=True)
+def _constants_of_indexing() -> Iterator[None]:
+    """Restore what `code_of` changes for a test."""
+    update = sys.modules.get("treering.code.index.update")
+    kept = (update.BATCH_FILES, update.MIN_PARALLEL_FILES) if update else None
+    yield
+    if update and kept:
+        update.BATCH_FILES, update.MIN_PARALLEL_FILES = kept
 
 
 @pytest.fixture(params=ENGINES)

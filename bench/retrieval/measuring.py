@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from bench.retrieval.measures import Judged, judge, mean
 from bench.retrieval.sets import WHOLE_TEXTS, Dataset, Group, load
 from bench.retrieval.ways import Rank, index, recalling, use_bundled_embedder, ways
-from treering.core.settings import Settings
 
 DEFAULT = "Treering"
 SMALL_SETS = ("realtalk", "longmemeval")
@@ -51,7 +50,7 @@ def _default_figure(dataset: Dataset) -> float:
         place = Path(folder) / "memory.db"
         for group in dataset.groups:
             index(place, group.name, group)
-            measured.add(DEFAULT, group, recalling(place, group.name, Settings()))
+            measured.add(DEFAULT, group, recalling(place, group.name))
     return mean(measured.figures(DEFAULT))
 
 
@@ -68,5 +67,5 @@ def measure(dataset: Dataset, folder: Path) -> Measured:
         if dataset.name in WHOLE_TEXTS:
             elsewhere = folder / f"{dataset.name}-apart.db"
             index(elsewhere, group.name, group, apart=True)
-            measured.add(APART, group, recalling(elsewhere, group.name, Settings()))
+            measured.add(APART, group, recalling(elsewhere, group.name))
     return measured

@@ -3,8 +3,10 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import treering
 from bench.retrieval.measures import LIMIT
@@ -12,9 +14,10 @@ from bench.retrieval.plain_bm25 import BM25, Forms, our_forms, our_words, plain_
 from bench.retrieval.sets import Group
 from treering.adapters.models.bundled import BundledEmbedder
 from treering.compose import now
-from treering.core.settings import EmbedderSettings, FusionSettings, RecallSettings, Settings
+from treering.core.settings import EmbedderSettings, Settings
 from treering.memory import Memory
 from treering.ports.index import IndexQuery
+from treering.search import fusion, paths
 from treering.search.fusion import ranks
 from treering.search.query import understand
 from treering.search.request import ALL_TURNS
@@ -24,28 +27,33 @@ Rank = Callable[[str], Sequence[str]]
 RRF_AT = 60
 # The weights are learned for the sum of all parts, and so is the least sum of a candidate; a part alone has its own.
 ANY_WORD, ANY_ANGLE = 1e-9, -1.0
-WEIGHTS = tuple(name for name in FusionSettings.model_fields if name != "speaks_for_itself")
+WEIGHTS = tuple(fusion.WEIGHTS)
 NEIGHBOURS = (*(name for name in WEIGHTS if name.endswith(("_before", "_after"))), "answers")
 FEEDBACK = ("feedback_words", "feedback_meaning")
 
 
-def without(names: Sequence[str]) -> Settings:
+@dataclass(frozen=True)
+class Variant:
+    """Treering with other weights, another least score or another embedder."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    least: float = paths.MIN_SCORE
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+
+
+def without(names: Sequence[str]) -> Variant:
     """Treering as it is, except that these signs count nothing."""
-    return Settings(fusion=FusionSettings(**dict.fromkeys(names, 0.0)))
+    return Variant(dict.fromkeys(names, 0.0))
 
 
-def only(name: str, least: float, embedder: EmbedderSettings | None = None) -> Settings:
+def only(name: str, least: float, embedder: EmbedderSettings | None = None) -> Variant:
     """One sign alone decides."""
-    return Settings(
-        fusion=FusionSettings(**{other: float(other == name) for other in WEIGHTS}),
-        recall=RecallSettings(least=least),
-        embedder=embedder or EmbedderSettings(),
-    )
+    return Variant({other: float(other == name) for other in WEIGHTS}, least, embedder or EmbedderSettings())
 
 
 WORDS_ONLY = only("words", ANY_WORD, EmbedderSettings(provider="none"))
-SETTINGS: Mapping[str, Settings] = {
-    "Treering": Settings(),
+VARIANTS: Mapping[str, Variant] = {
+    "Treering": Variant(),
     "words only": WORDS_ONLY,
     "meaning only": only("meaning", ANY_ANGLE),
     "no graph": without(("graph",)),
@@ -69,8 +77,13 @@ def index(place: str | Path, project: str, group: Group, *, apart: bool = False)
 
 
 @contextmanager
-def recalling(place: str | Path, project: str, settings: Settings) -> Iterator[Rank]:
-    with treering.open(place, project=project, settings=settings) as memory:
+def recalling(place: str | Path, project: str, variant: Variant | None = None) -> Iterator[Rank]:
+    chosen = variant or Variant()
+    with (
+        patch.dict(fusion.WEIGHTS, chosen.weights),
+        patch.object(paths, "MIN_SCORE", chosen.least),
+        treering.open(place, project=project, settings=Settings(embedder=chosen.embedder)) as memory,
+    ):
         yield lambda query: [hit.id for hit in memory.search(query, limit=LIMIT)]
 
 
@@ -82,11 +95,11 @@ def fusing_ranks(place: str | Path, project: str) -> Iterator[Rank]:
 
 
 def _fused_ranks(memory: Memory, embedder: BundledEmbedder, query: str) -> Sequence[str]:
-    recall, vector = memory.settings.recall, embedder.query(query)
+    vector = embedder.query(query)
     with memory.store.reading(memory.scope, now()) as tx:
-        asked = understand(query, now(), languages=tx.index.languages(), speakers=tx.index.speakers(), settings=recall)
+        asked = understand(query, now(), languages=tx.index.languages(), speakers=tx.index.speakers())
         wanted = IndexQuery(asked.codes, vector, embedder.model, asked.shares)
-        found = tx.index.candidates(wanted, ("turn",), limit=recall.candidates)
+        found = tx.index.candidates(wanted, ("turn",), limit=memory.settings.search.candidates)
         places = (ranks(found.words, 0.0), ranks(found.meaning, -1.0))
         fused = {row: sum(1 / (RRF_AT + of[row]) for of in places if row in of) for of in places for row in of}
         best = sorted(fused, key=lambda row: (-fused[row], row))[:LIMIT]
@@ -104,7 +117,7 @@ def by_bm25(group: Group, analyse: Callable[[str], Iterable[str]], forms: Callab
 def ways(place: Path, group: Group) -> Mapping[str, AbstractContextManager[Rank]]:
     """Every way to answer the questions of a group that is indexed at this place; none is opened yet."""
     return {
-        **{name: recalling(place, group.name, settings) for name, settings in SETTINGS.items()},
+        **{name: recalling(place, group.name, variant) for name, variant in VARIANTS.items()},
         f"plain RRF, k = {RRF_AT}": fusing_ranks(place, group.name),
         "BM25, our analysis": by_bm25(group, our_words, our_forms),
         "BM25, plain words": by_bm25(group, plain_words, plain_forms),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from treering.compose import load_settings as load_settings
     from treering.compose import open as open
     from treering.context.briefing import Briefing as Briefing
     from treering.conversation.api import Conversation as Conversation
@@ -52,6 +53,7 @@ _PUBLIC = {
     "Hit": "treering.search.answer",
     "Knowledge": "treering.core.records",
     "KnowledgeFilter": "treering.core.queries",
+    "load_settings": "treering.compose",
     "Memory": "treering.memory",
     "Message": "treering.core.messages",
     "Pattern": "treering.core.patterns",
@@ -105,6 +107,7 @@ __all__ = [
     "Turn",
     "TurnFilter",
     "Visibility",
+    "load_settings",
     "open",
     "register_knowledge_type",
 ]

@@ -9,13 +9,17 @@ from tests.conftest import OpenMemory
 from treering.adapters.sql import store as sql_store
 from treering.compose import now
 from treering.core.errors import TransactionAborted
-from treering.core.settings import Settings
 from treering.memory import Memory
 from treering.ports.store import Transaction
 
 STATES = {"deadlock": "40P01", "serialisation failure": "40001"}
 pytestmark = pytest.mark.usefixtures("postgres_url")
-QUICK = Settings.make(store={"write_attempts": 3, "retry_seconds": 0.0})
+
+
+@pytest.fixture(autouse=True)
+def _few_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.adapters.sql.store.MAX_WRITE_ATTEMPTS", 3)
+    monkeypatch.setattr("treering.adapters.sql.store.RETRY_SECONDS", 0.0)
 
 
 def _abort(tx: Any, state: str) -> None:
@@ -26,7 +30,7 @@ def _abort(tx: Any, state: str) -> None:
 @pytest.mark.parametrize("attempts", [1, 2, 3])
 @pytest.mark.parametrize("state", STATES.values(), ids=STATES.keys())
 def test_work_runs_again_until_it_is_stored_once(open_engine: OpenMemory, state: str, attempts: int) -> None:
-    memory = open_engine("postgresql", settings=QUICK)
+    memory = open_engine("postgresql")
     runs: list[int] = []
 
     def work(tx: Transaction) -> str:
@@ -45,7 +49,7 @@ def test_work_runs_again_until_it_is_stored_once(open_engine: OpenMemory, state:
 
 
 def test_after_the_last_attempt_the_caller_is_told_and_nothing_is_stored(open_engine: OpenMemory) -> None:
-    memory = open_engine("postgresql", settings=QUICK)
+    memory = open_engine("postgresql")
     runs: list[int] = []
 
     def work(tx: Transaction) -> None:
@@ -84,7 +88,7 @@ WRITES: dict[str, Callable[[Memory], object]] = {
 def test_no_verb_shows_an_abort_or_writes_twice(
     open_engine: OpenMemory, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
-    memory = open_engine("postgresql", settings=QUICK)
+    memory = open_engine("postgresql")
     memory.remember("The crane is green", id="known")
     with memory.store.reading(memory.scope, now()) as tx:
         before = tx.audit.count()

@@ -8,13 +8,13 @@ from tests.conftest import OpenMemory
 from treering.code.chunks import chunks_of
 from treering.code.chunks.words import stored_chunks
 from treering.code.facts import Definition, DefinitionKind
+from treering.code.limits import ChunkLimits
 from treering.code.locations.chunk_search import ChunkSearch
-from treering.core.settings import ChunkSettings
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage, CodeChunks, StoredChunk
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
-APART = ChunkSettings(joined_bytes=0)
+APART = ChunkLimits(joined_bytes=0)
 TEXT = (
     "def follow_redirect(request):\n    return request.location\n\n\ndef decode_gzip(data):\n    return unzip(data)\n"
 )

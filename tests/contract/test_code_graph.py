@@ -245,7 +245,7 @@ def test_files_read_by_another_version_are_read_again(
 ) -> None:
     code.index(root)
     for module in ("index.indexer", "index.update", "live.current"):
-        monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "newer")
+        monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda: "newer")
     newer = code_of(memory)
     assert newer.module_map().status.incomplete
     done = newer.index(root)

@@ -11,15 +11,21 @@ import pytest
 
 from tests.repositories import Work
 from treering.adapters.git.commits import GitCommits
+from treering.code.limits import HistoryLimits
 from treering.core.errors import RepositoryUnavailable
 from treering.core.graph import CoAccessEdge
-from treering.core.settings import HistorySettings, IndexSettings, Settings
+from treering.core.settings import CodeSettings, Settings
 from treering.memory import Memory
 
-SOON = Settings(index=IndexSettings(debounce_ms=50, history=HistorySettings(look_seconds=0.05)))
+SOON = Settings(code=CodeSettings(debounce_ms=50))
 LEARNED = CoAccessEdge(
     id="learned", first="a.py", second="b.py", weight=0.4, last_seen_at=datetime(2026, 1, 1, tzinfo=UTC)
 )
+
+
+@pytest.fixture(autouse=True)
+def _commits_are_seen_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.code.api.COMMIT_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -123,9 +129,9 @@ def test_files_of_another_branch_are_no_relatives(memory: Memory, work: Work) ->
     assert related(memory, "a.py").keys() == {"b.py", "c.py"}
 
 
-def test_pairs_that_fade_leave(open_memory: Callable[..., Memory], work: Work) -> None:
-    history = HistorySettings(half_life=1, least_weight=0.3)
-    memory = open_memory(settings=Settings(index=IndexSettings(history=history)))
+def test_pairs_that_fade_leave(open_memory: Callable[..., Memory], work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.code.api.HISTORY_LIMITS", HistoryLimits(half_life=1, least_weight=0.3))
+    memory = open_memory()
     memory.code.index(work.root)
     assert seeds(memory) == {("a.py", "b.py")}
     for _ in range(3):
@@ -154,9 +160,12 @@ def test_another_root_of_the_same_commit_is_another_project(memory: Memory, work
     assert related(memory, "x.py") == {"y.py": 2}
 
 
-def test_other_settings_cause_a_recount(open_memory: Callable[..., Memory], work: Work) -> None:
+def test_other_settings_cause_a_recount(
+    open_memory: Callable[..., Memory], work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
     open_memory().code.index(work.root)
-    memory = open_memory(settings=Settings(index=IndexSettings(history=HistorySettings(least_together=1))))
+    monkeypatch.setattr("treering.code.api.HISTORY_LIMITS", HistoryLimits(least_together=1))
+    memory = open_memory()
     memory.code.index(work.root)
     assert seeds(memory) == {("a.py", "b.py"), ("a.py", "c.py"), ("b.py", "c.py")}
 

@@ -100,7 +100,7 @@ def test_every_answer_reports_an_incomplete_index(
     memory: Memory, root: Path, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code_of(memory).index(root)
-    monkeypatch.setattr("treering.code.live.current.reading_version", lambda _chunks: "newer")
+    monkeypatch.setattr("treering.code.live.current.reading_version", lambda: "newer")
     reader = code_of(memory)
     reader._current._roots.clear()
     assert QUESTIONS[question](reader).incomplete

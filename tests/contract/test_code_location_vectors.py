@@ -11,7 +11,7 @@ from tests.conftest import OpenMemory
 from treering.adapters.sql.code_chunks import StoredChunks
 from treering.code.index.report import IndexPhase, IndexProgress
 from treering.core.errors import StoreFull
-from treering.core.settings import EmbedderSettings, FindingSettings, IndexSettings, Settings
+from treering.core.settings import EmbedderSettings, Settings
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage
 
@@ -25,11 +25,13 @@ def root(tmp_path: Path) -> Path:
     return written(tmp_path / "project", FILES)
 
 
-def settings(inline: int = 1_000, seconds: float = 5.0) -> Settings:
-    finding = FindingSettings(embed_seconds=seconds)
-    return Settings(
-        embedder=EmbedderSettings(batch=2, inline=inline, inline_seconds=60.0), index=IndexSettings(finding=finding)
-    )
+@pytest.fixture(autouse=True)
+def _time_to_embed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.search.embedding.INLINE_SECONDS", 60.0)
+
+
+def settings(inline: int = 1_000) -> Settings:
+    return Settings(embedder=EmbedderSettings(batch=2, inline=inline))
 
 
 def coverage(memory: Memory) -> ChunkCoverage:
@@ -51,8 +53,11 @@ def test_the_first_query_embeds_all_chunks_and_reports_it(open_memory: OpenMemor
     assert memory.code.where(QUESTION).embedded == 0
 
 
-def test_no_longer_than_allowed_and_the_next_question_goes_on(open_memory: OpenMemory, root: Path) -> None:
-    memory = open_memory(settings=settings(seconds=1e-9), background=False)
+def test_no_longer_than_allowed_and_the_next_question_goes_on(
+    open_memory: OpenMemory, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.code.locations.search.EMBED_SECONDS", 1e-9)
+    memory = open_memory(settings=settings(), background=False)
     memory.code.index(root)
     found = memory.code.where(QUESTION)
     assert found.embedded == 2
@@ -61,8 +66,11 @@ def test_no_longer_than_allowed_and_the_next_question_goes_on(open_memory: OpenM
     assert coverage(memory) == ChunkCoverage(COUNT, 4)
 
 
-def test_without_a_time_for_it_only_few_are_made(open_memory: OpenMemory, root: Path) -> None:
-    memory = open_memory(settings=settings(inline=3, seconds=0), background=False)
+def test_without_a_time_for_it_only_few_are_made(
+    open_memory: OpenMemory, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.code.locations.search.EMBED_SECONDS", 0)
+    memory = open_memory(settings=settings(inline=3), background=False)
     memory.code.index(root)
     assert memory.code.where(QUESTION).embedded == 4
 

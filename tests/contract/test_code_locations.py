@@ -17,10 +17,11 @@ from treering.core.errors import InvalidInput, NotFound, StoreError
 from treering.core.jobs import EMBED_CODE, code_embedding_job, embedding_job
 from treering.core.privacy import ModelLocation
 from treering.core.queries import JobFilter, SearchFilter, TurnFilter
-from treering.core.settings import EmbedderSettings, IndexSettings, Settings
+from treering.core.settings import CodeSettings, EmbedderSettings, Settings
 from treering.jobs.worker import WorkerStopped
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage, StoredChunk
+from treering.search.code_hits import MAX_CODE_HITS
 from treering.search.embedding import coverage as coverage_of_records
 
 REDIRECTS = "def follow_redirect(request):\n    # The location names the next hop.\n    return request.location\n"
@@ -32,7 +33,7 @@ FILES = {
     "tests/test_redirects.py": "def test_follow_redirect():\n    follow_redirect(None)\n",
 }
 QUESTION = "where are redirects followed?"
-WORDS_ONLY = Settings(embedder=EmbedderSettings(provider="none"), index=IndexSettings(look_seconds=0))
+WORDS_ONLY = Settings(embedder=EmbedderSettings(provider="none"), code=CodeSettings(look_seconds=0))
 
 
 @pytest.fixture
@@ -166,8 +167,11 @@ def test_without_an_embedder_words_are_used_and_reported(open_memory: OpenMemory
         assert tx.jobs.count(JobFilter(kinds=(EMBED_CODE,))) == 0
 
 
-def test_vectors_are_made_by_a_job_in_slices(open_memory: OpenMemory, root: Path) -> None:
-    slow = Settings(embedder=EmbedderSettings(batch=1, slice_seconds=1e-9))
+def test_vectors_are_made_by_a_job_in_slices(
+    open_memory: OpenMemory, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.search.embedding.EMBED_SECONDS", 1e-9)
+    slow = Settings(embedder=EmbedderSettings(batch=1))
     memory = open_memory(settings=slow, background=False)
     memory.code.index(root)
     assert coverage(memory) == ChunkCoverage(3, 0)
@@ -296,7 +300,7 @@ def test_code_does_not_crowd_out_knowledge(memory: Memory, tmp_path: Path) -> No
         assert [hit.id for hit in memory.search(query)] == [known.id], query
     asked = memory.search("where are orders kept?")
     assert asked[0].id == known.id
-    assert len(asked.code) == memory.settings.index.finding.recalled
+    assert len(asked.code) == MAX_CODE_HITS
 
 
 def test_places_are_explained_beside_records(memory: Memory, root: Path) -> None:
@@ -321,7 +325,7 @@ def test_recall_adds_code_only_where_a_place_is_asked_for_and_everything_is_sear
 
 
 def test_a_search_reports_missing_code(open_memory: OpenMemory, root: Path) -> None:
-    memory = open_memory(settings=Settings(index=IndexSettings(look_seconds=0, inline_files=0)))
+    memory = open_memory(settings=Settings(code=CodeSettings(look_seconds=0, inline_files=0)))
     memory.code.index(root)
     (root / "web/redirects.py").write_text("def other():\n    pass\n")
     answer = memory.search(QUESTION)

@@ -16,14 +16,19 @@ from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack
 from treering.core.errors import InvalidInput, NotFound, StoreUnavailable, TreeringError
 from treering.core.graph import CoAccessEdge
-from treering.core.settings import HistorySettings, IndexSettings, Settings
+from treering.core.settings import CodeSettings, Settings
 from treering.memory import Memory
 from treering.ports.code_history import HistoryState
 
 OpenMemory = Callable[..., Memory]
 SOON = Settings(
-    index=IndexSettings(debounce_ms=50, look_seconds=0.05, history=HistorySettings(look_seconds=0.05)),
+    code=CodeSettings(debounce_ms=50, look_seconds=0.05),
 )
+
+
+@pytest.fixture(autouse=True)
+def _commits_are_seen_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.code.api.COMMIT_SECONDS", 0.05)
 
 
 @pytest.fixture

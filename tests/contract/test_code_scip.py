@@ -219,7 +219,7 @@ def test_indexes_above_the_limit_are_rejected_before_they_are_read(memory: Memor
     size = max(first.stat().st_size, second.stat().st_size)
     code = code_of(memory, scip_bytes=size)
     code.index(root, scip=first)
-    with pytest.raises(InvalidInput, match=r"second\.scip has .* the files before it .* setting index\.scip_bytes"):
+    with pytest.raises(InvalidInput, match=r"second\.scip has .* the files before it .* setting code\.scip_bytes"):
         code.index(root, scip=[first, second])
     with pytest.raises(InvalidInput, match=rf"huge\.scip has 1,099,511,627,776 bytes; at most {size:,} bytes"):
         code.index(root, scip=huge)

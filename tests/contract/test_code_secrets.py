@@ -8,7 +8,7 @@ import pytest
 from tests.code_projects import code_of, written
 from treering.code.encoding import unpack_definitions
 from treering.code.locations.chunk_texts import chunks_in
-from treering.core.settings import IndexSettings
+from treering.core.settings import CodeSettings
 from treering.memory import Memory
 
 SECRET = "AKIA" + "IOSFODNN7EXAMPLX"
@@ -98,7 +98,7 @@ def test_chunks_are_split_from_redacted_text(memory: Memory, root: Path) -> None
     code = code_of(memory)
     code.index(root)
     with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
-        there = chunks_in(root, FILES, tx.code, IndexSettings())
+        there = chunks_in(root, FILES, tx.code, CodeSettings())
         assert {chunk.digest for chunk in tx.chunks.every()} == there.keys()
     shown = [chunk.text for chunk in there.values()]
     shown += [use.text for path in FILES for use in code.unresolved(path)]

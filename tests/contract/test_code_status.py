@@ -9,6 +9,7 @@ import pytest
 from tests.code_projects import code_of, written
 from tests.conftest import OpenMemory
 from treering.code.api import Code
+from treering.code.limits import ChunkLimits
 from treering.core.errors import Conflict, NotFound, Unreadable
 from treering.core.queries import CoAccessFilter
 from treering.memory import Memory
@@ -194,9 +195,13 @@ def test_a_damaged_index_is_reported_and_rebuilt(memory: Memory, code: Code, roo
     assert check(memory).fine
 
 
-def test_other_chunk_settings_split_the_files_again(memory: Memory, code: Code, root: Path) -> None:
+def test_other_chunk_settings_split_the_files_again(
+    memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code.index(root)
-    smaller = code_of(memory, chunks={"most_bytes": 200, "joined_bytes": 0})
+    for module in ("index.version", "index.executor", "index.worker_pool", "locations.chunk_texts"):
+        monkeypatch.setattr(f"treering.code.{module}.CHUNK_LIMITS", ChunkLimits(most_bytes=200, joined_bytes=0))
+    smaller = code_of(memory)
     assert smaller.status().outdated
     assert smaller.index(root).read == len(FILES)
     assert [place.symbol for place in smaller.where("decode").locations][:1] == ["decode"]

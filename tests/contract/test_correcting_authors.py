@@ -7,7 +7,7 @@ import pytest
 from treering.core.errors import InvalidInput
 from treering.core.payloads import Decision, Fact
 from treering.core.records import Knowledge, Source
-from treering.knowledge.authors import Author
+from treering.knowledge.authors import TAUGHT_CONFIDENCE, Author
 from treering.memory import Memory
 
 AGENT = Author(Source.AGENT_EXPLICIT, session="s2")
@@ -19,7 +19,7 @@ def test_without_an_author_a_person_says_so(memory: Memory) -> None:
     for by in (None, Author()):
         old = memory.correct(old.id, "outdated", text="tea at five" if by is None else "tea at six", by=by)
         assert (old.source, old.user_verified, old.tainted) == (Source.USER_TAUGHT, True, False)
-        assert old.confidence == memory.settings.knowledge.taught_confidence
+        assert old.confidence == TAUGHT_CONFIDENCE
         assert old.session == "s1"
 
 

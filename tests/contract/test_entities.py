@@ -145,8 +145,8 @@ def test_two_names_are_merged_found_under_both_and_taken_apart(memory: Memory) -
         assert told.mentions == 2
     assert [each.name for each in memory.entities.find()] == ["Clark Kent"]
     with memory.store.reading(memory.scope, NOW) as tx:
-        (named,) = tied_entities(tx, "who is Clark-Kent?", memory.settings.graph)
-        assert {record for _, record in records_of(tx, named, memory.settings.graph)} == {first.id, second.id}
+        (named,) = tied_entities(tx, "who is Clark-Kent?")
+        assert {record for _, record in records_of(tx, named)} == {first.id, second.id}
     memory.remember("Mr Kal El eats", id="later")
     assert records_about(memory, "Clark Kent") == {"kent", "el", "later"}
     memory.forget("later", hard=True)

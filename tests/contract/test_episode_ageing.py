@@ -15,7 +15,7 @@ from tests.samples import NOW, free_of_secrets
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.errors import BlobMissing, InvalidInput, NotFound
 from treering.core.failures import failure_signatures
-from treering.core.settings import EpisodeSettings, Settings
+from treering.core.settings import Settings
 from treering.episodes.lifecycle import slimmed
 from treering.memory import Memory
 
@@ -130,7 +130,8 @@ def test_the_originals_of_a_consolidation_reach_the_blob_store(
 
 
 def test_ageing_goes_on_where_a_crash_stopped_it(open_memory: OpenMemory, clock: Clock, monkeypatch: Any) -> None:
-    memory = open_memory(clock=clock, settings=Settings.make(episodes={"batch": 2}))
+    monkeypatch.setattr("treering.episodes.lifecycle.BATCH_EPISODES", 2)
+    memory = open_memory(clock=clock)
     kept = [rich(memory, f"e{number}") for number in range(5)]
     clock.now += 200 * DAY
     stop_after(monkeypatch, memory, 3)
@@ -211,8 +212,11 @@ def test_what_was_forgotten_is_purged_after_its_time_with_all_its_blobs(steady: 
         steady.episodes.purge_deleted(float("nan"))
 
 
-def test_more_were_forgotten_at_one_moment_than_are_looked_at_once(open_memory: OpenMemory, clock: Clock) -> None:
-    memory = open_memory(clock=clock, settings=Settings.make(episodes={"batch": 2}))
+def test_more_were_forgotten_at_one_moment_than_are_looked_at_once(
+    open_memory: OpenMemory, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.episodes.lifecycle.BATCH_EPISODES", 2)
+    memory = open_memory(clock=clock)
     for number in range(7):
         rich(memory, f"e{number}")
         memory.forget(f"e{number}")
@@ -269,7 +273,7 @@ def test_any_episode_moved_to_the_blob_store_comes_back_equal(open_memory: OpenM
         stored = tx.episodes.create(episode)
         for phase in (EpisodeStatus.AGED, EpisodeStatus.ARCHIVED):
             now_there = tx.episodes.get(episode.id)
-            slim = slimmed(now_there, phase, EpisodeSettings())
+            slim = slimmed(now_there, phase)
             chilled = tx.episodes.move_to_blobs(slim.replace(lifecycle=now_there.lifecycle.replace(status=phase)))
             whole = tx.episodes.get_complete(episode.id)
             assert content(whole) == content(stored)

@@ -263,13 +263,14 @@ def test_a_later_one_joins_and_members_are_always_named_themselves(memory: Memor
     assert all_of(memory) == before
 
 
-def test_a_cluster_that_is_too_large_is_cut_by_time(memory: Memory) -> None:
+def test_a_cluster_that_is_too_large_is_cut_by_time(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.episodes.consolidation.clusters.MAX_CLUSTER", 4)
     keep(memory, *(episode(f"e{place}", days=60 - place) for place in range(9)))
-    consolidate(memory, largest=4)
+    consolidate(memory)
     assert [members(each) for each in standing(memory)] == [("e0", "e1", "e2", "e3"), ("e4", "e5", "e6", "e7")]
     before = all_of(memory)
     assert before["e8"].lifecycle.status is EpisodeStatus.MATURE
-    consolidate(memory, largest=4)
+    consolidate(memory)
     assert all_of(memory) == before
 
 

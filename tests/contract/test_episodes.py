@@ -166,8 +166,11 @@ def test_keeping_an_episode_waits_for_no_model(memory: Memory) -> None:
         assert list(tx.index.models()) == []
 
 
-def test_getting_an_episode_counts_the_access_and_writes_it_later(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=Settings.make(episodes={"counted_together": 3}))
+def test_getting_an_episode_counts_the_access_and_writes_it_later(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.episodes.operations.ACCESSES_PER_WRITE", 3)
+    memory = open_memory()
     rich(memory)
 
     assert [memory.episodes.get("e").lifecycle.access_count for _ in range(2)] == [1, 2]
@@ -195,8 +198,9 @@ def test_the_cache_serves_what_did_not_change_and_stats_tell_how_often(memory: M
     assert counted["hit_rate"] == pytest.approx(0.98)
 
 
-def test_the_cache_holds_the_last_used(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=Settings.make(episodes={"cache": 2}))
+def test_the_cache_holds_the_last_used(open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.episodes.cache.MAX_CACHED_EPISODES", 2)
+    memory = open_memory()
     for id in ("a", "b", "c"):
         rich(memory, id)
         memory.episodes.get(id)
@@ -253,8 +257,11 @@ def test_the_cache_holds_no_more_bytes_than_the_settings_say(open_memory: OpenMe
     assert memory.stats().episode_cache["bytes"] <= 5_000
 
 
-def test_the_cache_still_serves_what_only_its_reader_counted(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=Settings.make(episodes={"counted_together": 2}))
+def test_the_cache_still_serves_what_only_its_reader_counted(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.episodes.operations.ACCESSES_PER_WRITE", 2)
+    memory = open_memory()
     rich(memory)
     assert [memory.episodes.get("e").lifecycle.access_count for _ in range(5)] == [1, 2, 3, 4, 5]
     memory.episodes.touch("e")

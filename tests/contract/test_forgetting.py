@@ -14,7 +14,6 @@ from treering.core.episodes import Episode
 from treering.core.errors import Conflict, NotFound
 from treering.core.records import Knowledge
 from treering.core.runs import Run
-from treering.core.settings import ForgettingSettings, Settings
 from treering.jobs.stage import StageRun
 from treering.knowledge.expiry import has_faded, is_faded
 from treering.knowledge.removal.stage import forget_faded
@@ -283,9 +282,11 @@ def test_a_dry_run_counts_and_changes_nothing(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("stop_after", range(1, 9))
-def test_whoever_goes_on_after_a_crash_loses_and_doubles_nothing(open_memory: OpenMemory, stop_after: int) -> None:
-    settings = Settings(forgetting=ForgettingSettings(page=2))
-    memory = open_memory(clock=lambda: NOW, background=False, settings=settings)
+def test_whoever_goes_on_after_a_crash_loses_and_doubles_nothing(
+    open_memory: OpenMemory, stop_after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.jobs.record_pages.PAGE_RECORDS", 2)
+    memory = open_memory(clock=lambda: NOW, background=False)
     for number in range(5):
         infer(memory, f"fact {number}", type="fact")
     for number in range(3):

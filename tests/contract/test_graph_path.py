@@ -14,7 +14,6 @@ from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
 from treering.core.records import Relation, RelationKind
-from treering.core.settings import GraphSettings
 from treering.core.values import Record
 from treering.memory import Memory
 from treering.ports.store import Transaction
@@ -27,8 +26,6 @@ from treering.search.graph_path import (
     neighbourhood_boost,
     ties,
 )
-
-GRAPH = GraphSettings()
 
 
 @contextmanager
@@ -72,10 +69,10 @@ def weights(found: Sequence[Tie]) -> dict[str, float]:
 
 def test_a_project_without_a_graph_has_no_ties(memory: Memory) -> None:
     with reading(memory, knowledge("k", "about nothing in particular")) as tx:
-        assert ties(tx, "what did Ada say about auth.py?", ["src/auth.py"], GRAPH) == ()
-        assert ties(tx, "", [], GRAPH) == ()
-        assert coupled_files(tx, [], GRAPH) == {}
-        assert tied_entities(tx, "", GRAPH) == ()
+        assert ties(tx, "what did Ada say about auth.py?", ["src/auth.py"]) == ()
+        assert ties(tx, "", []) == ()
+        assert coupled_files(tx, []) == {}
+        assert tied_entities(tx, "") == ()
 
 
 def test_a_query_in_a_project_without_a_graph_costs_one_statement(memory: Memory) -> None:
@@ -83,7 +80,7 @@ def test_a_query_in_a_project_without_a_graph_costs_one_statement(memory: Memory
     with reading(memory, knowledge("k")) as tx:
         connection = tx._context.connection  # type: ignore[attr-defined]
         event.listen(connection, "before_cursor_execute", lambda *told: statements.append(told[2]))
-        assert ties(tx, "what did Ada and the others say about the water last week?", [], GRAPH) == ()
+        assert ties(tx, "what did Ada and the others say about the water last week?", []) == ()
     assert len(statements) == 1
 
 
@@ -91,20 +88,20 @@ def test_knowledge_about_files_in_play_is_tied_most_firmly(memory: Memory) -> No
     about = knowledge("about", files=("src/auth.py", "other.py"))
     with reading(memory, about, knowledge("else", files=("other.py",))) as tx:
         expected = (Tie("knowledge", "about", 1.0, "about src/auth.py"),)
-        assert ties(tx, "", ["./src/auth.py"], GRAPH) == expected
-        assert ties(tx, "why does `src/auth.py:12` fail?", [], GRAPH) == expected
+        assert ties(tx, "", ["./src/auth.py"]) == expected
+        assert ties(tx, "why does `src/auth.py:12` fail?", []) == expected
 
 
 def test_a_path_that_leaves_the_project_is_refused(memory: Memory) -> None:
     with reading(memory) as tx, pytest.raises(InvalidInput, match="leaves the project"):
-        ties(tx, "", ["../secret.py"], GRAPH)
+        ties(tx, "", ["../secret.py"])
 
 
 def test_files_touched_together_are_coupled_in_both_directions(memory: Memory) -> None:
     edges = together("a.py", "b.py", 0.7), together("c.py", "a.py", 0.4), together("x.py", "y.py", 1.0)
     with reading(memory, *edges, together("a.py", "chance.py", 0.05)) as tx:
-        assert list(coupled_files(tx, ["a.py"], GRAPH).items()) == [("b.py", 0.7), ("c.py", 0.4)]
-        assert coupled_files(tx, ["a.py", "b.py"], GRAPH) == {"c.py": 0.4}
+        assert list(coupled_files(tx, ["a.py"]).items()) == [("b.py", 0.7), ("c.py", 0.4)]
+        assert coupled_files(tx, ["a.py", "b.py"]) == {"c.py": 0.4}
 
 
 def test_files_whose_code_uses_each_other_are_coupled_in_both_directions(memory: Memory) -> None:
@@ -112,34 +109,41 @@ def test_files_whose_code_uses_each_other_are_coupled_in_both_directions(memory:
     edges = [edge("A", "B", weight=0.9, confidence=0.5), edge("C.g", "A.f", weight=0.8), edge("A", "A.f", weight=1.0)]
     idea = [node("idea", None, kind="invariant"), edge("A", "idea", weight=1.0)]
     with reading(memory, *nodes, *edges, *idea) as tx:
-        assert coupled_files(tx, ["a.py"], GRAPH) == pytest.approx({"c.py": 0.8, "b.py": 0.45})
+        assert coupled_files(tx, ["a.py"]) == pytest.approx({"c.py": 0.8, "b.py": 0.45})
 
 
 def test_the_strongest_reason_couples_two_files(memory: Memory) -> None:
     nodes = node("A", "a.py"), node("B", "b.py")
     with reading(memory, *nodes, edge("A", "B", weight=0.9), together("a.py", "b.py", 0.3)) as tx:
-        assert coupled_files(tx, ["a.py"], GRAPH) == {"b.py": 0.9}
+        assert coupled_files(tx, ["a.py"]) == {"b.py": 0.9}
 
 
 def test_stale_nodes_and_edges_are_never_served(memory: Memory) -> None:
     nodes = [node("A", "a.py"), node("B", "b.py"), node("C", "c.py", stale_at=NOW), node("D", "d.py", stale_at=NOW)]
     edges = [edge("A", "B", stale_at=NOW), edge("A", "C"), edge("D", "B")]
     with reading(memory, *nodes, *edges) as tx:
-        assert coupled_files(tx, ["a.py"], GRAPH) == {}
-        assert coupled_files(tx, ["d.py"], GRAPH) == {}
+        assert coupled_files(tx, ["a.py"]) == {}
+        assert coupled_files(tx, ["d.py"]) == {}
 
 
-def test_coupled_files_are_as_many_as_asked_for_and_the_closest(memory: Memory) -> None:
+def test_coupled_files_are_as_many_as_asked_for_and_the_closest(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.search.graph_path.MAX_COUPLED_FILES", 3)
+    monkeypatch.setattr("treering.search.graph_path.MAX_EDGES", 10)
     edges = [together("a.py", f"f{number}.py", 0.2 + number / 100) for number in range(20)]
     with reading(memory, *edges) as tx:
-        found = coupled_files(tx, ["a.py"], GRAPH.replace(most_files=3, most_edges=10))
+        found = coupled_files(tx, ["a.py"])
         assert list(found) == ["f19.py", "f18.py", "f17.py"]
 
 
-def test_a_file_with_many_symbols_keeps_the_edges_of_the_file_itself(memory: Memory) -> None:
+def test_a_file_with_many_symbols_keeps_the_edges_of_the_file_itself(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.search.graph_path.MAX_NODES", 3)
     symbols = [node(f"z{number}", "a.py", kind="function") for number in range(10)]
     with reading(memory, node("A", "a.py"), *symbols, node("B", "b.py"), edge("A", "B", weight=0.9)) as tx:
-        assert coupled_files(tx, ["a.py"], GRAPH.replace(most_nodes=3)) == {"b.py": 0.9}
+        assert coupled_files(tx, ["a.py"]) == {"b.py": 0.9}
 
 
 def test_closely_coupled_files_bring_their_gotchas_first(memory: Memory) -> None:
@@ -147,7 +151,7 @@ def test_closely_coupled_files_bring_their_gotchas_first(memory: Memory) -> None
     far = knowledge("far gotcha", files=("far.py",), type="gotcha")
     coupling = together("a.py", "near.py", 0.8), together("a.py", "far.py", 0.6)
     with reading(memory, *near, far, *coupling, knowledge("own", files=("a.py",))) as tx:
-        found = ties(tx, "", ["a.py"], GRAPH)
+        found = ties(tx, "", ["a.py"])
         assert weights(found) == {
             "own": 1.0,
             "near gotcha": 0.85,
@@ -159,10 +163,13 @@ def test_closely_coupled_files_bring_their_gotchas_first(memory: Memory) -> None
         assert {tie.why for tie in found if tie.id == "near fact"} == {"about near.py, coupled 0.80"}
 
 
-def test_many_other_records_do_not_keep_a_gotcha_of_a_coupled_file_away(memory: Memory) -> None:
+def test_many_other_records_do_not_keep_a_gotcha_of_a_coupled_file_away(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.search.graph_path.MAX_RECORDS", 5)
     noise = [knowledge(f"n{number}", files=("b.py",), content=f"noise {number}") for number in range(20)]
     with reading(memory, knowledge("a", files=("b.py",), type="gotcha"), *noise, together("a.py", "b.py", 0.9)) as tx:
-        assert ties(tx, "", ["a.py"], GRAPH.replace(most_records=5))[0].id == "a"
+        assert ties(tx, "", ["a.py"])[0].id == "a"
 
 
 def test_what_a_named_entity_is_linked_with_is_tied_by_confidence_and_rarity(memory: Memory) -> None:
@@ -176,7 +183,7 @@ def test_what_a_named_entity_is_linked_with_is_tied_by_confidence_and_rarity(mem
         link("ada", "lived", "episode", confidence=0.8),
     ]
     with reading(memory, *stored) as tx:
-        found = ties(tx, "What does The Countess's husband do?", [], GRAPH)
+        found = ties(tx, "What does The Countess's husband do?", [])
         assert [(tie.kind, tie.id, tie.why) for tie in found] == [
             ("knowledge", "sure", "speaks of Ada Lovelace"),
             ("episode", "lived", "speaks of Ada Lovelace"),
@@ -184,26 +191,27 @@ def test_what_a_named_entity_is_linked_with_is_tied_by_confidence_and_rarity(mem
         ]
         assert found[1].weight / found[0].weight == pytest.approx(0.8)
         assert 0.7 < found[0].weight < 1.0
-        assert ties(tx, "ADA LOVELACE?", [], GRAPH) == found
-        assert ties(tx, "somebody else", [], GRAPH) == ()
+        assert ties(tx, "ADA LOVELACE?", []) == found
+        assert ties(tx, "somebody else", []) == ()
 
 
-def test_an_entity_that_few_records_speak_of_says_more(memory: Memory) -> None:
+def test_an_entity_that_few_records_speak_of_says_more(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     records = [knowledge(f"k{number}", f"text {number}") for number in range(10)]
     links = [link("everywhere", record.id) for record in records] + [link("rare", "k3")]
     with reading(memory, entity("everywhere", "web"), entity("rare", "Zig"), *records, *links) as tx:
-        found = ties(tx, "is Zig on the web?", [], GRAPH)
+        found = ties(tx, "is Zig on the web?", [])
         assert found[0].id == "k3"
         assert found[0].weight == pytest.approx(1.0)
         assert found[1].weight < 0.6
-        assert ties(tx, "the web", [], GRAPH.replace(most_links=9)) == ()
+        monkeypatch.setattr("treering.search.entity_names.MAX_LINKS", 9)
+        assert ties(tx, "the web", []) == ()
 
 
 def test_two_names_tie_the_record_that_speaks_of_both_more_firmly(memory: Memory) -> None:
     records = [knowledge(f"k{number}", f"text {number}") for number in range(4)]
     links = [link("ada", "k0"), link("ada", "k1"), link("bob", "k1"), link("bob", "k2"), link("bob", "k3")]
     with reading(memory, entity("ada", "Ada"), entity("bob", "Bob"), *records, *links) as tx:
-        found = ties(tx, "Ada and Bob", [], GRAPH)
+        found = ties(tx, "Ada and Bob", [])
         assert found[0].id == "k1"
         assert found[1].weight < found[0].weight <= 1.0
 
@@ -225,21 +233,21 @@ def test_merged_entities_are_followed(memory: Memory) -> None:
         link("lost", "circle"),
     ]
     with reading(memory, *stored) as tx:
-        (named,) = tied_entities(tx, "augusta", GRAPH)
+        (named,) = tied_entities(tx, "augusta")
         assert (named.entity.id, named.ids) == ("new", ("new", "old", "middle"))
-        assert {tie.id for tie in ties(tx, "Augusta", [], GRAPH)} == {"before", "since"}
-        assert ties(tx, "Xeno and Lost", [], GRAPH) == ()
+        assert {tie.id for tie in ties(tx, "Augusta", [])} == {"before", "since"}
+        assert ties(tx, "Xeno and Lost", []) == ()
 
 
 def test_a_name_inside_a_longer_one_does_not_count(memory: Memory) -> None:
     with reading(memory, entity("city", "New York"), entity("paper", "New York Times"), entity("t", "Times")) as tx:
-        assert [each.entity.id for each in tied_entities(tx, "who reads the New York Times?", GRAPH)] == ["paper"]
-        assert [each.entity.id for each in tied_entities(tx, "in New York", GRAPH)] == ["city"]
+        assert [each.entity.id for each in tied_entities(tx, "who reads the New York Times?")] == ["paper"]
+        assert [each.entity.id for each in tied_entities(tx, "in New York")] == ["city"]
 
 
 def test_names_in_scripts_without_spaces_are_found(memory: Memory) -> None:
     with reading(memory, entity("tower", "東京タワー"), knowledge("k"), link("tower", "k")) as tx:
-        assert [tie.id for tie in ties(tx, "昨日東京タワーに行きました", [], GRAPH)] == ["k"]
+        assert [tie.id for tie in ties(tx, "昨日東京タワーに行きました", [])] == ["k"]
 
 
 def test_relations_lead_one_hop_either_way(memory: Memory) -> None:
@@ -255,7 +263,7 @@ def test_relations_lead_one_hop_either_way(memory: Memory) -> None:
         knowledge("against", "against", relations=related(RelationKind.CONFLICTS_WITH, "seed")),
     ]
     with reading(memory, *stored) as tx:
-        found = ties(tx, "", ["a.py"], GRAPH)
+        found = ties(tx, "", ["a.py"])
         assert weights(found) == {"seed": 1.0, "newer": 0.9, "check": 0.6, "needed": 0.4}
         assert {tie.id: tie.why for tie in found}["newer"] == "supersedes seed"
 
@@ -273,19 +281,19 @@ def test_deleted_records_and_entities_are_never_tied(memory: Memory) -> None:
     links = [link("ada", "linked"), link("ada", "said", "turn"), link("bob", "seed"), link("ada", "never was", "dream")]
     with memory.store.transaction(memory.scope, NOW) as tx:
         put(tx, [*stored, *links])
-        assert {tie.id for tie in ties(tx, "Ada", ["a.py"], GRAPH)} == {each.id for each in gone} | {"seed"}
+        assert {tie.id for tie in ties(tx, "Ada", ["a.py"])} == {each.id for each in gone} | {"seed"}
         for each in gone:
             (tx.turns if each.id == "said" else tx.knowledge).delete(each.id)
         tx.entities.delete("bob")
     with memory.store.reading(memory.scope, NOW) as tx:
-        assert [tie.id for tie in ties(tx, "Ada and Bob", ["a.py"], GRAPH)] == ["seed"]
-        assert ties(tx, "Ada and Bob", [], GRAPH) == ()
+        assert [tie.id for tie in ties(tx, "Ada and Bob", ["a.py"])] == ["seed"]
+        assert ties(tx, "Ada and Bob", []) == ()
 
 
 def test_ties_are_no_more_than_asked_for(memory: Memory) -> None:
     with reading(memory, *[knowledge(f"k{number:02}", f"{number}", files=("a.py",)) for number in range(30)]) as tx:
-        assert len(ties(tx, "", ["a.py"], GRAPH)) == 15
-        assert len(ties(tx, "", ["a.py"], GRAPH, most=3)) == 3
+        assert len(ties(tx, "", ["a.py"])) == 15
+        assert len(ties(tx, "", ["a.py"], most=3)) == 3
 
 
 def test_nothing_of_another_project_tenant_or_person_is_tied(open_memory: OpenMemory) -> None:
@@ -309,9 +317,9 @@ def test_nothing_of_another_project_tenant_or_person_is_tied(open_memory: OpenMe
         with other.store.transaction(other.scope, NOW) as tx:
             put(tx, graph)
     with reading(mine, knowledge("own", files=("a.py",))) as tx:
-        assert coupled_files(tx, ["a.py"], GRAPH) == {}
-        assert tied_entities(tx, "Ada", GRAPH) == ()
-        assert [tie.id for tie in ties(tx, "Ada", ["a.py"], GRAPH)] == ["own"]
+        assert coupled_files(tx, ["a.py"]) == {}
+        assert tied_entities(tx, "Ada") == ()
+        assert [tie.id for tie in ties(tx, "Ada", ["a.py"])] == ["own"]
 
     bob = open_memory(project="theirs", principal="bob")
     with theirs.store.transaction(theirs.scope, NOW) as tx:
@@ -319,9 +327,9 @@ def test_nothing_of_another_project_tenant_or_person_is_tied(open_memory: OpenMe
         put(tx, [knowledge("diary", "d", files=("a.py",), **diary), turn("whisper", session="own", **diary)])
         put(tx, [link("e", "diary"), link("e", "whisper", "turn")])
     with theirs.store.reading(theirs.scope, NOW) as tx:
-        assert {"diary", "whisper"} <= {tie.id for tie in ties(tx, "Ada", ["a.py"], GRAPH)}
+        assert {"diary", "whisper"} <= {tie.id for tie in ties(tx, "Ada", ["a.py"])}
     with bob.store.reading(bob.scope, NOW) as tx:
-        assert {tie.id for tie in ties(tx, "Ada", ["a.py"], GRAPH)} == {"k1", "k2", "said"}
+        assert {tie.id for tie in ties(tx, "Ada", ["a.py"])} == {"k1", "k2", "said"}
 
 
 @pytest.mark.parametrize(

@@ -189,9 +189,14 @@ class Clock:
         return self.now
 
 
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.jobs.worker.BACKOFF_SECONDS", 10)
+    monkeypatch.setattr("treering.jobs.worker.MAX_BACKOFF_SECONDS", 25)
+
+
 def worker(memory: Memory, clock: Clock, handler: Any) -> Worker:
-    settings = JobSettings(backoff_seconds=10, backoff_limit_seconds=25)
-    return Worker(memory.store, {"tidy": handler}, clock, settings, name="w")
+    return Worker(memory.store, {"tidy": handler}, clock, JobSettings(), name="w")
 
 
 @pytest.mark.parametrize("message", ["boom", "nul \x00 and \ud800 surrogate"])

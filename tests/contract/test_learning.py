@@ -240,8 +240,11 @@ def test_an_assistant_teaches_nothing(memory: Memory) -> None:
     assert not known(memory)
 
 
-def test_a_correction_needs_what_the_assistant_said_before_it(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=Settings.make(learn={"page": 2}))
+def test_a_correction_needs_what_the_assistant_said_before_it(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.knowledge.session_learning.PAGE_TURNS", 2)
+    memory = open_memory()
     for role, text in (
         ("user", "Which port does the database have?"),
         ("assistant", "The database listens on port 5432."),
@@ -498,7 +501,7 @@ def keep(memory: Memory, heard: Sequence[Heard]) -> None:
     with memory.store.transaction(memory.scope, START) as tx:
         for each in heard:
             tx.turns.create(each.turn)
-        FactKeeper(tx, memory._parts.new_id, Settings()).keep(heard)
+        FactKeeper(tx, memory._parts.new_id).keep(heard)
 
 
 def test_nothing_is_learned_from_a_page_whose_mark_does_not_move(

@@ -20,7 +20,7 @@ from treering.memory import Memory
 
 
 def opened(open_memory: OpenMemory, clock: Clock, principal: str) -> Memory:
-    settings = Settings.make(upkeep={"timezone": "UTC"})
+    settings = Settings.make(maintenance={"timezone": "UTC"})
     return open_memory(clock=clock, settings=settings, principal=principal)
 
 

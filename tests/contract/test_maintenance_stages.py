@@ -62,7 +62,7 @@ class Kept:
 
     def __init__(self, open_memory: OpenMemory, *stages: Stage, clock: Clock | None = None, **options: Any) -> None:
         self.clock = clock or Clock()
-        settings = Settings.make(upkeep={"timezone": "UTC", "keep_runs": 10}, jobs={"backoff_seconds": 60})
+        settings = Settings.make(maintenance={"timezone": "UTC", "keep_runs": 10})
         self.memory: Memory = open_memory(clock=self.clock, settings=settings, **options)
         found = self.memory.maintenance
         runner = replace(found.runner, stages=stages, stop=threading.Event(), zone=UTC)
@@ -537,14 +537,14 @@ def test_stages_run_in_the_order_of_the_requirement(memory: Memory) -> None:
 
 
 def test_a_stage_can_be_left_out_of_the_schedule(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=Settings.make(upkeep={"by_hand": ["mine"], "weekly": ""}))
+    memory = open_memory(settings=Settings.make(maintenance={"by_hand": ["mine"], "weekly": ""}))
     unscheduled = [planned.stage for planned in memory.maintenance.plan() if not planned.cron]
     assert unscheduled == ["reflect", "mine"]
 
 
 def test_a_misspelt_stage_in_the_settings_is_refused(open_memory: OpenMemory) -> None:
     with pytest.raises(InvalidInput, match="by_hand: unknown stage minig; use enrich"):
-        open_memory(settings=Settings.make(upkeep={"by_hand": ["minig"]}))
+        open_memory(settings=Settings.make(maintenance={"by_hand": ["minig"]}))
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -159,8 +159,11 @@ def test_a_pattern_that_stops_working_is_reviewed_and_comes_back_only_by_new_evi
         assert {"reason", "sessions", "success_rate", "base_rate", "p_value", "e_value", "confidence"} <= each.keys()
 
 
-def test_the_pattern_names_episodes_for_and_against_it_and_what_it_saved(open_memory: OpenMemory, clock: Clock) -> None:
-    memory = open_memory(clock=clock, settings=Settings.make(patterns={"told_episodes": 2}))
+def test_the_pattern_names_episodes_for_and_against_it_and_what_it_saved(
+    open_memory: OpenMemory, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.patterns.validation_stage.MAX_LISTED_EPISODES", 2)
+    memory = open_memory(clock=clock)
     made = keep(memory)
     for number, outcome in enumerate(("SUCCESS", "FAILURE", "SUCCESS", "SUCCESS")):
         clock.now += timedelta(minutes=1)

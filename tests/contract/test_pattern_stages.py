@@ -228,9 +228,8 @@ def test_a_rehearsal_writes_nothing(steady: Memory, clock: Clock) -> None:
 def test_a_night_that_was_stopped_goes_on_where_it_was(
     open_memory: OpenMemory, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from treering.core.settings import Settings
-
-    memory = open_memory(clock=clock, settings=Settings.make(mining={"page": 3}))
+    monkeypatch.setattr("treering.patterns.stages.PAGE_EPISODES", 3)
+    memory = open_memory(clock=clock)
     for place in range(8):
         did(memory, f"e{place}", *ROUTINE)
     night(memory, clock)

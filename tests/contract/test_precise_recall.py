@@ -120,8 +120,11 @@ def test_words_of_grammar_name_nothing(harbour: Memory) -> None:
     assert found(harbour, "what is it") == set()
 
 
-def test_an_entity_that_everything_speaks_of_names_nothing(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=BY_WORDS.replace(graph=BY_WORDS.graph.replace(most_links=3)))
+def test_an_entity_that_everything_speaks_of_names_nothing(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.search.entity_names.MAX_LINKS", 3)
+    memory = open_memory(settings=BY_WORDS)
     for place in range(4):
         know(memory, f"k{place}", f"{FILLING[place]}")
     with memory.store.transaction(memory.scope, NOW) as tx:
@@ -256,7 +259,7 @@ def test_filters_hold_for_every_way(harbour: Memory) -> None:
 
 
 def test_a_filter_does_not_hide_what_stands_behind_many_others(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=BY_WORDS.replace(recall=BY_WORDS.recall.replace(candidates=10)))
+    memory = open_memory(settings=BY_WORDS.replace(search=BY_WORDS.search.replace(candidates=10)))
     for place in range(12):
         memory.remember(f"ebb flood {place}", id=f"k{place}")
     memory.remember("ebb and flood at the mole after dark, as the pilots say", id="far", tags=("far",))

@@ -17,7 +17,7 @@ from treering.core.privacy import ModelLocation
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.runs import Run
-from treering.core.settings import LearnSettings, ReflectionSettings, Settings
+from treering.core.settings import LearnSettings, Settings
 from treering.knowledge.expiry import is_faded
 from treering.knowledge.reflection.stage import reflect
 from treering.memory import Memory
@@ -171,9 +171,11 @@ def test_one_that_was_forgotten_is_not_written_again_at_once(memory: Memory) -> 
     assert reflected(memory, 6.5) == {"reflections": 1}
 
 
-def test_all_new_facts_are_counted_though_few_are_told(open_memory: OpenMemory) -> None:
-    settings = Settings(reflection=ReflectionSettings(most_records=4))
-    memory = open_memory(clock=lambda: NOW, background=False, settings=settings)
+def test_all_new_facts_are_counted_though_few_are_told(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.knowledge.reflection.week.MAX_RECORDS", 4)
+    memory = open_memory(clock=lambda: NOW, background=False)
     for number in range(9):
         memory.remember(f"fact {number}", type="fact")
     assert reflected(memory) == {"reflections": 1}

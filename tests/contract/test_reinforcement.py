@@ -9,7 +9,6 @@ from tests.conftest import OpenMemory
 from tests.samples import NOW
 from treering.core.errors import Conflict, InvalidInput
 from treering.core.records import Relation
-from treering.core.settings import KnowledgeSettings, Settings
 from treering.core.values import LABELS
 from treering.memory import Memory
 
@@ -85,8 +84,11 @@ def test_one_session_is_one_witness_however_often_it_says_so(memory: Memory) -> 
     assert (tagged.tags, tagged.access_count) == (("tea", "time"), second.access_count)
 
 
-def test_a_record_keeps_its_first_and_last_witnesses_and_counts_them_all(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=Settings(knowledge=KnowledgeSettings(witnesses=2)))
+def test_a_record_keeps_its_first_and_last_witnesses_and_counts_them_all(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.knowledge.reinforcement.MAX_WITNESSES", 2)
+    memory = open_memory()
     for number in range(8):
         record = memory.remember(WORDS, session=f"s{number}", source_ids=[f"turn {number}"])
     assert record.provenance_sessions == ("s1", "s2", "s6", "s7")

@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import OpenMemory
 from tests.samples import NOW
 from treering.core.errors import NotFound, NothingToUndo, TreeringError
-from treering.core.settings import RelationSettings
+from treering.core.propagation import Propagation
 from treering.knowledge.relations import propagate
 from treering.memory import Memory
 
@@ -78,10 +78,10 @@ def test_no_further_than_the_depth_and_not_below_the_least(memory: Memory) -> No
     for later, id in reversed(list(enumerate(ids, 1))):
         record(memory, id, 0.9, **({"validates": ids[later]} if later < len(ids) else {}))
     with memory.store.transaction(memory.scope, NOW) as tx:
-        changed = propagate(tx, "r0", -0.9, RelationSettings(validates=1.0, depth=2))
+        changed = propagate(tx, "r0", -0.9, Propagation(validates=1.0, depth=2))
     assert [each.id for each in changed] == ["r1", "r2"]
     with memory.store.transaction(memory.scope, NOW) as tx:
-        assert propagate(tx, "r0", 0.05, RelationSettings(validates=1.0)) == ()
+        assert propagate(tx, "r0", 0.05, Propagation(validates=1.0)) == ()
 
 
 def test_a_circle_ends(memory: Memory) -> None:

@@ -86,12 +86,13 @@ def test_text_that_moved_to_the_blob_store_is_the_same_text(memory: Memory, text
 
 @pytest.mark.parametrize(("first", "then"), [(1_024, 1_000_000), (1_000_000, 1_024)])
 def test_records_are_read_changed_and_repaired_after_the_blob_threshold_moved(
-    open_memory: OpenMemory, first: int, then: int
+    open_memory: OpenMemory, first: int, then: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("treering.adapters.sql.integrity.ORPHAN_BLOB_HOURS", 0)
     long = "long text " * 500
-    before = open_memory(settings=Settings(store=StoreSettings(blob_bytes=first, orphan_blob_hours=0)))
+    before = open_memory(settings=Settings(store=StoreSettings(blob_bytes=first)))
     record, other = before.remember(long), before.remember(f"{long} other")
-    after = open_memory(settings=Settings(store=StoreSettings(blob_bytes=then, orphan_blob_hours=0)))
+    after = open_memory(settings=Settings(store=StoreSettings(blob_bytes=then)))
 
     assert after.doctor(repair=True).healthy
     assert after.get(record.id).content == long

@@ -8,7 +8,7 @@ from tests.conftest import OpenMemory
 from tests.samples import NOW
 from tests.served import agent_of
 from treering.core.queries import KnowledgeFilter
-from treering.core.settings import PackSettings, Settings
+from treering.core.settings import ContextSettings, Settings
 from treering.memory import Memory
 
 TASK = "Why does the invoice export fail?"
@@ -78,7 +78,7 @@ def test_a_context_of_chosen_records_or_of_the_past_has_no_rules(memory: Memory)
 
 @pytest.mark.parametrize("budget", [0, 60, 200, 400, 2_000])
 def test_rules_keep_to_their_share_and_what_did_not_fit_is_named(open_memory: OpenMemory, budget: int) -> None:
-    memory = open_memory(settings=Settings(pack=PackSettings(rules_share=0.3)))
+    memory = open_memory(settings=Settings(context=ContextSettings(rules_share=0.3)))
     ids = {memory.remember(f"Rule {n}: " + f"word{n} " * 20, type="preference").id for n in range(12)}
     memory.remember("The invoice export fails on empty carts", type="gotcha", id="found")
     for number in range(20):

@@ -28,7 +28,7 @@ SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 def small(total: int = 2_000, **working: Any) -> Settings:
-    return Settings.make(working={"total": total, **working})
+    return Settings.make(task={"total": total, **working})
 
 
 def same(one: Snapshot, other: Snapshot) -> bool:
@@ -116,7 +116,7 @@ def test_what_no_step_before_could_help_is_summarised_with_a_warning(tight: Memo
 
     assert last.name is StepName.SUMMARISE_ALL
     assert "results" in last.warning
-    assert "working.total" in last.warning
+    assert "task.total" in last.warning
     assert within_budget(task)
     assert [task.result(f"s{number}") for number in range(4)] == [f"{number} {LONG}" for number in range(4)]
 
@@ -309,8 +309,11 @@ def test_a_saved_task_goes_on_in_another_memory(open_memory: OpenMemory) -> None
     assert again.stats() == open_memory(settings=small()).task(id="work").stats()
 
 
-def test_saves_have_names_and_only_the_newest_are_kept(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=small(saves=2))
+def test_saves_have_names_and_only_the_newest_are_kept(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.task.api.MAX_SAVES", 2)
+    memory = open_memory(settings=small())
     task = memory.task("Try", id="try")
     for name in ("one", "two", "three"):
         task.set("at", name)

@@ -191,20 +191,25 @@ def test_embedding_ends_although_another_transaction_holds_a_document(open_engin
     assert embed_all(memory.scope, memory.store, now(), embedder, settings) == 1
 
 
-def test_a_search_embeds_few_long_documents_and_all_of_a_small_store(open_memory: OpenMemory) -> None:
+def test_a_search_embeds_few_long_documents_and_all_of_a_small_store(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without any time for it: one group, which always is embedded."""
-    settings = Settings.make(embedder={"inline_seconds": 0.0})
-    short, long = open_memory(settings=settings, background=False), open_memory(project="long", settings=settings)
+    monkeypatch.setattr("treering.search.embedding.INLINE_SECONDS", 0.0)
+    short, long = open_memory(background=False), open_memory(project="long")
     for number in range(40):
         short.remember(f"Crane {number} lifts {number} tons.")
         long.remember(f"Crane {number} " + "lifts heavy loads " * 1_000)
     for memory, embedded in ((short, 40), (long, 3)):
-        catch_up(memory.scope, memory.store, now(), embedder_of(memory), settings.embedder)
+        catch_up(memory.scope, memory.store, now(), embedder_of(memory), memory.settings.embedder)
         assert stored(memory, embedder_of(memory).model) == Coverage(40, embedded)
 
 
-def test_one_document_that_is_longer_than_a_group_is_embedded(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=Settings.make(embedder={"inline_seconds": 0.0}), background=False)
+def test_one_document_that_is_longer_than_a_group_is_embedded(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.search.embedding.INLINE_SECONDS", 0.0)
+    memory = open_memory(background=False)
     memory.remember("heavy loads " * 20_000)
     catch_up(memory.scope, memory.store, now(), embedder_of(memory), memory.settings.embedder)
     assert stored(memory, embedder_of(memory).model) == Coverage(1, 1)

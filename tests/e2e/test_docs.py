@@ -105,6 +105,9 @@ def test_every_setting_is_documented_with_its_default() -> None:
     shown = {name: '""' if value == "" else value for name, value in defaults.items()}
     rows = [f"| `{name}` | `{value}` |" for name, value in shown.items()]
     assert [row for row in rows if row not in page] == []
+    shown_names = re.findall(r"^\| `([a-z]+\.[a-z_]+)` \|", page, re.M)
+    assert shown_names == list(defaults)
+    assert f"{len(defaults)} settings." in page
 
 
 def test_every_environment_variable_is_documented() -> None:

@@ -19,11 +19,11 @@ def judge(commits: int = 0, **place: Any) -> None:
         real(*given)
 
     validating._write = told
+    validating.BATCH_VERDICTS = 5
     with open_place(**place, clock=lambda: NOW) as memory:
-        small = memory.settings.patterns.replace(validated_together=5)
         die_after(memory, commits)
         tell(began=True)
-        validating.validate(memory.scope, memory.store, NOW, small)
+        validating.validate(memory.scope, memory.store, NOW, memory.settings.patterns)
 
 
 def apply_all(episodes: int, **place: Any) -> None:

@@ -23,11 +23,16 @@ from treering.core.settings import Settings
 from treering.jobs.stage import StageRun
 from treering.memory import Memory
 
-QUICK = Settings.make(
-    jobs={"poll_seconds": 0.02, "backoff_seconds": 0.05}, upkeep={"idle_seconds": 0.3, "close_seconds": 30.0}
-)
+QUICK = Settings.make(maintenance={"close_seconds": 30.0})
 _PATIENCE = 30
 STEPS = 100_000
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.jobs.worker.POLL_SECONDS", 0.02)
+    monkeypatch.setattr("treering.jobs.worker.BACKOFF_SECONDS", 0.05)
+    monkeypatch.setattr("treering.compose.workers.IDLE_SECONDS", 0.3)
 
 
 def wait_for(condition: Callable[[], bool], what: str) -> None:
@@ -149,7 +154,7 @@ def test_close_stops_it_at_once_and_the_job_goes_back(
 def test_close_does_not_wait_for_a_step_that_takes_long(
     open_memory: OpenMemory, slow_stage: tuple[threading.Event, threading.Event]
 ) -> None:
-    settings = QUICK.replace(upkeep=QUICK.upkeep.replace(close_seconds=0.2))
+    settings = QUICK.replace(maintenance=QUICK.maintenance.replace(close_seconds=0.2))
     memory, (began, hold) = open_memory(settings=settings, background=True), slow_stage
     hold.clear()
     queue_slow_stage(memory)
@@ -192,10 +197,9 @@ def test_a_failed_job_is_tried_again_before_the_thread_ends(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its wait is longer than the thread stays without work."""
-    settings = QUICK.replace(
-        jobs=QUICK.jobs.replace(backoff_seconds=1.0), upkeep=QUICK.upkeep.replace(idle_seconds=0.1)
-    )
-    memory, attempts = open_memory(settings=settings, background=True), list[float]()
+    monkeypatch.setattr("treering.jobs.worker.BACKOFF_SECONDS", 1.0)
+    monkeypatch.setattr("treering.compose.workers.IDLE_SECONDS", 0.1)
+    memory, attempts = open_memory(settings=QUICK, background=True), list[float]()
     sweep = type(memory.store).sweep_blobs
 
     def stumble(*given: Any) -> int:
@@ -217,9 +221,11 @@ def test_a_failed_job_is_tried_again_before_the_thread_ends(
     assert attempts[-1] - attempts[0] >= 0.9
 
 
-def test_close_wakes_a_thread_that_waits_for_an_attempt(open_memory: OpenMemory) -> None:
-    settings = QUICK.replace(jobs=QUICK.jobs.replace(backoff_seconds=600))
-    memory = open_memory(settings=settings, background=True)
+def test_close_wakes_a_thread_that_waits_for_an_attempt(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.jobs.worker.BACKOFF_SECONDS", 600)
+    memory = open_memory(settings=QUICK, background=True)
     queue(memory, "j", wrong="payload")
     wait_for(lambda: memory.stats().jobs["queued"] == 1, "the job did not fail")
     time.sleep(0.5)

@@ -82,18 +82,19 @@ def test_vectors_that_could_not_be_stored_are_stored_when_the_memory_is_closed(
 
 
 @pytest.mark.parametrize(
-    ("limits", "missing"),
+    ("inline", "seconds", "missing"),
     [
-        ({"inline": 100}, ["200 of 300", "100 of 300", ""]),
-        ({"inline": 200, "inline_seconds": 60}, ["100 of 300", "", ""]),
-        ({"inline_seconds": 0}, ["172 of 300", "44 of 300", ""]),
+        (100, 0.05, ["200 of 300", "100 of 300", ""]),
+        (200, 60.0, ["100 of 300", "", ""]),
+        (1_000, 0.0, ["172 of 300", "44 of 300", ""]),
     ],
     ids=["one batch", "number", "time"],
 )
 def test_an_import_is_searched_at_once_and_says_what_has_no_vector_yet(
-    open_memory: OpenMemory, limits: dict[str, int], missing: list[str]
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch, inline: int, seconds: float, missing: list[str]
 ) -> None:
-    memory = open_memory(settings=Settings.make(embedder=limits), background=False)
+    monkeypatch.setattr("treering.search.embedding.INLINE_SECONDS", seconds)
+    memory = open_memory(settings=Settings.make(embedder={"inline": inline}), background=False)
     moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now())
     memory.remember_many(
         Knowledge.make(id=f"k{n}", type="fact", content=f"Crane {n} lifts {n} tons", **moments) for n in range(300)

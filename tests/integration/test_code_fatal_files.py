@@ -26,7 +26,7 @@ from treering.code.index.stored_symbols import StoredSymbols
 from treering.code.index.worker_pool import ENDED_ITS_READER, ENDED_ITS_RESOLVER
 from treering.code.index.worker_pool import WorkerPool as Readers
 from treering.code.index.worker_process import LoadedFile
-from treering.core.settings import IndexSettings
+from treering.core.settings import CodeSettings
 from treering.memory import Memory
 
 PROJECT = {f"f{number}.py": f"from f{number + 1} import g\n\n\ndef g():\n    g()\n" for number in range(24)}
@@ -80,8 +80,8 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def test_a_pool_reports_a_file_that_ends_its_reader_and_detects_its_change(tmp_path: Path) -> None:
     root = written(tmp_path / "project", {**PROJECT, "deadly.py": DEADLY_TO_READ}).resolve()
-    found = discover(root, IndexSettings()).found
-    with Readers(root, IndexSettings()) as crew:
+    found = discover(root, CodeSettings()).found
+    with Readers(root, CodeSettings()) as crew:
         read = {reading.path: reading for reading in crew.read(found)}
     assert {path for path, reading in read.items() if reading.skipped} == {"deadly.py"}
     ended = read["deadly.py"]
@@ -94,8 +94,8 @@ def test_a_pool_reports_a_file_that_ends_its_reader_and_detects_its_change(tmp_p
 def test_a_crew_resolves_all_but_the_files_that_end_it(tmp_path: Path, deadly: tuple[str, ...]) -> None:
     files = {**PROJECT, **dict.fromkeys(deadly, DEADLY_TO_RESOLVE)}
     root = written(tmp_path / "project", files).resolve()
-    with Readers(root, IndexSettings()) as crew:
-        read = list(crew.read(discover(root, IndexSettings()).found))
+    with Readers(root, CodeSettings()) as crew:
+        read = list(crew.read(discover(root, CodeSettings()).found))
         lessons = [LoadedFile(each.path, each.language, each.given, each.facts) for each in read]
         resolved = list(crew.resolve([each.path for each in read], lambda: [lessons]))
     assert sorted(each.path for each in resolved) == sorted(files)
@@ -166,7 +166,7 @@ def test_a_fatal_file_stays_marked_when_all_files_are_read_again(
     written(root, {"deadly.py": DEADLY_TO_READ})
     assert code_of(memory).index(root).skipped == {ENDED_ITS_READER: 1}
     for module in ("index.indexer", "index.update", "live.current"):
-        monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "another")
+        monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda: "another")
     assert code_of(memory).index(root).read == len(PROJECT) + 1
     assert stored(memory) == fresh(PROJECT)
 
@@ -187,7 +187,7 @@ def test_a_python_that_cannot_start_is_reported_and_no_file_is_marked(
 ) -> None:
     no_process_starts()
     root = written(tmp_path / "project", PROJECT)
-    with pytest.raises(treering.TreeringError, match=r"index\.processes"):
+    with pytest.raises(treering.TreeringError, match=r"code\.processes"):
         code_of(memory, many_files=1).index(root)
     assert code_of(memory, many_files=1, processes=1).index(root).complete
 

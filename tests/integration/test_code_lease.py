@@ -8,7 +8,7 @@ from treering.code.files.discovery import TOO_LARGE
 from treering.code.index.indexer import Indexer
 from treering.code.index.project import IndexedProject
 from treering.code.index.report import IndexProgress
-from treering.core.settings import IndexSettings
+from treering.core.settings import CodeSettings
 from treering.memory import Memory
 
 PROJECT = {f"f{number}.py": f"from f{number + 1} import g\n\n\ndef g():\n    g()\n" for number in range(12)}
@@ -25,7 +25,7 @@ def test_a_long_run_keeps_its_lease(tmp_path: Path, memory: Memory) -> None:
         now[0] += timedelta(seconds=25)
 
     root = written(tmp_path / "project", PROJECT).resolve()
-    settings = IndexSettings(lease_seconds=60)
+    settings = CodeSettings()
     desk = IndexedProject(memory.scope, memory.store, lambda: now[0], settings, root, "me", ended=lambda _writer: False)
     assert Indexer(desk).run(some_time_later).complete
     looking, *working = seen

@@ -189,9 +189,9 @@ def test_a_reader_sees_nothing_wrong_while_another_process_indexes(
 
 def test_worker_processes_end_with_their_parent(root: Path) -> None:
     script = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom treering.core.settings import IndexSettings\n"
+        "import os, sys, time\nfrom pathlib import Path\nfrom treering.core.settings import CodeSettings\n"
         "from treering.code.index.worker_pool import WorkerPool\n"
-        "with WorkerPool(Path(sys.argv[1]), IndexSettings()) as crew:\n"
+        "with WorkerPool(Path(sys.argv[1]), CodeSettings()) as crew:\n"
         "    print(*(worker._process.pid for worker in crew._workers), flush=True)\n    time.sleep(60)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script, str(root)], stdout=subprocess.PIPE, text=True)

@@ -20,7 +20,7 @@ from treering.code.index.stored_symbols import StoredSymbols
 from treering.code.index.worker_pool import WorkerPool
 from treering.code.language_choice import MANIFESTS, load_language
 from treering.core.graph import EdgeKind
-from treering.core.settings import IndexSettings
+from treering.core.settings import CodeSettings
 from treering.memory import Memory
 
 HALF = '"\\ud800"'
@@ -90,8 +90,8 @@ def test_half_a_character_ends_no_run(memory: Memory, tmp_path: Path, many_files
 
 def test_the_pool_reads_the_same_as_this_process(tmp_path: Path) -> None:
     root = written(tmp_path / "project", HOSTILE | FINE).resolve()
-    files = discover(root, IndexSettings()).found
-    with WorkerPool(root, IndexSettings(processes=2)) as crew:
+    files = discover(root, CodeSettings()).found
+    with WorkerPool(root, CodeSettings(processes=2)) as crew:
         apart = {each.path: _said(each) for each in crew.read(files)}
     assert apart == {each.path: _said(read_file(root, each.path, each.language, 1_000_000)) for each in files}
     assert {Path(path).name for path in apart} & MANIFESTS

@@ -150,22 +150,28 @@ def test_one_request_asks_by_schema_with_the_turns_as_data(server: ModelServer, 
     assert "- `lives_in`: where somebody lives\n" in prompt
 
 
-def test_pages_are_bounded_in_turns_and_characters(server: ModelServer, writer: ChatWriter) -> None:
+def test_pages_are_bounded_in_turns_and_characters(
+    server: ModelServer, writer: ChatWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.answer(CHAT, chat(facts()))
     read(writer, *(turn(number, "word") for number in range(61)))
     assert [prompt.count("UTC, user: word") for prompt in prompts(server)] == [30, 30, 1]
     server.asked.clear()
-    small = LearnSettings(page_characters=1_000, turn_characters=300, most_tokens=200)
+    monkeypatch.setattr("treering.knowledge.model_facts.MAX_TURN_CHARACTERS", 300)
+    small = LearnSettings(page_characters=1_000, most_tokens=200)
     read(writer, *(turn(number, "long " * 10_000) for number in range(5)), settings=small)
     assert [prompt.count("UTC, user: long") for prompt in prompts(server)] == [2, 2, 1]
     assert max(map(len, prompts(server))) < 10_000
     assert {body["max_tokens"] for body in server.bodies()} == {200}
 
 
-def test_numbers_start_anew_on_each_page(server: ModelServer, writer: ChatWriter) -> None:
+def test_numbers_start_anew_on_each_page(
+    server: ModelServer, writer: ChatWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.knowledge.model_facts.PAGE_TURNS", 2)
     server.answer(CHAT, chat(facts(fact())))
     turns = [turn(number, SAID[0][1]) for number in range(4)]
-    assert [id for id, _ in read(writer, *turns, settings=LearnSettings(page=2))] == ["t0", "t2"]
+    assert [id for id, _ in read(writer, *turns)] == ["t0", "t2"]
 
 
 def test_what_may_not_be_quoted_is_not_sent(server: ModelServer, writer: ChatWriter) -> None:

@@ -17,7 +17,6 @@ from treering.core.entities import EntityLink
 from treering.core.episodes import Episode
 from treering.core.jobs import Job, JobState
 from treering.core.runs import Run
-from treering.core.settings import ForgettingSettings
 from treering.knowledge.reflection.stage import reflect
 from treering.knowledge.removal.proof import Proof, pieces_of
 from treering.knowledge.removal.stage import forget_faded
@@ -98,7 +97,7 @@ def a_cold_episode(memory: Memory) -> str:
     with memory.store.transaction(memory.scope, NOW) as tx:
         outcome = {"status": "FAILURE", "output": LONG}
         episode = tx.episodes.create(sample(Episode, "cold", task={"input": SECRET}, outcome=outcome))
-        tx.episodes.chill(episode.replace(outcome={"status": "FAILURE", "output": "short"}))
+        tx.episodes.move_to_blobs(episode.replace(outcome={"status": "FAILURE", "output": "short"}))
     memory.search("short")
     return "cold"
 
@@ -193,9 +192,9 @@ def test_what_faded_and_is_past_its_grace_leaves_no_trace(memory: Memory, tmp_pa
 @pytest.mark.parametrize(
     "texts", [(), ("x",), ("short text",), (LONG,), (LONG, "another text that is not so long", "y" * 9)]
 )
-def test_pieces_are_few_and_stand_in_the_text(texts: tuple[Any, ...]) -> None:
-    settings = ForgettingSettings(proof_pieces=10)
-    pieces = pieces_of(texts, settings)
+def test_pieces_are_few_and_stand_in_the_text(texts: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.knowledge.removal.proof.PROOF_PIECES", 10)
+    pieces = pieces_of(texts)
     assert len(pieces) <= 10
     assert all(any(piece in text for text in texts) for piece in pieces)
     assert bool(pieces) is any(len(text) >= 8 for text in texts)

@@ -16,8 +16,8 @@ from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack, unpack
 from treering.code.history.ranking import related
 from treering.code.history.update import CountedHistory, count_new_commits
+from treering.code.limits import HistoryLimits
 from treering.core.errors import RepositoryUnavailable
-from treering.core.settings import HistorySettings
 
 
 @pytest.fixture
@@ -34,9 +34,7 @@ class Follower:
     def update(self, history: GitCommits) -> tuple[int, bool]:
         """How many commits were read, and whether all were."""
         packed = pack(self.counts)
-        status = (
-            CountedHistory(self.seen, lambda: unpack(packed, _takes_part, HistorySettings())) if self.seen else None
-        )
+        status = CountedHistory(self.seen, lambda: unpack(packed, _takes_part, HistoryLimits())) if self.seen else None
         followed = count_new_commits(history, status, _fresh)
         if followed is None:
             return 0, False

@@ -13,7 +13,7 @@ from treering.core.errors import NotFound
 from treering.core.settings import Settings
 from treering.memory import Memory
 
-SMALL = Settings.make(working={"total": 1_000})
+SMALL = Settings.make(task={"total": 1_000})
 KILLS = at_length(3, full=6)
 THREADS, TASKS, STEPS = 8, 24, 20
 

@@ -23,6 +23,7 @@ from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
 from treering.core.runs import RunState
 from treering.core.settings import Settings
+from treering.jobs import worker
 from treering.jobs.stage import StageRun
 from treering.jobs.worker import Worker
 from treering.maintenance.api import Maintenance
@@ -40,7 +41,8 @@ _PATIENCE = 120
 
 
 def opened(place: str, tenant: str, blobs: str, *, clock: Callable[[], datetime] = now, lease: float = LEASE) -> Memory:
-    settings = Settings.make(jobs={"lease_seconds": lease, "poll_seconds": 0.05}, upkeep={"timezone": "UTC"})
+    worker.POLL_SECONDS = 0.05  # these are processes of their own
+    settings = Settings.make(jobs={"lease_seconds": lease}, maintenance={"timezone": "UTC"})
     return treering.open(place, tenant=tenant, blobs=blobs, settings=settings, clock=clock, background=False)
 
 

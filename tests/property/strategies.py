@@ -19,7 +19,7 @@ from treering.core.payloads import Payload, knowledge_type, knowledge_types
 from treering.core.queries import Filter, KnowledgeFilter, Page
 from treering.core.records import Chunk, Knowledge, Relation, text_digest
 from treering.core.settings import PatternSettings, Settings
-from treering.core.settings.store import Cron, UpkeepSettings
+from treering.core.settings.store import Cron, MaintenanceSettings
 from treering.core.values import (
     KEY_BYTES,
     LABEL_BYTES,
@@ -204,7 +204,7 @@ def _pushed(value: Any, name: str, bound: Any) -> Any:
 def _field(cls: type[Value], name: str, hint: Any, universe: str) -> st.SearchStrategy[Any]:
     if (cls, name) == (Artifact, "digest"):
         return st.binary(min_size=32, max_size=32).map(bytes.hex)
-    if cls is UpkeepSettings and hint is Cron:
+    if cls is MaintenanceSettings and hint is Cron:
         return st.sampled_from(("", "0 3 * * *", "*/5 2-4 1 * 1"))
     if (cls, name) == (Episode, "cold"):
         return st.none()

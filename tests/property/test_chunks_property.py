@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from treering.code.chunks import CodeChunk, chunks_of
 from treering.code.facts import Definition, DefinitionKind
-from treering.core.settings import ChunkSettings
+from treering.code.limits import ChunkLimits
 
 _LINE = st.text(st.characters(exclude_characters="\n", exclude_categories=("Cs",)), max_size=40)
 _WORDS = st.lists(st.sampled_from(["alpha", "beta(x)", "return", "x = 1", "if y:", "élan"]), max_size=6).map(" ".join)
@@ -24,7 +24,7 @@ def files(draw: st.DrawFn) -> tuple[str, list[Definition]]:
 
 
 limits = st.builds(
-    ChunkSettings,
+    ChunkLimits,
     most_bytes=st.integers(200, 900),
     joined_bytes=st.integers(0, 1_200),
     prose_lines=st.integers(1, 40),
@@ -38,7 +38,7 @@ def _embedded(chunk: CodeChunk) -> str:
 
 
 @given(files(), limits)
-def test_chunks_are_the_file_in_order_without_gaps(file: tuple[str, list[Definition]], limits: ChunkSettings) -> None:
+def test_chunks_are_the_file_in_order_without_gaps(file: tuple[str, list[Definition]], limits: ChunkLimits) -> None:
     text, definitions = file
     chunks = chunks_of("a/b.py", text, definitions, limits)
     assert "".join(chunk.text for chunk in chunks) == text
@@ -49,13 +49,13 @@ def test_chunks_are_the_file_in_order_without_gaps(file: tuple[str, list[Definit
 
 
 @given(files(), limits, st.text(max_size=300))
-def test_no_chunk_is_larger_than_allowed(file: tuple[str, list[Definition]], limits: ChunkSettings, path: str) -> None:
+def test_no_chunk_is_larger_than_allowed(file: tuple[str, list[Definition]], limits: ChunkLimits, path: str) -> None:
     for chunk in chunks_of(path, *file, limits):
         assert len(_embedded(chunk).encode()) <= limits.most_bytes
 
 
 @given(files(), limits)
-def test_the_same_file_gives_the_same_chunks(file: tuple[str, list[Definition]], limits: ChunkSettings) -> None:
+def test_the_same_file_gives_the_same_chunks(file: tuple[str, list[Definition]], limits: ChunkLimits) -> None:
     text, definitions = file
     assert chunks_of("a.py", text, definitions, limits) == chunks_of("a.py", text, definitions[::-1], limits)
 
@@ -79,7 +79,7 @@ def _parsed(functions: list[list[str]]) -> tuple[str, list[Definition]]:
 
 
 @given(modules(), limits)
-def test_a_function_that_fits_is_in_one_chunk(functions: list[list[str]], limits: ChunkSettings) -> None:
+def test_a_function_that_fits_is_in_one_chunk(functions: list[list[str]], limits: ChunkLimits) -> None:
     text, definitions = _parsed(functions)
     chunks = chunks_of("m.py", text, definitions, limits)
     room = limits.most_bytes - limits.most_bytes // 4
@@ -93,7 +93,7 @@ def test_a_function_that_fits_is_in_one_chunk(functions: list[list[str]], limits
 @given(modules(), st.data())
 def test_an_edit_inside_a_function_reaches_only_its_group(functions: list[list[str]], data: st.DataObject) -> None:
     """The groups are where names say they begin: everything before and after that of the edit is as it was."""
-    limits = ChunkSettings(most_bytes=900, joined_bytes=300, group=3)
+    limits = ChunkLimits(most_bytes=900, joined_bytes=300, group=3)
     edited = data.draw(st.integers(0, len(functions) - 1))
     body = data.draw(_BODY)
     after = [*functions]
@@ -107,7 +107,7 @@ def test_an_edit_inside_a_function_reaches_only_its_group(functions: list[list[s
     assert touched[0] == touched[1]
 
 
-def _begins(name: str, limits: ChunkSettings) -> bool:
+def _begins(name: str, limits: ChunkLimits) -> bool:
     """Whether a function of this name is never joined to the one before it."""
     text = f"def a(): ...\ndef {name}(): ...\n"
     definitions = [Definition("a", DefinitionKind.FUNCTION, 1, 1), Definition(name, DefinitionKind.FUNCTION, 2, 2)]

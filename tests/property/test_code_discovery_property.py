@@ -17,7 +17,7 @@ import treering
 from tests.code_projects import code_of, fresh, stored, written
 from treering.code.files.discovery import discover
 from treering.core.scope import Scope
-from treering.core.settings import IndexSettings
+from treering.core.settings import CodeSettings
 from treering.memory import Memory
 
 FOLDERS = ("", "dist/", "sub/", "sub/dist/", "sub/dist/deep/", "home/", "home/lib/")
@@ -82,7 +82,7 @@ def test_what_decides_which_files_are_read_is_followed(
         for edit in edits:
             hints = {hint for path, content in edit for hint in _put(root, path, content)}
             code._current.catch_up(root, hints)
-            found = {file.path: (root / file.path).read_text() for file in discover(root, IndexSettings()).found}
+            found = {file.path: (root / file.path).read_text() for file in discover(root, CodeSettings()).found}
             assert stored(memory, scope) == fresh(found)
 
 

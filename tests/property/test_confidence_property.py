@@ -12,9 +12,7 @@ from treering.core.records import Knowledge
 from treering.core.settings import TrustSettings
 
 shares = st.floats(0, 1)
-trusts = st.builds(
-    TrustSettings, stale_factor=shares, review_factor=shares, expired_factor=shares, tainted_factor=shares
-)
+trusts = st.builds(TrustSettings, stale_factor=shares, tainted_factor=shares)
 moments = st.floats(-40_000, 40_000).map(lambda days: NOW + timedelta(days=days))
 any_knowledge = values(Knowledge)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from uuid import uuid4
 
 import numpy as np
@@ -16,9 +17,15 @@ from numpy.typing import NDArray
 import treering
 from tests.samples import NOW, sample
 from treering.core.episodes import Episode, EpisodeStatus
-from treering.core.settings import EpisodeConsolidationSettings
 from treering.episodes.consolidation import clusters as module
-from treering.episodes.consolidation.clusters import Band, ConsolidationCandidate, clusters, components, unit
+from treering.episodes.consolidation.clusters import (
+    MIN_CLUSTER,
+    Band,
+    ConsolidationCandidate,
+    clusters,
+    components,
+    unit,
+)
 from treering.episodes.consolidation.stage import consolidate_episodes
 from treering.jobs.stage import StageRun
 
@@ -101,14 +108,14 @@ def test_parts_keep_to_their_cluster_their_size_and_the_order_of_time(
         for place, (_, size, day) in enumerate(drawn)
     ]
     labels = np.array([label for label, *_ in drawn], np.int64)
-    chosen = EpisodeConsolidationSettings(largest=largest)
-    parts = list(clusters(candidates, labels, chosen))
+    with patch("treering.episodes.consolidation.clusters.MAX_CLUSTER", largest):
+        parts = list(clusters(candidates, labels))
     taken = [each.id for part in parts for each in part]
     assert len(taken) == len(set(taken))
     of = {candidate.id: label for candidate, label in zip(candidates, labels.tolist(), strict=True)}
     for part in parts:
         assert len({of[each.id] for each in part}) == 1
-        assert chosen.smallest <= sum(each.instances for each in part) <= largest
+        assert MIN_CLUSTER <= sum(each.instances for each in part) <= largest
         assert any(not each.members for each in part)
         assert [each.at for each in part] == sorted(each.at for each in part)
 

@@ -13,7 +13,6 @@ from tests.samples import NOW, turn
 from treering.core.payloads import Stated
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
-from treering.core.settings import Settings
 from treering.core.statements import ATTRIBUTES, Statement, fact_key, same_name
 from treering.knowledge.facts import read_statements
 from treering.knowledge.facts.similarity import Relation, relation
@@ -111,7 +110,7 @@ def _standing(open_memory: OpenMemory, project: str, heard: list[Heard]) -> set[
 
 def _keep(memory: Memory, heard: Heard) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        FactKeeper(tx, memory._parts.new_id, Settings()).keep([heard])
+        FactKeeper(tx, memory._parts.new_id).keep([heard])
 
 
 @pytest.mark.timeout(60)

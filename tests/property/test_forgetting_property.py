@@ -12,9 +12,10 @@ from tests.examples import examples
 from tests.property.strategies import values
 from tests.samples import NOW, knowledge
 from treering.core.confidence import effective_confidence, half_life_days, spread
+from treering.core.propagation import Propagation
 from treering.core.quotations import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind
-from treering.core.settings import RelationSettings, Settings, TrustSettings
+from treering.core.settings import Settings, TrustSettings
 from treering.knowledge.expiry import is_faded
 from treering.knowledge.removal.stage import forget_faded
 
@@ -41,7 +42,7 @@ webs = st.fixed_dictionaries(
         for id in IDS
     }
 )
-relations = st.builds(RelationSettings, depth=st.integers(0, 6), least=st.floats(0.01, 0.2))
+relations = st.builds(Propagation, depth=st.integers(0, 6), least=st.floats(0.01, 0.2))
 
 
 @given(record=values(Knowledge), first=moments, second=moments)
@@ -67,9 +68,7 @@ def test_more_use_never_makes_it_fade_sooner(record: Knowledge, few: int, more: 
 
 
 @given(web=webs, change=st.floats(-1, 1), chosen=relations)
-def test_propagation_stays_within_its_bounds(
-    web: dict[str, Knowledge], change: float, chosen: RelationSettings
-) -> None:
+def test_propagation_stays_within_its_bounds(web: dict[str, Knowledge], change: float, chosen: Propagation) -> None:
     changed = spread("a", change, web, chosen)
     assert "a" not in changed
     for id, (after, origin) in changed.items():
@@ -82,14 +81,14 @@ def test_propagation_stays_within_its_bounds(
 
 @given(web=webs, change=st.floats(-1, 1), chosen=relations, order=st.permutations(IDS))
 def test_propagation_does_not_depend_on_the_order_of_records(
-    web: dict[str, Knowledge], change: float, chosen: RelationSettings, order: list[str]
+    web: dict[str, Knowledge], change: float, chosen: Propagation, order: list[str]
 ) -> None:
     assert spread("a", change, {id: web[id] for id in order}, chosen) == spread("a", change, web, chosen)
 
 
 @given(web=webs, change=st.floats(0.06, 1))
 def test_a_deeper_look_changes_nothing_that_is_nearer(web: dict[str, Knowledge], change: float) -> None:
-    near, far = (spread("a", change, web, RelationSettings(depth=depth)) for depth in (1, 4))
+    near, far = (spread("a", change, web, Propagation(depth=depth)) for depth in (1, 4))
     assert {id: far[id] for id in near} == near
 
 
@@ -101,7 +100,7 @@ def in_a_circle(ids: tuple[str, ...]) -> dict[str, Knowledge]:
 @given(size=st.integers(1, 60), depth=st.integers(0, 100))
 def test_a_circle_of_any_size_ends(size: int, depth: int) -> None:
     web = in_a_circle(tuple(f"r{number}" for number in range(size)))
-    assert len(spread("r0", 0.45, web, RelationSettings(depth=depth))) <= min(depth, size - 1)
+    assert len(spread("r0", 0.45, web, Propagation(depth=depth))) <= min(depth, size - 1)
 
 
 ages = st.lists(st.tuples(st.sampled_from(("fact", "gotcha", "decision", "work_state")), st.floats(0, 300)), max_size=6)

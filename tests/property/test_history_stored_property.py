@@ -8,10 +8,10 @@ from treering.code.history.co_access_seeds import co_access_edges
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack, unpack
 from treering.code.history.ranking import related
-from treering.core.settings import HistorySettings
+from treering.code.limits import HistoryLimits
 from treering.ports.commits import Commit, Touch
 
-SETTINGS = HistorySettings()
+SETTINGS = HistoryLimits()
 # Files that do not take part are followed as well: one may become code by a rename.
 ANY = st.one_of(PATHS, st.sampled_from(["a.txt", "x/b.txt"]))
 TOUCHES = st.one_of(

@@ -10,7 +10,6 @@ from treering.core.applicability import applies
 from treering.core.conditions import AllOf, AnyOf, Not, Operator
 from treering.core.conditions import Test as FieldTest
 from treering.core.patterns import Applicability, Pattern, PatternCategory, PatternStatus
-from treering.core.settings.patterns import PatternSettings
 from treering.patterns.matching.index import PatternIndex
 from treering.patterns.matching.ranking import ranked
 
@@ -124,16 +123,15 @@ def test_other_statuses_and_categories_are_found_when_asked_for(
 
 @given(patterns=crowds(), task=features, most=st.integers(0, 7))
 def test_best_is_what_ranking_makes_of_all_that_apply(patterns: list[Pattern], task: dict[str, Any], most: int) -> None:
-    settings = PatternSettings()
-    expected = ranked(brute_force(patterns, task), task, NOW, settings, limit=most)
-    assert PatternIndex(patterns).best(task, NOW, settings, limit=most) == expected
+    expected = ranked(brute_force(patterns, task), task, NOW, limit=most)
+    assert PatternIndex(patterns).best(task, NOW, limit=most) == expected
 
 
 @given(patterns=crowds(40), task=features, data=st.data())
 def test_an_index_that_was_changed_is_an_index_of_what_is_left(
     patterns: list[Pattern], task: dict[str, Any], data: st.DataObject
 ) -> None:
-    settings, start = PatternSettings(), data.draw(st.integers(0, len(patterns)))
+    start = data.draw(st.integers(0, len(patterns)))
     index, left = PatternIndex(patterns[:start]), {each.id: each for each in patterns[:start]}
     before = index.applicable(task)
     changed = index.with_changes({each.id: each for each in patterns[start:]})
@@ -144,5 +142,5 @@ def test_an_index_that_was_changed_is_an_index_of_what_is_left(
     expected = brute_force(sorted(left.values(), key=lambda each: each.id), task)
     assert len(changed) == len(left)
     assert changed.applicable(task) == expected
-    assert changed.best(task, NOW, settings) == ranked(expected, task, NOW, settings)
+    assert changed.best(task, NOW) == ranked(expected, task, NOW)
     assert index.applicable(task) == before

@@ -18,7 +18,7 @@ from treering.core.settings.patterns import PatternSettings
 from treering.patterns.lifecycle import Cause, is_allowed
 from treering.patterns.merge import merged
 from treering.patterns.pruning import low_value_patterns
-from treering.patterns.similarity import compare_outlines, most_similar, outline_of
+from treering.patterns.similarity import SIMILAR, compare_outlines, most_similar, outline_of
 
 SETTINGS = PatternSettings()
 SHARES = st.none() | st.floats(0, 1)
@@ -97,7 +97,7 @@ def test_the_originals_are_superseded_and_the_new_one_has_to_prove_itself(patter
         assert "new" in (after.deprecation_reason or "")
         assert is_allowed(before.status, after.status, Cause.MERGE)
         assert after.evidence == before.evidence
-    with pytest.raises(InvalidInput, match="do not come back"):
+    with pytest.raises(InvalidInput, match="deprecated or deleted patterns cannot be merged"):
         merged(merge.superseded, NOW, "newer")
 
 
@@ -122,8 +122,8 @@ def test_a_merge_is_seen_by_nobody_who_did_not_see_all_of_it(patterns: list[Patt
     ("fields", "says"),
     [
         ({"id": "p0"}, "two or more"),
-        ({"status": "DEPRECATED"}, "do not come back"),
-        ({"deleted_at": NOW}, "do not come back"),
+        ({"status": "DEPRECATED"}, "deprecated or deleted patterns cannot be merged"),
+        ({"deleted_at": NOW}, "deprecated or deleted patterns cannot be merged"),
         ({"category": "domain"}, "differ in their category"),
         ({"content": {"form": "template", "structure": ()}}, "differ in their form of content"),
         ({"owner": "ada", "visibility": "personal"}, "differ in their owner"),
@@ -141,21 +141,21 @@ def test_what_does_not_belong_together_is_not_merged(fields: dict[str, Any], say
 def test_likeness_is_symmetric_and_complete_for_a_pattern_and_itself(patterns: list[Pattern]) -> None:
     outlines = [outline_of(each) for each in patterns]
     for one in outlines:
-        assert compare_outlines(one, one, SETTINGS).score == pytest.approx(1.0)
+        assert compare_outlines(one, one).score == pytest.approx(1.0)
         for other in outlines:
-            measured = compare_outlines(one, other, SETTINGS)
-            assert measured == compare_outlines(other, one, SETTINGS)
+            measured = compare_outlines(one, other)
+            assert measured == compare_outlines(other, one)
             assert all(0 <= part <= 1 for part in (measured.structure, measured.applicability, measured.words))
             assert -1e-9 <= measured.score <= 1 + 1e-9
 
 
 @given(patterns=crowds())
 def test_only_the_same_category_is_similar_and_never_the_pattern_itself(patterns: list[Pattern]) -> None:
-    found = most_similar(patterns[0], patterns, SETTINGS)
+    found = most_similar(patterns[0], patterns)
     assert patterns[0].id not in [each.pattern.id for each in found]
     scores = [each.likeness.score for each in found]
     assert scores == sorted(scores, reverse=True)
-    assert all(score >= SETTINGS.alike for score in scores)
+    assert all(score >= SIMILAR for score in scores)
 
 
 @given(patterns=crowds(), days=st.integers(0, 500))

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tests.samples import NOW
 from treering.core.episodes import Episode, TraceEntry
 from treering.core.patterns import PatternCategory
-from treering.core.settings.mining import MiningSettings
 from treering.core.task_features import features_of_episode
 from treering.patterns.mining.candidates import mine
 from treering.patterns.mining.commands import command_head
 from treering.patterns.mining.corpus import corpus_of, feature_names
 from treering.patterns.mining.findings import MinedPattern
 from treering.patterns.mining.habits import AFTER, BEGINNING, FEATURE, NEAR, WIDER
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.mining.next_steps import next_steps
 from treering.patterns.mining.sequences import Steps, Support, frequent_sequences, maximal_sequences
 from treering.patterns.mining.steps import FAILED, levels_of, step_of
@@ -54,8 +54,8 @@ def worlds(draw: st.DrawFn) -> list[Episode]:
 
 
 @st.composite
-def choices(draw: st.DrawFn) -> MiningSettings:
-    return MiningSettings(
+def choices(draw: st.DrawFn) -> MiningLimits:
+    return MiningLimits(
         least_episodes=draw(st.integers(1, 3)),
         least_sessions=draw(st.integers(1, 3)),
         least_share=0,
@@ -85,7 +85,7 @@ def session_of(episode: Episode) -> str:
     return episode.session or f"alone {episode.id}"
 
 
-def brute_force(world: Sequence[Episode], settings: MiningSettings) -> dict[Steps, Support]:
+def brute_force(world: Sequence[Episode], settings: MiningLimits) -> dict[Steps, Support]:
     found = dict[Steps, Support]()
     for length in range(1, settings.longest + 1):
         for wanted in product(TOOLS, repeat=length):
@@ -96,19 +96,19 @@ def brute_force(world: Sequence[Episode], settings: MiningSettings) -> dict[Step
     return found
 
 
-def table_of(world: Sequence[Episode], settings: MiningSettings) -> dict[Steps, Support]:
+def table_of(world: Sequence[Episode], settings: MiningLimits) -> dict[Steps, Support]:
     corpus = corpus_of(world, settings, features_of_episode)
     return frequent_sequences(corpus, [told.steps for told in corpus.episodes])
 
 
 @given(worlds(), choices())
-def test_support_is_what_brute_force_counts(world: list[Episode], settings: MiningSettings) -> None:
+def test_support_is_what_brute_force_counts(world: list[Episode], settings: MiningLimits) -> None:
     assert table_of(world, settings) == brute_force(world, settings)
 
 
 @given(worlds(), choices(), st.integers(1, 6))
 def test_every_beginning_of_a_frequent_sequence_is_frequent(
-    world: list[Episode], settings: MiningSettings, most: int
+    world: list[Episode], settings: MiningLimits, most: int
 ) -> None:
     table = table_of(world, settings.replace(most_sequences=most))
     for steps, support in table.items():
@@ -119,7 +119,7 @@ def test_every_beginning_of_a_frequent_sequence_is_frequent(
 
 @given(worlds(), choices(), st.floats(0.5, 1.0))
 def test_what_is_not_told_is_part_of_something_longer_that_holds_nearly_as_often(
-    world: list[Episode], settings: MiningSettings, absorbed_at: float
+    world: list[Episode], settings: MiningLimits, absorbed_at: float
 ) -> None:
     table = table_of(world, settings)
     told = set(maximal_sequences(table, absorbed_at))
@@ -136,7 +136,7 @@ def test_what_is_not_told_is_part_of_something_longer_that_holds_nearly_as_often
 
 @given(worlds(), choices(), st.randoms(use_true_random=False))
 def test_neither_order_nor_blocks_change_what_is_mined(
-    world: list[Episode], settings: MiningSettings, chance: random.Random
+    world: list[Episode], settings: MiningLimits, chance: random.Random
 ) -> None:
     shuffled = list(world)
     chance.shuffle(shuffled)
@@ -148,7 +148,7 @@ def test_neither_order_nor_blocks_change_what_is_mined(
 
 @given(worlds(), choices())
 def test_evidence_is_episodes_that_hold_the_sequence_each_on_one_side(
-    world: list[Episode], settings: MiningSettings
+    world: list[Episode], settings: MiningLimits
 ) -> None:
     by_id = {each.id: each for each in world}
     for mined in mine(world, settings).candidates:
@@ -170,7 +170,7 @@ def test_evidence_is_episodes_that_hold_the_sequence_each_on_one_side(
 
 
 def _holds_sequence(
-    mined: MinedPattern, world: list[Episode], by_id: dict[str, Episode], settings: MiningSettings
+    mined: MinedPattern, world: list[Episode], by_id: dict[str, Episode], settings: MiningLimits
 ) -> None:
     having = {each.id for each in world if occurs(mined.steps, collapsed(each), settings.most_gap)}
     assert {*mined.supporting, *mined.counter} == having
@@ -179,7 +179,7 @@ def _holds_sequence(
 
 
 @given(worlds(), choices())
-def test_habits_count_what_followed(world: list[Episode], settings: MiningSettings) -> None:
+def test_habits_count_what_followed(world: list[Episode], settings: MiningLimits) -> None:
     for habit in mine(world, settings).habits:
         times, sessions, then = 0, set[str](), dict[str, int]()
         for each in world:
@@ -202,7 +202,7 @@ def test_habits_count_what_followed(world: list[Episode], settings: MiningSettin
 
 @given(worlds(), choices(), worlds())
 def test_advice_is_ranked_known_and_never_fails(
-    world: list[Episode], settings: MiningSettings, others: list[Episode]
+    world: list[Episode], settings: MiningLimits, others: list[Episode]
 ) -> None:
     mining = mine(world, settings)
     known = {step for step, _ in mining.frequencies}

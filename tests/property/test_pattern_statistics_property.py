@@ -4,6 +4,7 @@ import math
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +29,7 @@ from treering.patterns.statistics import (
     log_e_better,
     log_e_worse,
 )
-from treering.patterns.validation import SessionCount, Trial, judge_all, measure_trial
+from treering.patterns.validation import MAX_P_VALUE, SessionCount, Trial, judge_all, measure_trial
 from treering.ports.patterns import SessionOutcomes, UsedEpisode
 
 SETTINGS = PatternSettings()
@@ -108,12 +109,12 @@ tallies = st.dictionaries(st.none() | st.sampled_from("abc"), counts.map(lambda 
 def test_a_base_rate_lies_between_its_own_and_the_projects(
     known: dict[str | None, Tally], used: dict[str | None, Tally], name: str | None
 ) -> None:
-    for rates in (BaseRates(known, SETTINGS), BaseRates(known, SETTINGS).without(used)):
+    for rates in (BaseRates(known), BaseRates(known).without(used)):
         base = rates.of(name)
         assert 0.0 <= base.rate <= base.upper <= 1.0
-    tally, base = known.get(name, Tally()), BaseRates(known, SETTINGS).of(name)
-    own = tally.successes / tally.n if tally.n else BaseRates(known, SETTINGS).overall
-    low, high = sorted((own, BaseRates(known, SETTINGS).overall))
+    tally, base = known.get(name, Tally()), BaseRates(known).of(name)
+    own = tally.successes / tally.n if tally.n else BaseRates(known).overall
+    low, high = sorted((own, BaseRates(known).overall))
     assert low - 1e-9 <= base.rate <= high + 1e-9
 
 
@@ -152,7 +153,7 @@ trials = st.builds(
     lambda status, found, known, since: Trial(
         status,
         tuple(sorted(found, key=lambda each: each.at)),
-        BaseRates(known, SETTINGS),
+        BaseRates(known),
         None if since is None else NOW - timedelta(days=since),
     ),
     statuses,
@@ -177,7 +178,7 @@ def test_a_judgement_moves_only_along_the_table_and_validates_only_what_meets_ev
             assert judged.success_rate is not None
             assert judged.success_rate >= SETTINGS.success_threshold
             assert judged.p_value is not None
-            assert judged.p_value < SETTINGS.significance
+            assert judged.p_value < MAX_P_VALUE
             assert judged.confidence >= SETTINGS.least_confidence
             assert judged.e_value >= 1 / SETTINGS.false_discovery_rate
 
@@ -221,9 +222,9 @@ def test_without_a_pattern_base_rates_are_those_of_the_other_episodes(
         for place, (kind, session, succeeded, is_used) in enumerate(episodes)
         if is_used
     ]
-    found = BaseRates(everybody, SETTINGS).without(losses_of([*used, *used]))
+    found = BaseRates(everybody).without(losses_of([*used, *used]))
     for name in (None, "x", "y", "unseen"):
-        expected, got = BaseRates(others, SETTINGS).of(name), found.of(name)
+        expected, got = BaseRates(others).of(name), found.of(name)
         assert math.isclose(got.rate, expected.rate, abs_tol=1e-9)
         assert math.isclose(got.n, expected.n)
 
@@ -253,12 +254,13 @@ features = st.dictionaries(
 
 @given(seen=st.lists(st.tuples(features, st.sampled_from(["SUCCESS", "PARTIAL", "FAILURE"])), max_size=25))
 def test_a_refinement_leaves_out_failures_first_whatever_the_features(seen: list[tuple[dict[str, Any], str]]) -> None:
-    lenient = SETTINGS.replace(refinement_level=0.99, refinement_side=1)
     applications = [
         Application.make(id=str(i), pattern="p", at=NOW, outcome=outcome, features=found)
         for i, (found, outcome) in enumerate(seen)
     ]
-    refined = refine(Applicability(), applications, lenient, evidence=4)
+    lenient = {"REFINEMENT_LEVEL": 0.99, "MIN_SIDE_SESSIONS": 1}
+    with patch.multiple("treering.patterns.refinement", **lenient):
+        refined = refine(Applicability(), applications, evidence=4)
     assert refined.reason
     if refined.applicability is None:
         assert refined.evidence == 4

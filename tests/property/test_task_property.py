@@ -43,7 +43,7 @@ OUTPUTS = st.one_of(TEXTS, st.binary(max_size=600), st.lists(st.integers(0, 99),
 @pytest.fixture(scope="module")
 def memory() -> Iterator[Memory]:
     with TemporaryDirectory() as folder:
-        chosen = Settings.make(working={"total": TOTAL})
+        chosen = Settings.make(task={"total": TOTAL})
         with treering.open(f"{folder}/memory.db", project="p", settings=chosen) as opened:
             for number in range(5):
                 opened.remember(f"Tea is served at {number} o'clock, " + "and there is cake " * number * 20)

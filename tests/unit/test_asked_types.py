@@ -3,13 +3,12 @@
 import pytest
 
 from tests.samples import NOW
-from treering.core.settings import Settings
 from treering.search.asked_types import asked_type, asks_for_nothing_else
 from treering.search.query import Question, understand
 
 
 def asked(query: str) -> Question:
-    return understand(query, NOW, languages=("en",), settings=Settings().recall)
+    return understand(query, NOW, languages=("en",))
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 """Where is …?"""
 
 import numpy as np
+import pytest
 
 from treering.code.chunks import CodeChunk
 from treering.code.chunks.words import embedded_text, stored_chunks
 from treering.code.locations.chunk_search import ChunkSearch
-from treering.core.settings import FindingSettings
 
 TEXTS = {
     "web/redirects.py": ("follow", "def follow(request):\n    return send(request.location)\n"),
@@ -40,10 +40,11 @@ def test_the_best_has_one_and_the_others_less() -> None:
     assert all(0 < score < 1 for score in scores[1:])
 
 
-def test_vectors_find_what_no_word_does() -> None:
+def test_vectors_find_what_no_word_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.code.locations.chunk_search.MEANING_WEIGHT", 0.5)
     spaces = np.eye(3, dtype="<f2")
     vectors = {chunk.digest: row.tobytes() for chunk, row in zip(STORED, spaces, strict=True)}
-    search = ChunkSearch(STORED, vectors, FindingSettings(meaning=0.5))
+    search = ChunkSearch(STORED, vectors)
     assert search.find("quantum", np.array([0, 1, 0], np.float32))[0].symbol == "decode"
 
 

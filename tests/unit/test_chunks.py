@@ -2,10 +2,10 @@
 
 from treering.code.chunks import CodeChunk, chunks_of
 from treering.code.facts import Definition, DefinitionKind
-from treering.core.settings import ChunkSettings
+from treering.code.limits import ChunkLimits
 
 FUNCTION, METHOD, CLASS = DefinitionKind.FUNCTION, DefinitionKind.METHOD, DefinitionKind.CLASS
-APART = ChunkSettings(joined_bytes=0)
+APART = ChunkLimits(joined_bytes=0)
 
 MODULE = '''import os
 
@@ -57,7 +57,7 @@ def test_the_prefix_says_file_symbol_and_lines() -> None:
 
 
 def test_small_neighbours_are_joined() -> None:
-    joined = chunks_of("shelf.py", MODULE, DEFINITIONS, ChunkSettings(joined_bytes=900, group=100_000))
+    joined = chunks_of("shelf.py", MODULE, DEFINITIONS, ChunkLimits(joined_bytes=900, group=100_000))
     assert _spans(joined) == [("read, Shelf", 1, 19)]
 
 
@@ -73,7 +73,7 @@ def _large_class() -> tuple[str, list[Definition]]:
 
 
 def test_a_class_that_is_too_large_is_cut_at_its_methods() -> None:
-    assert _spans(chunks_of("large.py", *_large_class(), ChunkSettings(most_bytes=2_000, joined_bytes=0))) == [
+    assert _spans(chunks_of("large.py", *_large_class(), ChunkLimits(most_bytes=2_000, joined_bytes=0))) == [
         ("Large", 1, 3),
         ("Large.one", 4, 34),
         ("Large.two", 35, 64),
@@ -83,13 +83,13 @@ def test_a_class_that_is_too_large_is_cut_at_its_methods() -> None:
 def test_a_function_that_is_too_large_is_cut_at_a_blank_line() -> None:
     block = "".join(f"    value_{n} = compute(context, {n})\n" for n in range(30))
     text = f"def long():\n{block}\n{block}"
-    chunks = chunks_of("long.py", text, [Definition("long", FUNCTION, 1, 62)], ChunkSettings(most_bytes=1_800))
+    chunks = chunks_of("long.py", text, [Definition("long", FUNCTION, 1, 62)], ChunkLimits(most_bytes=1_800))
     assert _spans(chunks) == [("long", 1, 32), ("long", 33, 62)]
 
 
 def test_prose_is_cut_at_about_a_hundred_lines() -> None:
     text = "".join(f"Line {n}.\n" if n % 90 else "\n" for n in range(1, 331))
-    chunks = chunks_of("README.md", text, (), ChunkSettings(most_bytes=6_000))
+    chunks = chunks_of("README.md", text, (), ChunkLimits(most_bytes=6_000))
     lengths = [chunk.end_line - chunk.start_line + 1 for chunk in chunks]
     assert lengths == [90, 90, 90, 60]
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from treering.code.chunks.split import chunks_of
 from treering.code.chunks.words import stored_chunks
 from treering.code.facts import Definition, DefinitionKind
+from treering.code.limits import ChunkLimits
 from treering.code.locations.chunk_search import ChunkSearch
-from treering.core.settings import ChunkSettings
 from treering.ports.code_chunks import StoredChunk
 
 BODY = "".join(f"    step_{number} = redirect(step_{number - 1})\n" for number in range(1, 60))
@@ -18,7 +18,7 @@ LONG = f"def follow(step_0):\n    first = step_0\n{BODY}    return location_of(s
 
 def chunks_in(text: str, *definitions: tuple[str, int, int]) -> tuple[StoredChunk, ...]:
     known = [Definition(name, DefinitionKind.FUNCTION, line, end) for name, line, end in definitions]
-    return stored_chunks(chunks_of("web.py", text, known, ChunkSettings(most_bytes=600)))
+    return stored_chunks(chunks_of("web.py", text, known, ChunkLimits(most_bytes=600)))
 
 
 def test_a_long_function_is_one_place_that_begins_with_its_definition() -> None:

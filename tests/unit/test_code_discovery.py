@@ -16,7 +16,7 @@ from treering.code.files.discovery import Discovery, discover
 from treering.code.files.source_file import NO_GRAMMAR, SourceFile, can_be_read_now, read_file
 from treering.code.language_choice import LANGUAGES, language_named, load_language
 from treering.core.errors import FolderUnavailable, InvalidInput
-from treering.core.settings import IndexSettings
+from treering.core.settings import CodeSettings
 
 Tree = Callable[..., Path]
 
@@ -42,7 +42,7 @@ def found(discovery: Discovery) -> list[str]:
 
 
 def look(root: Path, **settings: object) -> Discovery:
-    return discover(root, IndexSettings.make(**settings))
+    return discover(root, CodeSettings.make(**settings))
 
 
 def test_files_of_known_languages_and_manifests_are_found_and_nothing_else(tree: Tree) -> None:
@@ -282,7 +282,7 @@ def test_a_generated_file_of_50_mb_is_not_opened(tree: Tree, monkeypatch: pytest
 
 def test_discovery_can_be_limited_to_folders(tree: Tree) -> None:
     files = {"a.py": "", "p/b.py": "", "p/q/c.py": "", "r/d.py": "", "p/.gitignore": "ignored.py", "p/q/ignored.py": ""}
-    discovery = discover(tree(files), IndexSettings(), frozenset({"p/q/"}))
+    discovery = discover(tree(files), CodeSettings(), frozenset({"p/q/"}))
     assert found(discovery) == ["p/q/c.py"]
     assert discovery.covers("p/q/gone.py")
     assert not discovery.covers("p/b.py")

@@ -14,11 +14,11 @@ from treering.code.files.discovery import discover
 from treering.code.files.ignore_rule import compile_rule
 from treering.code.files.ignore_rules import load_rule_file
 from treering.code.files.outer_ignore_rules import GitHome, git_home, load_outer_rules
-from treering.core.settings import IndexSettings
+from treering.core.settings import CodeSettings
 
 
 def found(root: Path, home: GitHome | None = None) -> list[str]:
-    return [file.path for file in discover(root.resolve(), IndexSettings(), home=home).found]
+    return [file.path for file in discover(root.resolve(), CodeSettings(), home=home).found]
 
 
 def at_home(folder: Path, files: dict[str, str]) -> GitHome:

@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 
 from tests.samples import NOW, knowledge
-from treering.core.confidence import SOURCE_TRUST, effective_confidence, frequency, half_life_days, recency
+from treering.core.confidence import (
+    EXPIRED_FACTOR,
+    REVIEW_FACTOR,
+    SOURCE_TRUST,
+    effective_confidence,
+    frequency,
+    half_life_days,
+    recency,
+)
 from treering.core.payloads import Opaque, knowledge_types
 from treering.core.records import Knowledge, Source
 from treering.core.settings import TrustSettings
@@ -64,12 +72,12 @@ def test_a_clock_that_runs_behind_adds_no_confidence() -> None:
     [
         ({"stale_at": NOW}, TRUST.stale_factor),
         ({"stale_at": NOW + DAY}, 1.0),
-        ({"valid_until": NOW}, TRUST.expired_factor),
+        ({"valid_until": NOW}, EXPIRED_FACTOR),
         ({"valid_until": NOW + DAY}, 1.0),
-        ({"needs_review": True}, TRUST.review_factor),
+        ({"needs_review": True}, REVIEW_FACTOR),
         ({"tainted": True}, TRUST.tainted_factor),
         ({"tainted": True, "user_verified": True}, 1.0),
-        ({"stale_at": NOW, "needs_review": True}, TRUST.stale_factor * TRUST.review_factor),
+        ({"stale_at": NOW, "needs_review": True}, TRUST.stale_factor * REVIEW_FACTOR),
         ({"stale_at": NOW, "pinned": True}, TRUST.stale_factor),
     ],
 )

@@ -10,7 +10,6 @@ import pytest
 from treering.core.entities import EntityKind
 from treering.core.errors import MissingDependency, ModelUnavailable
 from treering.core.privacy import ModelLocation
-from treering.core.settings import EntitySettings
 from treering.entities.extraction.llm_provider import LlmNames
 from treering.entities.extraction.mentions import EntityMention, without_overlaps
 from treering.entities.extraction.providers import accurate_readers
@@ -175,11 +174,11 @@ def test_what_a_model_names_must_stand_in_the_text() -> None:
 
 def test_who_cannot_be_asked_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    found = accurate_readers(Models(), EntitySettings())  # type: ignore[arg-type]
+    found = accurate_readers(Models())  # type: ignore[arg-type]
     assert not found.accurate
     assert set(found.missing) == {"spacy", "llm"}
     assert "pip install" in found.missing["spacy"]
-    assert accurate_readers(Models("{}"), EntitySettings()).has("llm")  # type: ignore[arg-type]
+    assert accurate_readers(Models("{}")).has("llm")  # type: ignore[arg-type]
 
 
 def fake_spacy(monkeypatch: pytest.MonkeyPatch, models: list[str]) -> None:

@@ -61,11 +61,11 @@ def an_episode(status: str = "FAILURE") -> Episode:
 
 @pytest.mark.parametrize("phase", [EpisodeStatus.ACTIVE, EpisodeStatus.MATURE])
 def test_a_young_episode_stays_whole(phase: EpisodeStatus) -> None:
-    assert slimmed(an_episode(), phase, SETTINGS) == an_episode()
+    assert slimmed(an_episode(), phase) == an_episode()
 
 
 def test_an_aged_episode_loses_its_steps_but_not_what_went_wrong() -> None:
-    slim = slimmed(an_episode(), EpisodeStatus.AGED, SETTINGS)
+    slim = slimmed(an_episode(), EpisodeStatus.AGED)
     assert len(slim.to_json()) < len(an_episode().to_json()) / 2
     assert slim.task == an_episode().task
     assert set(failure_signatures(slim)) == set(failure_signatures(an_episode()))
@@ -74,12 +74,12 @@ def test_an_aged_episode_loses_its_steps_but_not_what_went_wrong() -> None:
 @pytest.mark.parametrize("status", ["SUCCESS", "PARTIAL", "FAILURE"])
 def test_an_archived_episode_keeps_what_was_learned(status: str) -> None:
     episode = an_episode(status)
-    slim = slimmed(episode, EpisodeStatus.ARCHIVED, SETTINGS)
+    slim = slimmed(episode, EpisodeStatus.ARCHIVED)
     assert (slim.reflection, slim.metadata, slim.execution.duration_ms) == (episode.reflection, episode.metadata, 5)
     assert (len(slim.task.input), slim.task.goals, slim.execution.plan) == (1_000, (), ())
     assert (slim.outcome.status, bool(slim.outcome.output)) == (episode.outcome.status, status == "FAILURE")
     assert set(failure_signatures(slim)) == set(failure_signatures(episode))
-    assert slimmed(slim, EpisodeStatus.ARCHIVED, SETTINGS) == slim
+    assert slimmed(slim, EpisodeStatus.ARCHIVED) == slim
 
 
 def test_a_cache_of_no_size_holds_nothing() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treering.code.history.counts import CoChange
-from treering.core.settings import HistorySettings
+from treering.code.limits import HistoryLimits
 from treering.ports.commits import Commit, Touch
 
 
@@ -15,7 +15,7 @@ def commit(*touches: str, at: int = 1_000) -> Commit:
     return Commit("c", at, tuple(Touch(part[0], part[1], part[-1]) for part in parts))
 
 
-def counted(*commits: Commit, settings: HistorySettings | None = None) -> CoChange:
+def counted(*commits: Commit, settings: HistoryLimits | None = None) -> CoChange:
     counts = CoChange(lambda path: path.endswith(".py"), settings)
     counts.add_all(commits)
     return counts
@@ -101,7 +101,7 @@ def test_uncounted_files_neither_count_nor_enlarge_a_commit() -> None:
 
 
 def test_pair_counts_decay_with_the_commits_of_the_file() -> None:
-    settings = HistorySettings(habit_half_life=10.0)
+    settings = HistoryLimits(habit_half_life=10.0)
     begun = commit("A a.py", "A b.py")
     counts = counted(begun, *[commit("M c.py")] * 50, *[commit("M a.py")] * 10, settings=settings)
     first, second = counts.number("a.py"), counts.number("b.py")

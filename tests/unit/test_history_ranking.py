@@ -8,7 +8,7 @@ from tests.unit.test_history_counts import COMMITS, PATHS, commit, counted
 from treering.code.history.co_access_seeds import co_access_edges, edge_id, weight_of
 from treering.code.history.names import name_of
 from treering.code.history.ranking import related
-from treering.core.settings import HistorySettings
+from treering.code.limits import HistoryLimits
 from treering.ports.commits import Commit, Touch
 
 FILES = commit(*(f"A {name}.py" for name in ("pkg/a", "pkg/b", "other/c", "other/d", "tests/test_a", "lib/z")))
@@ -103,7 +103,7 @@ def test_a_path_that_no_record_can_hold_is_left_out() -> None:
 
 @given(COMMITS, st.integers(1, 3))
 def test_seeds_are_bounded_and_each_pair_is_named_once(commits: list[Commit], most: int) -> None:
-    settings = HistorySettings(most_per_file=most, least_together=1, least_weight=0.0)
+    settings = HistoryLimits(most_per_file=most, least_together=1, least_weight=0.0)
     edges = co_access_edges(counted(*commits, settings=settings))
     ends = [path for edge in edges for path in (edge.first, edge.second)]
     assert all(ends.count(path) <= most for path in ends)

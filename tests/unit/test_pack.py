@@ -12,7 +12,6 @@ from tests.samples import knowledge, turn
 from treering.core.errors import InvalidInput
 from treering.core.payloads import knowledge_types
 from treering.core.phases import OTHER, PHASE_BUDGETS, PHASE_SHARES, PHASE_WEIGHTS, Phase
-from treering.core.settings import PackSettings
 from treering.render.budget import render_context
 from treering.search.answer import Hit
 
@@ -109,9 +108,10 @@ def test_results_that_need_the_room_hold_the_rules_to_their_share() -> None:
     assert sum(item.tokens for item in packed.items if item.id.startswith("r")) <= 200
 
 
-def test_many_who_say_the_same_are_counted_after_the_first_few() -> None:
+def test_many_who_say_the_same_are_counted_after_the_first_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.render.budget.MAX_FURTHER_SOURCES", 2)
     hits = [known(f"k{place}", "Prices are kept in cents.") for place in range(9)]
-    packed = render_context(hits, settings=PackSettings(also_cited=2))
+    packed = render_context(hits)
     assert "(k0); also fact k1 (k1); also fact k2 (k2); and 6 more\n" in packed.text
     assert len(packed.left_out) == len(packed.items[0].also) == 8
 
@@ -255,10 +255,11 @@ def test_a_long_sentence_is_cut_after_a_word() -> None:
     assert re.search(r"\w+0x\d+ … \[1\]\n", packed.text)
 
 
-def test_a_few_words_of_a_long_text_are_not_worth_showing() -> None:
+def test_a_few_words_of_a_long_text_are_not_worth_showing(monkeypatch: pytest.MonkeyPatch) -> None:
     hits = [known("a", prose(0, 10)), known("b", prose(1, 30), 0.5)]
     assert reasons(hits, budget=150, count=words) == {"b": "budget"}
-    assert reasons(hits, budget=150, count=words, settings=PackSettings(useful_tokens=5)) == {}
+    monkeypatch.setattr("treering.render.budget.MIN_USEFUL_TOKENS", 5)
+    assert reasons(hits, budget=150, count=words) == {}
 
 
 def test_of_an_endless_text_only_the_beginning_is_read() -> None:

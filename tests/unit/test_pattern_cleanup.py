@@ -34,7 +34,7 @@ def test_two_wordings_of_one_lesson_are_alike_and_two_lessons_are_not() -> None:
                     content=template("Reproduce the bug", "Write a failing test", "Fix it"))  # fmt: skip
     other = pattern("c", name="Ask the owner", summary="Talk to whoever wrote the module", applicability=where,
                     content=template("Find the owner", "Ask what is meant"))  # fmt: skip
-    assert [each.pattern.id for each in most_similar(lesson, [lesson, again, other], SETTINGS)] == ["b"]
+    assert [each.pattern.id for each in most_similar(lesson, [lesson, again, other])] == ["b"]
 
 
 def test_the_same_steps_in_another_order_are_less_alike() -> None:
@@ -44,13 +44,13 @@ def test_the_same_steps_in_another_order_are_less_alike() -> None:
             (("plan", "build", "test"), ("plan", "build", "test"), ("test", "build", "plan"))
         )
     )
-    assert compare_outlines(one, same, SETTINGS).structure == 1.0
-    assert compare_outlines(one, turned, SETTINGS).structure == pytest.approx(3 / 7)
+    assert compare_outlines(one, same).structure == 1.0
+    assert compare_outlines(one, turned).structure == pytest.approx(3 / 7)
 
 
 def test_another_form_shares_no_structure() -> None:
     one, other = outline_of(pattern("a")), outline_of(pattern("b", content=template("one at a time")))
-    assert compare_outlines(one, other, SETTINGS).structure == 0.0
+    assert compare_outlines(one, other).structure == 0.0
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ import pytest
 from tests.samples import NOW, sample
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.patterns import Pattern
-from treering.core.settings.mining import MiningSettings
 from treering.core.settings.patterns import PatternSettings
 from treering.patterns.base_rates import base_rates_without
 from treering.patterns.mining.conformance import EpisodeReading, holds_in_order, match_episode
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.statistics import BaseRates, Tally
 from treering.patterns.validation import SessionCount
 
-MINING, SETTINGS = MiningSettings(), PatternSettings()
+MINING, SETTINGS = MiningLimits(), PatternSettings()
 
 
 def episode(*commands: str, **fields: Any) -> Episode:
@@ -88,20 +88,20 @@ def sessions(outcomes: str) -> tuple[SessionCount, ...]:
 
 def test_a_warning_is_held_against_how_often_tasks_fail() -> None:
     """Ninety of a hundred fixes succeeded; ten did what it warns of, and failed: without them all succeeded."""
-    everything = BaseRates({"fix": Tally(90.0, 100)}, SETTINGS)
+    everything = BaseRates({"fix": Tally(90.0, 100)})
     used, lost = sessions("S" * 10), {"fix": Tally(0.0, 10)}
-    warning = base_rates_without(routine("a", category="failure"), everything, lost, used, SETTINGS)
-    told = base_rates_without(routine("a", category="failure", metadata={}), everything, lost, used, SETTINGS)
+    warning = base_rates_without(routine("a", category="failure"), everything, lost, used)
+    told = base_rates_without(routine("a", category="failure", metadata={}), everything, lost, used)
     assert warning.of("fix").rate < 0.05
     assert told.of("fix").rate == pytest.approx(everything.without(lost).of("fix").rate)
-    helpful = base_rates_without(routine("a"), everything, lost, used, SETTINGS)
+    helpful = base_rates_without(routine("a"), everything, lost, used)
     assert helpful.of("fix").rate > 0.85
 
 
 def test_a_recovery_is_held_against_all_that_was_tried_and_a_saving_against_a_coin() -> None:
-    everything = BaseRates({"fix": Tally(99.0, 100)}, SETTINGS)
-    recovery = base_rates_without(routine("a", category="recovery"), everything, {}, sessions("SSF"), SETTINGS)
-    saving = base_rates_without(routine("a", category="optimisation"), everything, {}, sessions("SSF"), SETTINGS)
+    everything = BaseRates({"fix": Tally(99.0, 100)})
+    recovery = base_rates_without(routine("a", category="recovery"), everything, {}, sessions("SSF"))
+    saving = base_rates_without(routine("a", category="optimisation"), everything, {}, sessions("SSF"))
     assert 0.3 < recovery.of("fix").rate < 0.4
     assert saving.of("fix").rate == pytest.approx(0.5)
     for bases in (recovery, saving):

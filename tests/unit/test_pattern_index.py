@@ -8,7 +8,6 @@ import pytest
 from tests.samples import NOW, sample
 from treering.core.applicability import applies
 from treering.core.patterns import Applicability, Pattern
-from treering.core.settings.patterns import PatternSettings
 from treering.patterns.matching.index import PatternIndex
 
 TASK = {"task_type": "fix", "domain": "backend", "complexity": 0.4, "tools": ("Git",), "languages": ("go", "sql")}
@@ -149,4 +148,4 @@ def test_an_index_that_changes_leaves_the_old_one_alone() -> None:
 
 def test_an_empty_index_has_no_answer() -> None:
     assert PatternIndex().applicable(TASK) == []
-    assert PatternIndex().best(TASK, NOW, PatternSettings()) == []
+    assert PatternIndex().best(TASK, NOW) == []

@@ -12,16 +12,17 @@ from tests.samples import NOW
 from treering.core.conditions import explain, holds
 from treering.core.episodes import Episode, TraceEntry
 from treering.core.patterns import Heuristic, PatternCategory, Procedure, Template
-from treering.core.settings.mining import AdviceSettings, MiningSettings
+from treering.patterns.mining.advice_weights import AdviceWeights
 from treering.patterns.mining.candidates import mine
 from treering.patterns.mining.commands import command_head
 from treering.patterns.mining.costs import less_by_rank
 from treering.patterns.mining.findings import MinedPattern, Mining
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.mining.next_steps import next_steps
 from treering.patterns.mining.recoveries import AGAIN, failure_features
 from treering.patterns.mining.steps import coarser, levels_of, step_of
 
-FEW = MiningSettings(least_episodes=3, least_sessions=3, least_share=0)
+FEW = MiningLimits(least_episodes=3, least_sessions=3, least_share=0)
 Step = str | tuple[str, str]
 
 
@@ -352,8 +353,8 @@ def test_a_step_nobody_did_before_is_no_obstacle() -> None:
 
 def test_the_runs_own_steps_count_as_far_as_they_are_told_to() -> None:
     steps = entries(["edit", "commit", "edit", "commit", "edit", "commit", "edit"])
-    alone = AdviceSettings(own_following=0, own_use=0, own_new=0)
-    own = AdviceSettings(own_following=3, own_use=0)
+    alone = AdviceWeights(own_following=0, own_use=0, own_new=0)
+    own = AdviceWeights(own_following=3, own_use=0)
     assert next_steps(habits(), steps, advice=alone)[0].step == "test"
     assert next_steps(habits(), steps, advice=own)[0].step == "commit"
 
@@ -392,5 +393,5 @@ def test_what_only_this_run_did_can_be_advised() -> None:
     best = next_steps(habits(), steps)
     assert "yours" in {each.step for each in best}
     assert sum(each.share for each in next_steps(habits(), steps, limit=100)) == pytest.approx(1)
-    none = AdviceSettings(own_new=0)
+    none = AdviceWeights(own_new=0)
     assert "yours" not in {each.step for each in next_steps(habits(), steps, advice=none)}

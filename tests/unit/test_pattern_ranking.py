@@ -27,7 +27,7 @@ def test_the_score_is_the_sum_of_the_five_terms() -> None:
         usage_count=20,
         applicability={"problem_types": ["fix"], "domains": ["backend"]},
     )
-    (row,) = ranked([given], TASK, NOW, SETTINGS)
+    (row,) = ranked([given], TASK, NOW)
     expected = {
         "confidence": 0.4 * 0.8,
         "success": 0.3 * 0.9,
@@ -44,7 +44,7 @@ def test_the_score_is_the_sum_of_the_five_terms() -> None:
 
 
 def test_what_nobody_validated_or_tried_adds_nothing() -> None:
-    (row,) = ranked([pattern()], TASK, NOW, SETTINGS)
+    (row,) = ranked([pattern()], TASK, NOW)
     assert row.score == 0.0
     assert "never validated (+0.000)" in row.why
     assert "success rate unknown (+0.000)" in row.why
@@ -52,21 +52,21 @@ def test_what_nobody_validated_or_tried_adds_nothing() -> None:
 
 def test_use_counts_no_more_than_its_weight_and_the_future_no_more_than_today() -> None:
     tomorrow = {"last_validated_at": NOW + timedelta(days=1)}
-    (row,) = ranked([pattern(usage_count=10**12, evidence=tomorrow)], TASK, NOW, SETTINGS)
+    (row,) = ranked([pattern(usage_count=10**12, evidence=tomorrow)], TASK, NOW)
     assert row.terms["use"] == 0.15
     assert row.terms["recency"] == 0.1
 
 
 def test_of_the_same_score_the_smaller_id_comes_first() -> None:
-    rows = ranked([pattern(id) for id in "cadbe"], TASK, NOW, SETTINGS)
+    rows = ranked([pattern(id) for id in "cadbe"], TASK, NOW)
     assert [row.pattern.id for row in rows] == list("abcde")
 
 
 def test_five_are_suggested_unless_more_are_asked_for() -> None:
     many = [pattern(f"p{place}", evidence={"confidence": place / 10}) for place in range(9)]
-    assert [row.pattern.id for row in ranked(many, TASK, NOW, SETTINGS)] == ["p8", "p7", "p6", "p5", "p4"]
-    assert len(ranked(many, TASK, NOW, SETTINGS, limit=9)) == 9
-    assert ranked(many, TASK, NOW, SETTINGS, limit=0) == []
+    assert [row.pattern.id for row in ranked(many, TASK, NOW)] == ["p8", "p7", "p6", "p5", "p4"]
+    assert len(ranked(many, TASK, NOW, limit=9)) == 9
+    assert ranked(many, TASK, NOW, limit=0) == []
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def refined(*groups: list[dict[str, Any]]) -> Refinement:
         Application.make(id=str(i), pattern="p", at=NOW, **each)
         for i, each in enumerate(one for group in groups for one in group)
     ]
-    return refine(BEFORE, applications, SETTINGS, evidence=1)
+    return refine(BEFORE, applications, evidence=1)
 
 
 def added(found: Refinement) -> tuple[str, FieldTest]:
@@ -103,9 +103,9 @@ def test_what_was_forgotten_teaches_nothing() -> None:
 def test_what_is_parted_already_is_not_parted_again(value: str) -> None:
     told = [*seen(10, "SUCCESS", domain="web"), *seen(10, "FAILURE", domain="db")]
     applications = [Application.make(id=str(i), pattern="p", at=NOW, **each) for i, each in enumerate(told)]
-    assert refine(Applicability(), applications, SETTINGS, evidence=1).applicability is not None
+    assert refine(Applicability(), applications, evidence=1).applicability is not None
     known = Applicability(conditions=(FieldTest(field="domain", operator=Operator.EQ, value=value),))
-    assert refine(known, applications, SETTINGS, evidence=1).applicability is None
+    assert refine(known, applications, evidence=1).applicability is None
 
 
 def test_one_session_that_fails_a_hundred_times_is_one_failure() -> None:

@@ -11,6 +11,7 @@ from treering.core.errors import InvalidInput
 from treering.core.settings.patterns import PatternSettings
 from treering.patterns.base_rates import losses_of
 from treering.patterns.statistics import (
+    BASE_WEIGHT,
     BETS,
     BaseRates,
     Tally,
@@ -193,18 +194,18 @@ def test_bounds_hold_the_rate_between_them() -> None:
 
 
 def test_a_base_rate_rests_on_its_own_sessions_where_there_are_many() -> None:
-    rates = BaseRates({"fix": Tally(800.0, 1_000), "write": Tally(300.0, 1_000)}, SETTINGS)
+    rates = BaseRates({"fix": Tally(800.0, 1_000), "write": Tally(300.0, 1_000)})
     assert rates.of("fix").rate == pytest.approx(0.8, abs=0.01)
     assert 0.8 < rates.of("fix").upper < 0.83
     assert rates.overall == pytest.approx(0.55, abs=0.01)
 
 
 def test_where_there_are_few_it_lies_near_the_projects_and_its_bound_far_above() -> None:
-    rates = BaseRates({"fix": Tally(800.0, 1_000), "new": Tally(0.0, 2)}, SETTINGS)
+    rates = BaseRates({"fix": Tally(800.0, 1_000), "new": Tally(0.0, 2)})
     assert 0.5 < rates.of("new").rate < rates.overall
     assert rates.of("unseen").rate == pytest.approx(rates.overall)
     assert rates.of("unseen").upper > rates.overall + 0.1
-    assert BaseRates({}, SETTINGS).of(None).upper > 0.7
+    assert BaseRates({}).of(None).upper > 0.7
 
 
 def used(session: str, succeeded: bool, successes: int, n: int, episode: str = "") -> UsedEpisode:
@@ -212,10 +213,10 @@ def used(session: str, succeeded: bool, successes: int, n: int, episode: str = "
 
 
 def test_episodes_that_used_the_pattern_are_no_base() -> None:
-    everything = BaseRates({"fix": Tally(80.0, 100)}, SETTINGS)
+    everything = BaseRates({"fix": Tally(80.0, 100)})
     alone = [used(f"s{place}", True, 1, 1) for place in range(50)]
     assert everything.without(losses_of(alone)).of("fix").rate == pytest.approx(0.6, abs=0.01)
-    assert everything.without(losses_of(alone)).of("fix").n == pytest.approx(50 + SETTINGS.base_weight)
+    assert everything.without(losses_of(alone)).of("fix").n == pytest.approx(50 + BASE_WEIGHT)
 
 
 def test_a_session_keeps_the_share_of_its_other_episodes() -> None:

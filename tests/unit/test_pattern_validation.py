@@ -27,8 +27,8 @@ from treering.ports.patterns import SessionOutcomes
 SETTINGS = PatternSettings()
 CANDIDATE, VALIDATED = PatternStatus.CANDIDATE, PatternStatus.VALIDATED
 REVIEWED, DEPRECATED = PatternStatus.UNDER_REVIEW, PatternStatus.DEPRECATED
-HALF = BaseRates({"fix": Tally(5_000.0, 10_000)}, SETTINGS)
-EASY = BaseRates({"fix": Tally(8_500.0, 10_000)}, SETTINGS)
+HALF = BaseRates({"fix": Tally(5_000.0, 10_000)})
+EASY = BaseRates({"fix": Tally(8_500.0, 10_000)})
 DAY = timedelta(days=1)
 
 
@@ -103,15 +103,15 @@ def test_success_no_better_than_the_base_rate_of_the_task_is_no_success() -> Non
 
 def test_a_base_rate_that_rests_on_few_sessions_has_to_be_beaten_by_more() -> None:
     sessions = told("+" * 34 + "-" * 6)
-    few = BaseRates({"fix": Tally(3.0, 5)}, SETTINGS)
-    many = BaseRates({"fix": Tally(600.0, 1_000)}, SETTINGS)
+    few = BaseRates({"fix": Tally(3.0, 5)})
+    many = BaseRates({"fix": Tally(600.0, 1_000)})
     assert judged(sessions, bases=many).status is VALIDATED
     assert judged(sessions, bases=few).status is CANDIDATE
     assert judged(sessions, bases=few).null_rate > judged(sessions, bases=many).null_rate + 0.1
 
 
 def test_beating_a_low_base_rate_is_not_enough_where_a_coin_does_as_well() -> None:
-    hard = BaseRates({"fix": Tally(200.0, 1_000)}, SETTINGS)
+    hard = BaseRates({"fix": Tally(200.0, 1_000)})
     found = judged(told("+-" * 60), bases=hard)
     assert found.null_rate == 0.5
     assert found.status is not VALIDATED
@@ -119,7 +119,7 @@ def test_beating_a_low_base_rate_is_not_enough_where_a_coin_does_as_well() -> No
 
 def test_sessions_of_many_applications_do_not_make_an_idle_pattern_look_good() -> None:
     """Most of 9 tries at 0.7 succeed nine times in ten; that is no nine in ten of a pattern."""
-    bases = BaseRates({"fix": Tally(7_000.0, 10_000)}, SETTINGS)
+    bases = BaseRates({"fix": Tally(7_000.0, 10_000)})
     sessions = tuple(
         SessionCount(NOW - timedelta(hours=i), 6 + i % 2 * 2 - (i % 10 == 0) * 3, 0, 10, (("fix", 10),))
         for i in reversed(range(100))
@@ -206,7 +206,7 @@ def test_what_is_done_in_part_counts_half_for_the_rate_and_not_at_all_for_the_te
 
 
 def test_each_session_is_held_against_its_own_type_of_task() -> None:
-    bases = BaseRates({"easy": Tally(9_000.0, 10_000), "hard": Tally(3_000.0, 10_000)}, SETTINGS)
+    bases = BaseRates({"easy": Tally(9_000.0, 10_000), "hard": Tally(3_000.0, 10_000)})
     mixed = SessionCount(NOW, 3, 0, 4, (("easy", 3), ("hard", 1)))
     found = judged((mixed,) * 5, bases=bases)
     assert found.base_rate == pytest.approx(0.75, abs=0.01)
@@ -270,8 +270,8 @@ def test_each_condition_by_itself_keeps_a_pattern_from_being_validated(
 
 def test_the_e_value_is_that_of_the_higher_of_coin_and_bound() -> None:
     sessions = told("+" * 20 + "-" * 5)
-    hard = BaseRates({"fix": Tally(200.0, 1_000)}, SETTINGS)
-    few, many = (BaseRates({"fix": Tally(0.6 * n, n)}, SETTINGS) for n in (20, 100_000))
+    hard = BaseRates({"fix": Tally(200.0, 1_000)})
+    few, many = (BaseRates({"fix": Tally(0.6 * n, n)}) for n in (20, 100_000))
     coin = log_e_better([each.share for each in sessions], 0.5)
     assert judged(sessions, bases=hard).e_value == pytest.approx(e_value(coin))
     assert judged(sessions, bases=few).e_value < 0.7 * judged(sessions, bases=many).e_value

@@ -2,10 +2,9 @@
 
 import pytest
 
-from treering.core.settings import EpisodeSettings
-from treering.episodes.similar_failures import same_task
+from treering.episodes.similar_failures import SAME_TASK, same_task
 
-LEAST = EpisodeSettings().same_task
+LEAST = SAME_TASK
 
 
 @pytest.mark.parametrize(

@@ -99,10 +99,10 @@ def test_an_unknown_zone_is_refused_with_advice() -> None:
 
 @pytest.mark.parametrize("cron", ["at night", "0 25 * * *", "0 3 * *", "0 0 3 * * *", "0 0 30 2 *", "@daily"])
 def test_settings_refuse_what_is_no_schedule(cron: str) -> None:
-    with pytest.raises(InvalidInput, match=r"upkeep.nightly: .* is not a schedule.* write five fields"):
-        Settings.make(upkeep={"nightly": cron})
+    with pytest.raises(InvalidInput, match=r"maintenance.nightly: .* is not a schedule.* write five fields"):
+        Settings.make(maintenance={"nightly": cron})
 
 
 def test_settings_take_any_schedule_or_none() -> None:
-    found = Settings.make(upkeep={"nightly": "", "weekly": "*/15 2-4 * * 1-5"}).upkeep
+    found = Settings.make(maintenance={"nightly": "", "weekly": "*/15 2-4 * * 1-5"}).maintenance
     assert (found.nightly, found.weekly) == ("", "*/15 2-4 * * 1-5")

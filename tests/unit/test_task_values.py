@@ -5,7 +5,7 @@ import json
 import pytest
 
 from treering.core.errors import InvalidInput
-from treering.core.settings import WorkingSettings
+from treering.core.settings import TaskSettings
 from treering.core.tokens import estimate_tokens
 from treering.task.blocks import escaped
 from treering.task.content import content_of, extract_of, without_encoded_secrets
@@ -66,14 +66,14 @@ def test_an_extract_is_one_line_of_the_beginning_and_the_end() -> None:
 
 @pytest.mark.parametrize("total", [1_000, 7_777, 20_000, 100_000])
 def test_sections_move_with_the_total_and_never_exceed_it(total: int) -> None:
-    shares = budgets(WorkingSettings(total=total))
+    shares = budgets(TaskSettings(total=total))
     assert sum(shares.values()) <= total
     assert shares[Section.RESULTS] == 8_000 * total // 20_000
 
 
 def test_the_default_sections_are_those_of_the_requirement() -> None:
     expected = {"system": 2_000, "task": 5_000, "execution": 3_000, "results": 8_000, "retrieved": 2_000}
-    assert {section.value: budget for section, budget in budgets(WorkingSettings()).items()} == expected
+    assert {section.value: budget for section, budget in budgets(TaskSettings()).items()} == expected
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def tight(open_engine: Callable[..., Memory]) -> Memory:
 
 
 def small(total: int, **working: Any) -> Settings:
-    return Settings.make(working={"total": total, **working})
+    return Settings.make(task={"total": total, **working})
 
 
 def same(one: Snapshot, other: Snapshot) -> bool:

@@ -15,6 +15,7 @@ from treering.code.graph.cycles import CycleLevel
 from treering.code.graph.limits import CAP, FLOW_DEPTH
 from treering.code.index.project import IndexedProject
 from treering.code.index.report import IndexPhase, IndexProgress, IndexReport, ignore_progress
+from treering.code.limits import HISTORY_LIMITS
 from treering.code.live.current import CurrentGraph
 from treering.code.live.path_names import NodeName, from_root, needs_root
 from treering.code.status import CodeStatus, status_of
@@ -42,9 +43,13 @@ if TYPE_CHECKING:
     from treering.code.scip.merge import ScipFile
     from treering.code.sources import CodeSources
     from treering.core.scope import Scope
-    from treering.core.settings import IndexSettings
+    from treering.core.settings import CodeSettings
     from treering.ports.clock import Clock
     from treering.ports.store import Store
+
+COMMIT_SECONDS = 5.0  # a watcher asks git for new commits this often; it takes a hundredth of a second
+
+MAX_LINKED_MEMORIES = 20  # records about the files that a change reaches
 
 
 class Code:
@@ -60,7 +65,7 @@ class Code:
         scope: Scope,
         store: Store,
         clock: Clock,
-        settings: IndexSettings,
+        settings: CodeSettings,
         sources: CodeSources,
         *,
         location_search: LocationSearch,
@@ -78,7 +83,7 @@ class Code:
         from treering.code.history.stored_history import CoChangeHistory
 
         repository = self._sources.repository
-        return CoChangeHistory(self._scope, self._store, self._clock, self._settings.history, repository)
+        return CoChangeHistory(self._scope, self._store, self._clock, HISTORY_LIMITS, repository)
 
     # Indexing
 
@@ -173,7 +178,7 @@ class Code:
             begin_history()
             return done.complete
 
-        pause = self._settings.history.look_seconds
+        pause = COMMIT_SECONDS
         commits = follow_history(self._history, root, stop, pause, on_history) if history else nullcontext(do_nothing)
         try:
             with commits as begin_history:
@@ -198,7 +203,7 @@ class Code:
     def status(self) -> CodeStatus:
         """Status of the index. Raises `NotFound` if nothing is indexed."""
         with self._project.reading() as index:
-            found = status_of(index, self._project.ended, self._project.settings.chunks)
+            found = status_of(index, self._project.ended)
         if found is None:
             raise NotFound(f"no code is indexed in project {self._scope.project!r}; run `treering index`")
         return found
@@ -259,7 +264,7 @@ class Code:
         graph, target = self._resolve(node)
         found = target.annotate(graph.impact(target.id, depth=depth, cap=cap, min_confidence=min_confidence))
         with self._store.reading(self._scope, self._clock()) as tx:
-            return with_memories(tx, found, self._settings.linked_memories)
+            return with_memories(tx, found, MAX_LINKED_MEMORIES)
 
     def dependencies(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0

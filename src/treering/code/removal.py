@@ -23,7 +23,7 @@ def forget_code(project: IndexedProject) -> CodeStatus:
     with project.store.transaction(project.scope, project.clock()) as tx:
         index = tx.code
         project.take_lease(index)
-        found = status_of(index, project.ended, project.settings.chunks)
+        found = status_of(index, project.ended)
         state, history = index.state(), tx.code_history.state()
         if found is None and history is not None:
             found = CodeStatus(history.root, complete=False, totals=CodeTotals(), skipped={})

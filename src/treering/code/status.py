@@ -17,7 +17,6 @@ from treering.ports.processes import ProcessEnded, WriterProcess
 from treering.ports.store import Check
 
 if TYPE_CHECKING:
-    from treering.core.settings import ChunkSettings
     from treering.ports.code import CodeIndex, CodeTotals
 
 _CONTINUE_HINT = "run `treering index` to continue"
@@ -75,7 +74,7 @@ class CodeStatus:
         return {**asdict(self), "current": self.current}
 
 
-def status_of(index: CodeIndex, ended: ProcessEnded, chunks: ChunkSettings) -> CodeStatus | None:
+def status_of(index: CodeIndex, ended: ProcessEnded) -> CodeStatus | None:
     """The status, or None if nothing is indexed."""
     state = index.state()
     if state is None or not state.root:
@@ -92,7 +91,7 @@ def status_of(index: CodeIndex, ended: ProcessEnded, chunks: ChunkSettings) -> C
         state.complete,
         index.totals(),
         report.get("skipped", {}),
-        state.version != reading_version(chunks),
+        state.version != reading_version(),
         writer_name,
         tuple(each for each in added if scip_edges or not each.edges),
         scip_edges,

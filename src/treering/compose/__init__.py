@@ -26,9 +26,9 @@ from treering.compose.locations import (
 from treering.compose.plug_ins import PLUG_INS, load_plug_ins
 from treering.compose.preload import preload_modules
 from treering.compose.services import Services
+from treering.compose.settings import LoadedSettings, Origin, load_settings, report_ignored
 from treering.compose.stores import data_directory, new_id, now, open_store, salvage
 from treering.compose.unopened import unopened_report
-from treering.core.model_choice import from_environment
 from treering.core.redaction import refuse_secret
 from treering.core.scope import Scope
 from treering.core.settings import Settings
@@ -47,12 +47,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PLUG_INS",
+    "LoadedSettings",
+    "Origin",
     "current_project",
     "data_directory",
     "embedded_path",
     "keep_in_data_folder",
     "keep_in_project",
     "load_plug_ins",
+    "load_settings",
     "location_status",
     "may_be_renamed",
     "new_id",
@@ -91,7 +94,9 @@ def open(
     neither a path nor a project is named, here or in the environment.
     """
     load_plug_ins()
-    chosen = from_environment(settings or Settings.defaults(), os.environ)
+    loaded = load_settings(settings, repository=repository)
+    report_ignored(loaded)
+    chosen = loaded.settings
     _check_schedule(chosen)
     if chosen.store.vectors_only:
         # Names found in a text are part of that text.
@@ -119,7 +124,7 @@ def open(
     if wanted and not store.read_only:
         from treering.compose import workers as workers_module
 
-        thread = workers_module.background(scope, store, make_workers, chosen.upkeep, stop)
+        thread = workers_module.background(scope, store, make_workers, chosen.maintenance, stop)
     services = Services(
         scope=scope,
         settings=chosen,
@@ -185,14 +190,14 @@ def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Maintena
 
 def _check_schedule(settings: Settings) -> None:
     """`InvalidInput` for an unknown time zone or stage: raised here, because maintenance is loaded later."""
-    if settings.upkeep.by_hand:
+    if settings.maintenance.by_hand:
         from treering.maintenance.stages import check_stages
 
-        check_stages(settings.upkeep.by_hand)
-    if settings.upkeep.timezone:
+        check_stages(settings.maintenance.by_hand)
+    if settings.maintenance.timezone:
         from treering.maintenance.schedule import zone_named
 
-        zone_named(settings.upkeep.timezone)
+        zone_named(settings.maintenance.timezone)
 
 
 def _models(settings: Settings) -> Models:

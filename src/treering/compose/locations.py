@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.compose.plug_ins import load_plug_ins
+from treering.compose.settings import load_settings
 from treering.compose.stores import SQLITE, data_directory, file_of, now, open_store
 from treering.core.errors import TreeringError
-from treering.core.model_choice import from_environment
 from treering.core.settings import Settings
 from treering.location.choice import MemoryLocation, file_at, own_file
 from treering.location.lock import location_lock
@@ -137,7 +137,7 @@ def _set_location(place: MemoryLocation, root: Path) -> Path:
     from treering.location.move import StoreOpeners, set_location
 
     load_plug_ins()
-    settings = from_environment(Settings(), os.environ)
+    settings = load_settings(repository=root).settings
     blobs = os.environ.get("TREERING_BLOBS")
 
     def shared(file: Path) -> Store:

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from treering.search.code_hits import CodeRequest, FoundCode
     from treering.task.factory import TaskServices
 
+CLOSE_SECONDS = 1.0  # time to store counts and vectors of reads on close; both can be made again
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -136,11 +138,11 @@ class Services:
 
     @cached_property
     def episode_operations(self) -> EpisodeOperations:
-        from treering.episodes.cache import EpisodeCache
+        from treering.episodes.cache import MAX_CACHED_EPISODES, EpisodeCache
         from treering.episodes.operations import EpisodeOperations
         from treering.knowledge.removal.episodes import purge_deleted
 
-        cache = EpisodeCache(self.settings.episodes.cache)
+        cache = EpisodeCache(MAX_CACHED_EPISODES)
         made = EpisodeOperations(
             self.scope, self.store, self.clock, self.new_id, self.settings, self.models, cache, purge_deleted
         )
@@ -180,9 +182,7 @@ class Services:
 
         work = ChunkEmbedding(self.scope, self.store, self.clock, self.settings)
         search = LocationSearch(work, self.models, self.new_id, may_leave)
-        made = Code(
-            self.scope, self.store, self.clock, self.settings.index, self.code_sources(), location_search=search
-        )
+        made = Code(self.scope, self.store, self.clock, self.settings.code, self.code_sources(), location_search=search)
         self._flushes.append(made.store_vectors)
         return made
 
@@ -329,9 +329,9 @@ class Services:
         """Status of the code index; None if nothing is indexed. Does not load the code graph, which takes long."""
         from treering.code.status import status_of
 
-        ended, chunks = self.code_sources().ended, self.settings.index.chunks
+        ended = self.code_sources().ended
         with self.store.reading(self.scope, self.clock()) as tx:
-            return status_of(tx.code, ended, chunks)
+            return status_of(tx.code, ended)
 
     def _code_checks(self) -> tuple[Check, ...]:
         """The doctor's check of the code index; none if nothing is indexed."""
@@ -359,7 +359,7 @@ class Services:
                 self.background.close()
             # Best effort: everything kept only in memory can be computed again.
             with suppress(StoreError, ModelUnavailable):
-                self._flush(self.settings.store.closing_seconds)
+                self._flush(CLOSE_SECONDS)
 
     def _flush(self, seconds: float) -> None:
         for flush in self._flushes:
@@ -389,5 +389,5 @@ class Services:
             read = [each for of in (tx.knowledge, tx.turns, tx.episodes) for each in of.readable(retrieved)]
         given: Mapping[str, Any] = {"taint": inherited_taint(match.value for match in read), **fields}
         episode = self.episodes.add(**given)
-        learn_from_task(self.scope, self.store, self.clock(), self.new_id, episode, settings=self.settings)
+        learn_from_task(self.scope, self.store, self.clock(), self.new_id, episode)
         return episode

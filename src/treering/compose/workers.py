@@ -18,13 +18,15 @@ from treering.jobs.worker import Handler, JobLease, Worker
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
-    from treering.core.settings import Settings, UpkeepSettings
+    from treering.core.settings import MaintenanceSettings, Settings
     from treering.jobs.stage import StageRun
     from treering.maintenance.api import Maintenance
     from treering.maintenance.background import Background
     from treering.ports.clock import Clock
     from treering.ports.models import Models
     from treering.ports.store import Store
+
+IDLE_SECONDS = 5.0  # the background thread waits this long for more work: an agent's next step comes sooner
 
 
 def workers(
@@ -45,8 +47,10 @@ def workers(
     from treering.maintenance.stages import nightly
 
     name = f"{socket.gethostname()}:{os.getpid()}"
-    stages = nightly(settings.upkeep, staleness=partial(_mark_stale, root), vectors=_make_vectors, report=_count_health)
-    zone = zone_named(settings.upkeep.timezone)
+    stages = nightly(
+        settings.maintenance, staleness=partial(_mark_stale, root), vectors=_make_vectors, report=_count_health
+    )
+    zone = zone_named(settings.maintenance.timezone)
     runner = StageRunner(store, stages, settings, models, clock, new_id, name, stop, zone)
     handlers = {**_handlers(store, models, settings, clock, stop), MAINTAIN: runner.run_job}
 
@@ -58,18 +62,19 @@ def background(
     scope: Scope,
     store: Store,
     make_workers: Callable[[Store], tuple[Worker, Maintenance]],
-    times: UpkeepSettings,
+    times: MaintenanceSettings,
     stop: threading.Event,
 ) -> Background:
     """A thread that starts when this store has queued a job, and runs a worker on the store."""
     from treering.maintenance.background import Background, TransactionGate
+    from treering.maintenance.schedule import SCHEDULE_SECONDS
 
     gate = TransactionGate()
 
     def work() -> None:
         worker, maintenance = make_workers(gate.guarding(store))
         look = partial(maintenance.try_queue_due, thread.record_error)
-        worker.run_forever(scope, look, every=times.look_seconds, idle=times.idle_seconds, pause=thread.pause)
+        worker.run_forever(scope, look, every=SCHEDULE_SECONDS, idle=IDLE_SECONDS, pause=thread.pause)
 
     thread = Background(work, stop, gate, times.close_seconds)
     store.on_queued = thread.wake

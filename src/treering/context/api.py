@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from treering.search.answer import Answer, Hit
     from treering.search.api import SearchOptions
 
+MAX_RESULTS = 30  # results considered for a context, times the types of a phase: more than fit into the largest budget
+
 
 @dataclass(frozen=True)
 class ContextBuilder:
@@ -64,8 +66,8 @@ class ContextBuilder:
         narrowed = any(options.get(name) for name in ("where", "as_of", "precise")) or knowledge != ALL_KNOWLEDGE
         named_phase = None if phase is None else Phase.named(phase)
         # Enough candidates for the share of each type: the types that the phase prefers would fill the first results.
-        results = self.settings.pack.results * (len(PHASE_SHARES[named_phase]) if named_phase else 1)
-        defaults = {"limit": min(results, self.settings.recall.limit_max), "thorough": False, "code": False}
+        results = MAX_RESULTS * (len(PHASE_SHARES[named_phase]) if named_phase else 1)
+        defaults = {"limit": min(results, self.settings.search.limit_max), "thorough": False, "code": False}
         chosen = dict(options) if session is None else without_session(options, session)
         answer = self.search(query, phase=phase, tainted=tainted, note_access=False, **{**defaults, **chosen})
         # No reflection for historical or turns-only searches: it describes the present.
@@ -74,7 +76,7 @@ class ContextBuilder:
             answer.hits,
             phase=named_phase,
             budget=budget,
-            settings=self.settings.pack,
+            settings=self.settings.context,
             reflection=latest_reflection(self.scope, self.store, self.clock(), tainted=tainted) if reflects else None,
             rules=self._rules(options.get("files", ()), named_phase, session) if rules and not narrowed else (),
         )

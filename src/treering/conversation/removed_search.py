@@ -27,7 +27,7 @@ class RemovedSearch:
         if not ids:
             return RemovedMatches(())
         where = TurnFilter(sessions=(session,), ids=tuple(ids) if len(ids) <= LABELS else ())
-        candidates = limit if where.ids else max(limit, self.settings.recall.candidates)
+        candidates = limit if where.ids else max(limit, self.settings.search.candidates)
         answer = self.search(query, knowledge=None, turns=where, limit=candidates, thorough=False)
         wanted = frozenset(ids)
         turns = [hit.record for hit in answer if isinstance(hit.record, Turn) and hit.id in wanted]

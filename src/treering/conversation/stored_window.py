@@ -23,6 +23,9 @@ from treering.ports.clock import Clock, NewId
 from treering.ports.store import Store
 from treering.render.token_counts import Meter
 
+FADING_MESSAGES = 1_000.0  # after so many messages the value of a unit has faded to a third (`bench/replay.py`)
+MAX_REPORTED_COUNTS = 8  # the provider's own token counts kept to correct an estimate
+
 _MIN_SCALE = 0.85
 """Estimates are never further above the truth; a lower report must have left out cached tokens."""
 _RETRIES = 5
@@ -189,7 +192,7 @@ class StoredWindow:
 
     def report(self, ratio: float) -> None:
         """Store the ratio of the provider's count to ours."""
-        limit = self._settings.reports
+        limit = MAX_REPORTED_COUNTS
         self._changed(lambda state: state.replace(reported=(*state.reported, ratio)[-limit:]))
 
     def _removal_reasons(self, room: int, limit: int, strategy: Strategy) -> dict[int, str]:
@@ -209,7 +212,7 @@ class StoredWindow:
             marker=self._marker_size,
             protection=self.protection,
             strategy=strategy,
-            fading=self._settings.fading_messages,
+            fading=FADING_MESSAGES,
         )
 
     def _without(self, state: ContextState, reasons: dict[int, str], trigger: str) -> ContextState:

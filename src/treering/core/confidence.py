@@ -7,9 +7,13 @@ from math import log1p, log2, prod
 from types import MappingProxyType
 
 from treering.core.payloads import Stated, knowledge_types
+from treering.core.propagation import PROPAGATION, Propagation
 from treering.core.records import Knowledge, RelationKind, Source
-from treering.core.settings import RelationSettings, TrustSettings
+from treering.core.settings import TrustSettings
 from treering.core.statements import ATTRIBUTES
+
+REVIEW_FACTOR = 0.9  # share of its confidence that a record keeps while it waits for review
+EXPIRED_FACTOR = 0.1  # what is no longer true still answers what used to be, below whatever holds now
 
 _DAY = timedelta(days=1)
 # Past this many uses another one says nothing new.
@@ -91,8 +95,8 @@ def _doubts(record: Knowledge, now: datetime, settings: TrustSettings) -> Iterat
     """What each open doubt leaves of the confidence. A person's word lifts the doubt about where a record came from."""
     open_doubts = (
         (_has_passed(record.stale_at, now), settings.stale_factor),
-        (_has_passed(record.valid_until, now), settings.expired_factor),
-        (record.needs_review and not record.tainted, settings.review_factor),
+        (_has_passed(record.valid_until, now), EXPIRED_FACTOR),
+        (record.needs_review and not record.tainted, REVIEW_FACTOR),
         (record.tainted and not record.user_verified, settings.tainted_factor),
     )
     return (factor for is_open, factor in open_doubts if is_open)
@@ -103,7 +107,7 @@ def _has_passed(moment: datetime | None, now: datetime) -> bool:
 
 
 def spread(
-    id: str, change: float, records: Mapping[str, Knowledge], settings: RelationSettings
+    id: str, change: float, records: Mapping[str, Knowledge], rules: Propagation = PROPAGATION
 ) -> Mapping[str, tuple[float, str]]:
     """The new confidence of whatever a change of `id` reaches among `records`, each with the record it came from.
 
@@ -113,26 +117,26 @@ def spread(
     """
     reached, changed = {id}, dict[str, tuple[float, str]]()
     travelling = {id: change}
-    for _ in range(settings.depth):
+    for _ in range(rules.depth):
         arriving: dict[str, list[tuple[float, str]]] = defaultdict(list)
         for origin in sorted(travelling):
-            for target, share in _passed_on(origin, travelling[origin], records, settings):
+            for target, share in _passed_on(origin, travelling[origin], records, rules):
                 if target not in reached and target in records and _yields(records[target]):
                     arriving[target].append((share, origin))
         travelling = {}
         for target, shares in arriving.items():
             strongest, origin = min(shares, key=lambda each: (-abs(each[0]), each))
             before = records[target].confidence
-            after = _within(before + strongest, before, settings)
-            if abs(after - before) > settings.least:
+            after = _within(before + strongest, before, rules)
+            if abs(after - before) > rules.least:
                 changed[target] = after, origin
                 travelling[target] = after - before
         reached |= arriving.keys()
     return changed
 
 
-def _within(wanted: float, before: float, settings: RelationSettings) -> float:
-    return min(max(wanted, 0.0), max(before, settings.ceiling))
+def _within(wanted: float, before: float, rules: Propagation) -> float:
+    return min(max(wanted, 0.0), max(before, rules.ceiling))
 
 
 def _yields(record: Knowledge) -> bool:
@@ -140,7 +144,7 @@ def _yields(record: Knowledge) -> bool:
 
 
 def _passed_on(
-    origin: str, change: float, records: Mapping[str, Knowledge], settings: RelationSettings
+    origin: str, change: float, records: Mapping[str, Knowledge], rules: Propagation
 ) -> Iterator[tuple[str, float]]:
     """What a change of `origin` means for each record that it is related to."""
     for id, record in records.items():
@@ -152,5 +156,5 @@ def _passed_on(
                 continue
             if relation.kind is RelationKind.SUPERSEDES and change < 0:
                 continue
-            factor: float = getattr(settings, relation.kind.value)
+            factor: float = getattr(rules, relation.kind.value)
             yield relation.record if forwards else id, change * factor * relation.confidence

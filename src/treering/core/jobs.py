@@ -9,6 +9,8 @@ from pydantic import Field
 from treering.core.turns import Session
 from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Label, Record, Text
 
+MAX_BACKOFF_SECONDS = 3600.0  # a service that was down is tried again within the hour
+
 EMBED = "embed"
 """The kind of job that makes vectors."""
 EMBED_CODE = "embed_code"

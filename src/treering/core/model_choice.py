@@ -1,43 +1,36 @@
 """Models named in the environment: `ollama:nomic-embed-text`, `openai:text-embedding-3-small`, `cohere:rerank-v3.5`…"""
 
-from collections.abc import Mapping
-from typing import TypeVar
-
-from treering.core.errors import InvalidInput
-from treering.core.settings import EmbedderSettings, RerankerSettings, Settings, WriterSettings
-
-S = TypeVar("S", EmbedderSettings, RerankerSettings, WriterSettings)
-
-_VARIABLES = ("TREERING_EMBEDDER", "TREERING_RERANKER", "TREERING_WRITER", "TREERING_TEST_SYNCHRONOUS")
+from collections.abc import Callable, Mapping
 
 
-def from_environment(settings: Settings, environment: Mapping[str, str]) -> Settings:
-    """The settings, where they are silent with what TREERING_EMBEDDER, _RERANKER and _WRITER (each with _URL) say.
-
-    TREERING_TEST_SYNCHRONOUS=off turns `store.synchronous` off.
-    """
-    if not any(environment.get(name) for name in _VARIABLES):
-        return settings
-    embedder, reranker, writer, store = settings.embedder, settings.reranker, settings.writer, settings.store
-    if environment.get("TREERING_TEST_SYNCHRONOUS") == "off":
-        store = store.replace(synchronous="off")
-    if embedder == EmbedderSettings() and (named := environment.get("TREERING_EMBEDDER")):
-        provider, _, model = named.partition(":")
-        embedder = _made(EmbedderSettings, "TREERING_EMBEDDER", environment, provider=provider, model=model)
-    if reranker == RerankerSettings() and (named := environment.get("TREERING_RERANKER")):
-        provider, _, model = named.partition(":")
-        place = {"directory": model} if provider == "local" else {"model": model}
-        reranker = _made(RerankerSettings, "TREERING_RERANKER", environment, provider=provider, **place)
-    if writer == WriterSettings() and (named := environment.get("TREERING_WRITER")):
-        # Other names have colons of their own: "qwen3:8b".
-        model = named.removeprefix("anthropic:")
-        provider = "openai" if model == named else "anthropic"
-        writer = _made(WriterSettings, "TREERING_WRITER", environment, provider=provider, model=model)
-    return settings.replace(embedder=embedder, reranker=reranker, writer=writer, store=store)
+def _embedder(named: str) -> dict[str, str]:
+    provider, _, model = named.partition(":")
+    return {"provider": provider, "model": model}
 
 
-def _made(kind: type[S], variable: str, environment: Mapping[str, str], **fields: str) -> S:
-    try:
-        return kind.make(**fields, url=environment.get(f"{variable}_URL", ""))
-    except InvalidInput as exc:
-        raise InvalidInput(f"{variable}: {exc}") from exc
+def _reranker(named: str) -> dict[str, str]:
+    provider, _, model = named.partition(":")
+    return {"provider": provider, "directory" if provider == "local" else "model": model}
+
+
+def _writer(named: str) -> dict[str, str]:
+    # Other names have colons of their own: "qwen3:8b".
+    model = named.removeprefix("anthropic:")
+    return {"provider": "openai" if model == named else "anthropic", "model": model}
+
+
+_VARIABLES: Mapping[str, tuple[str, Callable[[str], dict[str, str]]]] = {
+    "embedder": ("TREERING_EMBEDDER", _embedder),
+    "reranker": ("TREERING_RERANKER", _reranker),
+    "writer": ("TREERING_WRITER", _writer),
+}
+
+
+def models_in(environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Settings by name, each with its variable and value: TREERING_EMBEDDER, _RERANKER and _WRITER, each with _URL."""
+    found: dict[str, tuple[str, str]] = {}
+    for section, (variable, read) in _VARIABLES.items():
+        if named := environment.get(variable):
+            fields = {**read(named), "url": environment.get(f"{variable}_URL", "")}
+            found |= {f"{section}.{name}": (variable, value) for name, value in fields.items()}
+    return found

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
+BM25_K1 = 0.9  # how soon another occurrence of a word stops counting; fitted on public conversations
+BM25_B = 0.4  # how much length counts against a text; fitted on public conversations
+
 
 @dataclass(frozen=True, slots=True)
 class BM25:

@@ -19,9 +19,9 @@ from treering.entities.extraction.mentions import EntityMention
 from treering.entities.extraction.providers import Readers, accurate_readers
 from treering.entities.extraction.rules import FAST, ExtractionStrategy, extract
 from treering.entities.groups import checked_name, with_mentions
-from treering.entities.link_jobs import link_new
+from treering.entities.link_jobs import LINK_SECONDS, MAX_READ_CHARACTERS, link_new
 from treering.entities.links import CLAIM
-from treering.entities.profiles import Profile, profile
+from treering.entities.profiles import MAX_SUGGESTIONS, Profile, profile
 from treering.entities.registry import register_of
 from treering.ports.clock import Clock, NewId
 from treering.ports.models import Models
@@ -122,7 +122,7 @@ class Entities:
         """Undo the last of these changes; returns the restored entities."""
 
         def undo(tx: Transaction) -> tuple[Entity, ...]:
-            changed = merging.undo(tx, name, nearest=self.settings.entities.nearest)
+            changed = merging.undo(tx, name, nearest=MAX_SUGGESTIONS)
             ids = [record.id for record in changed if isinstance(record, Entity)]
             now = tx.entities.get_many(ids)
             return tuple(now[id] for id in ids if id in now)
@@ -136,8 +136,8 @@ class Entities:
         except ValueError:
             raise InvalidInput(f"{strategy!r} is not a strategy; use one of {', '.join(ExtractionStrategy)}") from None
         limits = self.settings.entities
-        found = accurate_readers(self.models, limits) if chosen is ExtractionStrategy.ACCURATE else Readers(FAST)
-        mentions = extract(text, found.readers, limit=limits.most_mentions, max_characters=limits.read_characters)
+        found = accurate_readers(self.models) if chosen is ExtractionStrategy.ACCURATE else Readers(FAST)
+        mentions = extract(text, found.readers, limit=limits.most_mentions, max_characters=MAX_READ_CHARACTERS)
         return ExtractionResult(mentions, dict(found.missing))
 
     def _mark_explicit(
@@ -149,13 +149,13 @@ class Entities:
             return stored
         if not stored.explicit or (kind is not None and stored.kind is not kind):
             stored = tx.entities.update(stored.replace(explicit=True, taint=None, kind=kind or stored.kind))
-        near = self.settings.entities.nearest
+        near = MAX_SUGGESTIONS
         return merging.alias(tx, stored.id, aliases, nearest=near) if aliases else stored
 
     def _link_new_records(self, *, reading: bool = True) -> None:
         """Link new records for at most `slice_seconds`, including waits for another writer if `reading`."""
         limits = self.settings.entities
-        until = monotonic() + limits.slice_seconds
+        until = monotonic() + LINK_SECONDS
         with suppress(StoreError if reading else StoreReadOnly):
             link_new(
                 self.scope,
@@ -164,12 +164,12 @@ class Entities:
                 limits,
                 self.new_id,
                 between=lambda: monotonic() < until,
-                max_wait=limits.slice_seconds if reading else None,
+                max_wait=LINK_SECONDS if reading else None,
             )
 
     def _change(self, change: Callable[[Transaction, int], Entity]) -> Entity:
         self._link_new_records(reading=False)
-        return self._write(lambda tx: change(tx, self.settings.entities.nearest))
+        return self._write(lambda tx: change(tx, MAX_SUGGESTIONS))
 
     def _write(self, work: Callable[[Transaction], T]) -> T:
         def claimed(tx: Transaction) -> T:

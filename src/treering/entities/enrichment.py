@@ -8,13 +8,15 @@ from treering.core.queries import EntityLinkFilter
 from treering.core.scope import Visibility
 from treering.core.values import Record
 from treering.entities.extraction.providers import Readers, accurate_readers
-from treering.entities.link_jobs import LINKED, link_new, record_mentions, records_of, unchanged
+from treering.entities.link_jobs import BATCH_RECORDS, LINKED, link_new, record_mentions, records_of, unchanged
 from treering.entities.links import CLAIM, link_records
 from treering.entities.read_marks import ReadMark
 from treering.jobs.stage import StageRun
 from treering.ports.index import DocumentRef
 from treering.ports.store import Transaction
 from treering.prompts.token_budget import metered_writer
+
+FEW_NAMES = 2  # a record with so few names may have more that rules do not see: it is read again at night
 
 ENRICHED = "entities enriched"
 """Read mark of records that were read again."""
@@ -35,7 +37,7 @@ def enrich_entities(run: StageRun) -> None:
         for owner in ("", principal):
             _link_strays(run, ReadMark(STRAYS, owner))
     metered = partial(metered_writer, run.models, run.store, run.scope, run.now, run.settings)
-    found = accurate_readers(run.models, run.settings.entities, metered)
+    found = accurate_readers(run.models, metered)
     shared = found.without_model() if run.settings.learn.model == "off" else found
     private = found.without_model()
     left = _enrich(run, ReadMark(ENRICHED), shared, _read_limit(run, shared))
@@ -55,7 +57,7 @@ def _link_strays(run: StageRun, mark: ReadMark) -> None:
         with run.store.transaction(run.scope, run.now) as tx:
             tx.claim(CLAIM)
             linked = ReadMark(LINKED, mark.owner).read(tx)
-            listed = tx.documents.after(mark.read(tx), owner=mark.owner, limit=settings.batch)
+            listed = tx.documents.after(mark.read(tx), owner=mark.owner, limit=BATCH_RECORDS)
             documents = [document for document in listed if document.number <= linked]
             if not documents:
                 return
@@ -73,7 +75,7 @@ def _enrich(run: StageRun, mark: ReadMark, found: Readers, limit: int) -> int:
     passed = None
     for document in (each for each in listed if each.number <= linked):
         with run.store.reading(run.scope, run.now) as tx:
-            record = _worth_reading(tx, document, found, run.settings.entities.few)
+            record = _worth_reading(tx, document, found, FEW_NAMES)
         if record is None:
             passed = document
             continue

@@ -25,6 +25,10 @@ from treering.ports.clock import Clock, NewId
 from treering.ports.index import DocumentRef
 from treering.ports.store import Store, Transaction
 
+MAX_READ_CHARACTERS = 20_000  # text after this is data; names in it are found by their words
+BATCH_RECORDS = 200  # records linked between two commits: the most that a crash costs
+LINK_SECONDS = 1.0  # a job links this long before other jobs have their turn: `settle` keeps its deadline
+
 KINDS = ("knowledge", "turn", "episode")
 """Kinds of records that are linked to entities."""
 LINKED = "entities linked"
@@ -42,7 +46,7 @@ def queue_linking(tx: Transaction, now: datetime, new_id: NewId) -> bool:
 def do_linking(scope: Scope, store: Store, job: Job, clock: Clock, *, settings: Settings, new_id: NewId) -> None:
     """Link new shared records, then those of the job's principal, for some seconds; the rest is queued again."""
     own = Scope(tenant=scope.tenant, project=scope.project, principal=job.payload["principal"])
-    until, lease = monotonic() + settings.entities.slice_seconds, timedelta(seconds=settings.jobs.lease_seconds)
+    until, lease = monotonic() + LINK_SECONDS, timedelta(seconds=settings.jobs.lease_seconds)
 
     def keep_alive() -> bool:
         with store.transaction(scope, clock()) as tx:
@@ -62,14 +66,19 @@ def link_new(
     *,
     between: Callable[[], bool] = lambda: True,
     max_wait: float | None = None,
+    batch: int = BATCH_RECORDS,
 ) -> bool:
     """Link records that were not read yet, batch by batch, until `between` says stop; True if all are linked.
 
-    `max_wait` limits the seconds of waiting for another writer; None uses the store's limit.
+    `max_wait` limits the seconds of waiting for another writer; None uses the store's limit. `batch` is the number of
+    records between two commits.
     """
     for owner in ("", scope.principal):
         mark = ReadMark(LINKED, owner)
-        while (linked := _link_batch(_LinkBatch(scope, store, clock(), mark, max_wait), settings, new_id)) is not None:
+        while True:
+            linked = _link_batch(_LinkBatch(scope, store, clock(), mark, max_wait, batch), settings, new_id)
+            if linked is None:
+                break
             if not linked:
                 return False
             if not between():
@@ -86,6 +95,7 @@ class _LinkBatch:
     now: datetime
     mark: ReadMark
     max_wait: float | None
+    size: int
 
     def write(self, work: Callable[[Transaction], None]) -> bool:
         """Whether it was stored."""
@@ -100,7 +110,7 @@ def _link_batch(batch: _LinkBatch, settings: EntitySettings, new_id: NewId) -> b
     mark = batch.mark
     with batch.store.reading(batch.scope, batch.now) as tx:
         start = mark.read(tx)
-        documents = tx.documents.after(start, owner=mark.owner, limit=settings.batch)
+        documents = tx.documents.after(start, owner=mark.owner, limit=batch.size)
         records = list(records_of(tx, documents))
     if not documents:
         return None
@@ -140,9 +150,7 @@ def record_mentions(record: Record, settings: EntitySettings, readers: Sequence[
     kind, at, text = _TEXTS[type(record)](record)
     owned: Any = record
     language = getattr(record, "language", None)
-    found = extract(
-        text, readers, language=language, limit=settings.most_mentions, max_characters=settings.read_characters
-    )
+    found = extract(text, readers, language=language, limit=settings.most_mentions, max_characters=MAX_READ_CHARACTERS)
     mentions = (*_fact_mentions(record, text), *found) if settings.most_mentions else ()
     return RecordMentions(kind, record.id, owned.owner, owned.visibility, at, mentions, inherited_taint([owned]))
 

@@ -23,6 +23,12 @@ from treering.entities.registry import survivors
 from treering.ports.collections import RecordMatches
 from treering.ports.store import Transaction
 
+SUMMARY_FACTS = 3  # the most confident facts that make the summary of a profile
+MAX_PROFILE_FACTS = 50  # facts of a profile, the most confident
+MAX_PROFILE_RECORDS = 50  # records of a profile, the newest; a search finds the others
+MAX_RELATED = 8  # entities that most of the profile's records mention as well
+MAX_SUGGESTIONS = 3  # names proposed where one is not known
+
 _MAX_NAMES = LABELS // len(ATTRIBUTES)
 
 
@@ -75,10 +81,9 @@ class Profile:
 
 def profile(tx: Transaction, name: str, kind: EntityKind | None, settings: Settings) -> Profile:
     """The profile from the records visible to this scope; raises `NotFound` with similar names."""
-    limits = settings.entities
-    known = find_group(tx, name, kind, nearest=limits.nearest)
+    known = find_group(tx, name, kind, nearest=MAX_SUGGESTIONS)
     links = tx.entity_links.find(
-        EntityLinkFilter(entities=known.ids[:LABELS]), order=Order(by="created_at"), limit=limits.profile_records
+        EntityLinkFilter(entities=known.ids[:LABELS]), order=Order(by="created_at"), limit=MAX_PROFILE_RECORDS
     ).items
     pairs = dict.fromkeys((link.record_kind, link.record) for link in links)
     records = [record for kind, read in _READ.items() for record in _read(tx, read, kind, pairs)]
@@ -89,10 +94,10 @@ def profile(tx: Transaction, name: str, kind: EntityKind | None, settings: Setti
         entity=known.entity,
         aliases=known.aliases,
         mentions=known.mentions,
-        summary=" ".join(_sentence(fact.content) for fact in trusted[: limits.summary_facts]),
+        summary=" ".join(_sentence(fact.content) for fact in trusted[:SUMMARY_FACTS]),
         facts=facts,
         records=tuple(sorted(map(_mentioned, records), key=lambda each: (each.at, each.id), reverse=True)),
-        related=_related(tx, known, [record for _, record in pairs], limits.related),
+        related=_related(tx, known, [record for _, record in pairs], MAX_RELATED),
         timeline=tuple(sorted(map(_dated, facts), key=lambda each: (each.at, each.record))),
     )
 
@@ -103,7 +108,7 @@ def _facts(
     """Current facts: those about the entity, then those that mention it, each by confidence."""
     names = tuple(dict.fromkeys((known.entity.name, *known.aliases)))[:_MAX_NAMES]
     keys = tuple(fact_key(name, attribute) for name in names for attribute in ATTRIBUTES)
-    stated = tx.knowledge.newest(KnowledgeFilter(fact_keys=keys), limit=settings.entities.profile_facts)
+    stated = tx.knowledge.newest(KnowledgeFilter(fact_keys=keys), limit=MAX_PROFILE_FACTS)
     current = {
         record.id: record for record in (*(match.value for match in stated), *linked) if _is_current(record, tx.now)
     }
@@ -112,7 +117,7 @@ def _facts(
     def order(record: Knowledge) -> tuple[bool, float, str]:
         return not _is_about(record, subjects), -effective_confidence(record, tx.now, settings.trust), record.id
 
-    return tuple(sorted(current.values(), key=order))[: settings.entities.profile_facts]
+    return tuple(sorted(current.values(), key=order))[:MAX_PROFILE_FACTS]
 
 
 def _is_current(record: Knowledge, now: datetime) -> bool:

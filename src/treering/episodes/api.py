@@ -128,7 +128,7 @@ class Episodes:
 
     def around(self, event: Moment, *, sessions: int = 3, limit: int | None = None) -> EpisodeAnswer:
         """Episodes of some sessions before and after a time, or after the record with an id."""
-        limit = self.settings.recall.limit_max if limit is None else self._limit(limit)
+        limit = self.settings.search.limit_max if limit is None else self._limit(limit)
         with self.store.reading(self.scope, self.clock()) as tx:
             return around(tx, event, sessions, limit)
 
@@ -146,7 +146,7 @@ class Episodes:
             since=None if since is None else moment_of(since, now),
             before=None if before is None else moment_of(before, now),
         )
-        limit = self.settings.recall.limit_max if limit is None else self._limit(limit)
+        limit = self.settings.search.limit_max if limit is None else self._limit(limit)
         with self.store.reading(self.scope, now) as tx:
             return during(tx, where.replace(happened=span), limit)
 
@@ -162,7 +162,7 @@ class Episodes:
         limit = self._limit(limit)
         check(error, limit, self.settings)
         with self.store.reading(self.scope, self.clock()) as tx:
-            return similar_failures(tx, error, limit, self.settings)
+            return similar_failures(tx, error, limit)
 
     def touch(self, id: str) -> Episode:
         """Count and store an access."""

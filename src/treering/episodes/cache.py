@@ -14,6 +14,8 @@ from treering.core.scope import Scope
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
 
+MAX_CACHED_EPISODES = 1_000  # whole episodes kept in this process, the most recently used
+
 CacheKey = tuple[Scope, str]
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from treering.jobs.stage import StageRun
     from treering.ports.store import Transaction
 
+ARCHIVED_CHARACTERS = 1_000  # enough of an archived episode's request to recognise it
+BATCH_EPISODES = 50  # episodes per transaction: each may write a blob, and other writers wait meanwhile
+
 _DAY = timedelta(days=1)
 # In order.
 _PHASES = (EpisodeStatus.ACTIVE, EpisodeStatus.MATURE, EpisodeStatus.AGED, EpisodeStatus.ARCHIVED)
@@ -36,7 +39,7 @@ def age_days(episode: Episode, now: datetime) -> float:
     return (now - episode.at) / _DAY
 
 
-def slimmed(episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -> Episode:
+def slimmed(episode: Episode, phase: EpisodeStatus) -> Episode:
     """The part of an episode that stays in the database in this phase; errors always do, so that they are found."""
     errors = tuple(_shortened_error(entry) for entry in episode.execution.trace if entry.is_error)
     if phase is EpisodeStatus.AGED:
@@ -46,9 +49,7 @@ def slimmed(episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -
     outcome = episode.outcome
     failed = outcome.status is OutcomeStatus.FAILURE
     return episode.replace(
-        task=episode.task.replace(
-            input=episode.task.input[: settings.archived_characters], goals=(), constraints=(), context={}
-        ),
+        task=episode.task.replace(input=episode.task.input[:ARCHIVED_CHARACTERS], goals=(), constraints=(), context={}),
         execution=episode.execution.replace(plan=(), trace=errors, adaptations=(), resources={}),
         outcome=EpisodeOutcome(
             status=outcome.status, output=_short(outcome.output) if failed else "", artifacts=outcome.artifacts
@@ -99,11 +100,10 @@ def _steps(now: datetime, settings: EpisodeSettings) -> tuple[_PhaseStep, ...]:
 
 def _move_some(run: StageRun, step: _PhaseStep, stuck: set[str]) -> int:
     """Move one batch; episodes that cannot be moved are added to `stuck` and do not block the others."""
-    settings = run.settings.episodes
     with run.store.transaction(run.scope, run.now) as tx:
-        found = [each for each in _readable(tx, step.where, settings.batch + len(stuck)) if each.id not in stuck]
-        moved = {each.id for each in found[: settings.batch] if _move(tx, each, step.phase, settings)}
-    stuck.update(each.id for each in found[: settings.batch] if each.id not in moved)
+        found = [each for each in _readable(tx, step.where, BATCH_EPISODES + len(stuck)) if each.id not in stuck]
+        moved = {each.id for each in found[:BATCH_EPISODES] if _move(tx, each, step.phase)}
+    stuck.update(each.id for each in found[:BATCH_EPISODES] if each.id not in moved)
     return len(moved)
 
 
@@ -116,9 +116,9 @@ def _readable(tx: Transaction, where: EpisodeFilter, limit: int) -> list[Episode
     return [match.value for match in found][:limit]
 
 
-def _move(tx: Transaction, episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -> bool:
+def _move(tx: Transaction, episode: Episode, phase: EpisodeStatus) -> bool:
     """Whether it was moved; an episode whose blob is missing stays, so that a backup can restore it."""
-    slim = slimmed(episode, phase, settings)
+    slim = slimmed(episode, phase)
     lifecycle = episode.lifecycle.replace(status=max(phase, episode.lifecycle.status, key=_PHASES.index))
     try:
         # Episodes without steps are moved, too, or they would match again every night.

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
 
+ACCESSES_PER_WRITE = 20  # accesses written at once, or each read would be a write; the most that a crash forgets
+
 # A hundred years; more could not be subtracted from every date.
 _MAX_DAYS = 36_500
 
@@ -75,7 +77,7 @@ class EpisodeOperations:
             # The blob may have been replaced between reading the row and the blob.
             found = self._whole(id, now)
         access, pending = self.accesses.add(id, now)
-        if pending >= self.settings.episodes.counted_together:
+        if pending >= ACCESSES_PER_WRITE:
             self.write_accesses()
         return _accessed(found, access)
 

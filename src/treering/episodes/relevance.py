@@ -11,7 +11,15 @@ from treering.core.episodes import Episode, OutcomeStatus
 from treering.search.answer import Part
 
 if TYPE_CHECKING:
-    from treering.core.settings import EpisodeSettings
+    pass
+
+SIMILARITY_WEIGHT = 0.5  # half of the relevance; the other half is divided below
+RECENCY_WEIGHT = 0.2
+RECENCY_DAYS = 30.0  # after so many days recency has faded to a third
+SUCCESS_WEIGHT = 0.15
+USE_WEIGHT = 0.1
+USE_SCALE = 10.0  # the logarithm of accesses that counts in full
+DOMAIN_WEIGHT = 0.05
 
 _DAY = timedelta(days=1)
 
@@ -21,17 +29,16 @@ def relevance_parts(
     likeness: float,
     now: datetime,
     domains: Collection[str],
-    settings: EpisodeSettings,
     *,
     by: str = "cosine",
 ) -> tuple[Part, ...]:
     """Terms: similarity to the query (measured `by`), recency, success, use and domain."""
     age_days = max(0.0, (now - episode.at) / _DAY)
-    use = min(log1p(episode.lifecycle.access_count) / settings.use_scale, 1.0)
+    use = min(log1p(episode.lifecycle.access_count) / USE_SCALE, 1.0)
     return (
-        Part(by, likeness, settings.similarity),
-        Part("recency", exp(-age_days / settings.recency_days), settings.recency),
-        Part("success", float(episode.outcome.status is OutcomeStatus.SUCCESS), settings.success),
-        Part("use", use, settings.use),
-        Part("domain", float(episode.metadata.domain in domains), settings.domain),
+        Part(by, likeness, SIMILARITY_WEIGHT),
+        Part("recency", exp(-age_days / RECENCY_DAYS), RECENCY_WEIGHT),
+        Part("success", float(episode.outcome.status is OutcomeStatus.SUCCESS), SUCCESS_WEIGHT),
+        Part("use", use, USE_WEIGHT),
+        Part("domain", float(episode.metadata.domain in domains), DOMAIN_WEIGHT),
     )

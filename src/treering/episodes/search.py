@@ -19,7 +19,7 @@ from treering.episodes.relevance import relevance_parts
 from treering.episodes.representatives import ShownEpisode, is_old, released, represented
 from treering.ports.collections import RecordMatches
 from treering.ports.index import Candidates, IndexQuery
-from treering.search.paths import hull
+from treering.search.paths import MIN_SIMILARITY, hull
 from treering.search.private_words import QueryPrivacy
 from treering.search.query import Question, understand
 from treering.search.query_vector import Meaning, meaning_of
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from treering.core.settings import Settings
     from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
+
+MAX_CANDIDATES = 200  # episodes that are scored for a search
+HIGHLY_RELEVANT = 0.5  # old episodes are returned unasked from this similarity on: most of the text is the same
 
 KIND = "episode"
 WHOLE = "whole"
@@ -85,7 +88,7 @@ def search_episodes(
     with store.reading(scope, now) as tx:
         # Vectors before words: after a search by words alone the index does not load new vectors.
         missing = meaning.missing(tx)
-        question = understand(wanted.query, now, languages=tx.index.languages(), settings=settings.recall)
+        question = understand(wanted.query, now, languages=tx.index.languages())
         search = _EpisodeSearch(tx, wanted, question, meaning, settings, by_words=bool(missing))
         where = _with_time(wanted.where, question)
         hits, unreadable = search.hits(where)
@@ -129,15 +132,15 @@ def _newest_not_archived(
 def check(query: object, limit: object, settings: Settings) -> None:
     if not isinstance(query, str):
         raise InvalidInput(f"the query is a {type(query).__name__}; give a string")
-    if type(limit) is not int or not 1 <= limit <= settings.recall.limit_max:
-        raise InvalidInput(f"limit is {limit}; ask for 1 to {settings.recall.limit_max}, or use export")
+    if type(limit) is not int or not 1 <= limit <= settings.search.limit_max:
+        raise InvalidInput(f"limit is {limit}; ask for 1 to {settings.search.limit_max}, or use export")
 
 
-def by_words(tx: Transaction, text: str, where: EpisodeFilter, settings: Settings) -> Sequence[str]:
+def by_words(tx: Transaction, text: str, where: EpisodeFilter) -> Sequence[str]:
     """Ids of episodes that share words with a text, best first."""
-    question = understand(text, tx.now, languages=tx.index.languages(), settings=settings.recall)
+    question = understand(text, tx.now, languages=tx.index.languages())
     wanted = IndexQuery(question.codes, shares=question.shares)
-    seen = tx.index.candidates(wanted, (KIND,), limit=settings.episodes.candidates)
+    seen = tx.index.candidates(wanted, (KIND,), limit=MAX_CANDIDATES)
     rows = np.flatnonzero(seen.words > 0)
     ids = tx.index.matching_ids({KIND: where}, np.sort(seen.number[rows]))
     best = sorted(rows.tolist(), key=lambda row: -seen.words[row])
@@ -167,7 +170,7 @@ class _EpisodeSearch:
     def _near(self, where: EpisodeFilter) -> Mapping[str, _QueryLikeness]:
         """Similarity of the relevant episodes. If too few pass the filter, it is applied before the search."""
         index, filters = self.tx.index, {KIND: where}
-        limit = max(self.settings.episodes.candidates, 2 * self.wanted.limit)
+        limit = max(MAX_CANDIDATES, 2 * self.wanted.limit)
         seen = self._candidates(limit)
         ids = index.matching_ids(filters, _numbers(seen))
         if len(ids) < min(len(_numbers(seen)), self.wanted.limit):
@@ -208,12 +211,12 @@ class _EpisodeSearch:
             return True
         if not is_old(self.tx, each.episode, self.settings.episodes):
             return True
-        return _best(each, near).value >= self.settings.episodes.highly_relevant_at
+        return _best(each, near).value >= HIGHLY_RELEVANT
 
     def _hit(self, each: ShownEpisode, near: Mapping[str, _QueryLikeness]) -> EpisodeHit:
         episode, likeness = each.episode, _best(each, near)
         domains = (*self.wanted.where.domains, *filter(None, (self.wanted.domain,)))
-        parts = relevance_parts(episode, likeness.value, self.tx.now, domains, self.settings.episodes, by=likeness.by)
+        parts = relevance_parts(episode, likeness.value, self.tx.now, domains, by=likeness.by)
         score = sum(part.added for part in parts)
         text, source = episode.task.input, episode_source(episode)
         return EpisodeHit(episode.id, text, score, source, episode, parts, each.stands_for, likeness.part)
@@ -231,7 +234,7 @@ def _likenesses(
     seen: Sequence[Candidates], cosines: Mapping[int, _QueryLikeness], least: float, settings: Settings
 ) -> Mapping[int, _QueryLikeness]:
     """Similarity of the relevant ones: by vectors if present, else by the share of the query's words."""
-    weight, likely_at = seen[0].words_weight or 1.0, settings.recall.least_likeness
+    weight, likely_at = seen[0].words_weight or 1.0, MIN_SIMILARITY
     words = dict(zip(seen[0].number.tolist(), seen[0].words.tolist(), strict=True))
     meanings = dict[int, float]()
     for number, meaning in (pair for each in seen for pair in zip(each.number.tolist(), each.meaning, strict=True)):
@@ -239,7 +242,7 @@ def _likenesses(
     found = {}
     for number, meaning in meanings.items():
         cosine, share = cosines.get(number), words.get(number, 0.0) / weight
-        likely = cosine is not None and (meaning >= likely_at or cosine.value >= settings.episodes.highly_relevant_at)
+        likely = cosine is not None and (meaning >= likely_at or cosine.value >= HIGHLY_RELEVANT)
         enough = share >= least or meaning >= settings.precise.likeness
         if enough and (share > 0 or likely):
             found[number] = cosine or _QueryLikeness(min(share, 1.0))

@@ -14,12 +14,15 @@ from treering.core.language.terms import terms_of
 from treering.core.queries import EpisodeFilter, TimeRange
 from treering.episodes.answer import FailureAnswer, FailureHit
 from treering.episodes.representatives import represented
-from treering.episodes.search import by_words, episodes_of, overlap, words_of
+from treering.episodes.search import MAX_CANDIDATES, by_words, episodes_of, overlap, words_of
 from treering.ports.collections import RecordMatches
 
 if TYPE_CHECKING:
-    from treering.core.settings import Settings
     from treering.ports.store import Transaction
+
+SIMILAR_ERROR = 0.5  # error messages that share so many of their words are similar, though not the same
+SAME_TASK = 0.6  # requests that share so many of their words ask for the same, unless one names something else
+RECOVERY_STEPS = 3  # steps shown after an error: what was tried next, and its result
 
 _MAX_LINE = 300
 _MAX_SOLVED_BY = 3
@@ -42,9 +45,7 @@ class _FailureMatch:
     same: bool
 
 
-def similar_failures(
-    tx: Transaction, error: str, limit: int, settings: Settings, *, tainted: bool = True
-) -> FailureAnswer:
+def similar_failures(tx: Transaction, error: str, limit: int, *, tainted: bool = True) -> FailureAnswer:
     """Equal failures first, by signature; then similar ones, by the words that do not vary."""
     where = _ANY if tainted else _ANY.replace(tainted=False)
     if not error.strip():
@@ -59,12 +60,12 @@ def similar_failures(
     lost = list(same.unreadable)
     if len(matches) < limit:
         known = {each.episode.id for each in matches}
-        matches += [each for each in _similar(tx, error, where, settings) if each.episode.id not in known]
+        matches += [each for each in _similar(tx, error, where) if each.episode.id not in known]
     hits = list[FailureHit]()
     for each in sorted(_represent(tx, matches), key=_match_order)[:limit]:
         episode, unread = _whole(tx, each.episode)
         lost += unread
-        hits.append(_hit(tx, each, episode, settings))
+        hits.append(_hit(tx, each, episode))
     return FailureAnswer(error, tuple(sorted(hits, key=_order)), tuple(lost))
 
 
@@ -94,18 +95,18 @@ def _match(episode: Episode, error: str, signatures: Sequence[str]) -> _FailureM
     return _FailureMatch(episode, episode, error, 1.0, same=True)
 
 
-def _similar(tx: Transaction, error: str, where: EpisodeFilter, settings: Settings) -> Iterator[_FailureMatch]:
+def _similar(tx: Transaction, error: str, where: EpisodeFilter) -> Iterator[_FailureMatch]:
     """Similar failures among episodes that share words, and the newest, whose steps are not indexed."""
     wanted = words_of(without_varying(error))
     if not wanted:
         return
-    ids = by_words(tx, " ".join(sorted(wanted)), where, settings)
-    newest = tx.episodes.newest(where, limit=settings.episodes.candidates)
+    ids = by_words(tx, " ".join(sorted(wanted)), where)
+    newest = tx.episodes.newest(where, limit=MAX_CANDIDATES)
     found = {each.id: each for each in (*episodes_of(tx, ids), *(match.value for match in newest))}
     matches = []
     for episode in found.values():
         messages = [(overlap(wanted, _stable_words(message)), message) for message in failure_messages(episode)]
-        if messages and max(messages)[0] >= settings.episodes.failure_likeness:
+        if messages and max(messages)[0] >= SIMILAR_ERROR:
             likeness, message = max(messages)
             matches.append(_FailureMatch(episode, episode, message, likeness, same=False))
     yield from sorted(matches, key=lambda each: -each.likeness)
@@ -133,7 +134,7 @@ def _whole(tx: Transaction, episode: Episode) -> tuple[Episode, tuple[str, ...]]
         return episode, (f"blob of episode {episode.id}",)
 
 
-def _hit(tx: Transaction, match: _FailureMatch, episode: Episode, settings: Settings) -> FailureHit:
+def _hit(tx: Transaction, match: _FailureMatch, episode: Episode) -> FailureHit:
     recovered = _recovered(episode)
     return FailureHit(
         id=match.shown.id,
@@ -142,11 +143,11 @@ def _hit(tx: Transaction, match: _FailureMatch, episode: Episode, settings: Sett
         likeness=match.likeness,
         recovered=recovered,
         recovery=(
-            *(_steps_after(episode, match.error, settings.episodes.recovery_steps) if recovered else ()),
+            *(_steps_after(episode, match.error, RECOVERY_STEPS) if recovered else ()),
             *_resolutions(match),
         ),
         insights=tuple(map(str, episode.reflection.insights)),
-        solved_by=tuple(id for id in _solved_by(tx, episode, settings) if id != match.shown.id),
+        solved_by=tuple(id for id in _solved_by(tx, episode) if id != match.shown.id),
         source=episode_source(match.shown),
         episode=match.shown if match.shown.id != episode.id else episode,
     )
@@ -184,7 +185,7 @@ def _line(text: str) -> str:
     return line if len(line) <= _MAX_LINE else f"{line[: _MAX_LINE - 1]}…"
 
 
-def _solved_by(tx: Transaction, episode: Episode, settings: Settings) -> tuple[str, ...]:
+def _solved_by(tx: Transaction, episode: Episode) -> tuple[str, ...]:
     """Ids of later episodes that did the same task with success."""
     about = episode.metadata
     where = EpisodeFilter(
@@ -193,8 +194,8 @@ def _solved_by(tx: Transaction, episode: Episode, settings: Settings) -> tuple[s
         task_types=tuple(filter(None, (about.task_type,))),
         domains=tuple(filter(None, (about.domain,))),
     )
-    request, threshold = episode.task.input, settings.episodes.same_task
-    found = episodes_of(tx, by_words(tx, episode.task.input, where, settings)[:_MAX_COMPARED])
+    request, threshold = episode.task.input, SAME_TASK
+    found = episodes_of(tx, by_words(tx, episode.task.input, where)[:_MAX_COMPARED])
     same = [each for each in found if each.id != episode.id and same_task(request, each.task.input, threshold)]
     shown = represented(tx, sorted(same, key=lambda each: each.at), _ANY)
     return tuple(each.episode.id for each in shown if each.episode.id != episode.id)[:_MAX_SOLVED_BY]

@@ -10,6 +10,8 @@ from treering.jobs.stage import StageRun
 from treering.ports.collections import Searchable
 from treering.ports.store import Transaction
 
+PAGE_RECORDS = 200  # records between two commits: the most that a crash costs
+
 V = TypeVar("V", bound=Record)
 
 
@@ -32,7 +34,7 @@ def record_pages(run: StageRun, kind: str, where: Filter, after: str = "") -> It
         passing = tx.index.matching_numbers({kind: where})
         found = tx.index.matching_ids({kind: where}, passing)
     ids = sorted(id for _, id in found.values() if id > after)
-    size = run.settings.forgetting.page
+    size = PAGE_RECORDS
     for start in range(0, len(ids), size):
         page = tuple(ids[start : start + size])
         with run.store.reading(run.scope, run.now) as tx:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict, TreeringError
-from treering.core.jobs import LEARN_SESSION, LINK_ENTITIES, Job, JobState
+from treering.core.jobs import LEARN_SESSION, LINK_ENTITIES, MAX_BACKOFF_SECONDS, Job, JobState
 from treering.core.queries import JobFilter, Order
 from treering.core.scope import Scope
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from treering.core.settings import JobSettings
     from treering.ports.clock import Clock
     from treering.ports.store import Store
+
+BACKOFF_SECONDS = 5.0  # first wait after a failure; doubles with each attempt
+POLL_SECONDS = 1.0  # an idle worker looks for work this often: soon enough, and one small query
 
 Handler = Callable[[Scope, Job, datetime], None]
 # Heartbeats per lease: the time between two of them bounds clock skew and the delay of a heartbeat.
@@ -155,12 +158,12 @@ class Worker:
             if self._count(scope, JobState.QUEUED, JobState.LEASED) and (started := self._round(scope)):
                 worked = time.monotonic()
                 on_done(sum(started))
-            elif pause is not None and (wait := self._until_next(scope)) <= self._settings.backoff_limit_seconds:
-                sleep(min(max(wait, self._settings.poll_seconds), every))
+            elif pause is not None and (wait := self._until_next(scope)) <= MAX_BACKOFF_SECONDS:
+                sleep(min(max(wait, POLL_SECONDS), every))
             elif idle is not None and time.monotonic() - worked >= idle:
                 return
             else:
-                sleep(min(self._settings.poll_seconds, every))
+                sleep(min(POLL_SECONDS, every))
 
     def run_named(self, scope: Scope, kind: str, key: str) -> bool | None:
         """Run the job with this key now, even before it is due; None if another worker has leased it."""
@@ -243,7 +246,7 @@ class Worker:
             return False
         except Exception as exc:  # noqa: BLE001 - a job is a boundary: its error is stored with it and shown by doctor
             now, error = self._clock(), stored_error(job, exc)
-            retry_at = now + retry_after(job.attempts, self._settings)
+            retry_at = now + retry_after(job.attempts)
             self._store.write(scope, now, lambda tx: tx.jobs.fail(job, error, retry_at=retry_at))
             return False
         except BaseException:
@@ -255,10 +258,10 @@ class Worker:
         self._store.write(scope, self._clock(), lambda tx: [tx.jobs.release(job) for job in jobs])
 
 
-def retry_after(attempts: int, settings: JobSettings) -> timedelta:
+def retry_after(attempts: int) -> timedelta:
     """Delay before the next attempt of a job that has failed `attempts` times."""
-    seconds = settings.backoff_seconds * 2 ** max(0, attempts - 1)
-    return timedelta(seconds=min(seconds, settings.backoff_limit_seconds))
+    seconds = BACKOFF_SECONDS * 2 ** max(0, attempts - 1)
+    return timedelta(seconds=min(seconds, MAX_BACKOFF_SECONDS))
 
 
 def stored_error(job: Job, error: Exception) -> str:

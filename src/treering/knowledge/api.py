@@ -42,8 +42,7 @@ class KnowledgeBase:
     def _operations(self) -> KnowledgeOperations:
         from treering.knowledge.operations import KnowledgeOperations
 
-        settings = self.settings
-        return KnowledgeOperations(self.store, settings.knowledge, self.new_id, settings.relations, settings.episodes)
+        return KnowledgeOperations(self.store, self.settings.knowledge, self.new_id, self.settings.episodes)
 
     def remember(self, text: str, *, type: str = "fact", **fields: Any) -> Knowledge:
         """Store a record; see `Memory.remember`."""
@@ -122,7 +121,7 @@ class KnowledgeBase:
         from treering.knowledge.usage import count_uses
 
         named = (ids,) if isinstance(ids, str) else ids
-        return count_uses(self.scope, self.store, self.clock(), named, corrected=corrected, settings=self.settings)
+        return count_uses(self.scope, self.store, self.clock(), named, corrected=corrected)
 
     def undo(self, id: str) -> Knowledge | Turn | Episode | Pattern | None:
         """Revert the last change; return the record, or None if the change had created it."""

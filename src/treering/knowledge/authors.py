@@ -9,6 +9,10 @@ from treering.core.records import Knowledge, Source
 from treering.core.taint import UNKNOWN, Taint
 from treering.core.values import EMPTY
 
+# Share of its confidence that a corrected record keeps: enough for its history, too little to be heard.
+CORRECTED_FACTOR = 0.3
+TAUGHT_CONFIDENCE = 0.95  # a person's own words start where confirmation ends
+
 AGENT_CONFIDENCE = Knowledge.model_fields["confidence"].default
 """How sure a record is that nobody vouched for."""
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from treering.core.history import Action
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge, RelationKind, Source
-from treering.core.settings import KnowledgeSettings, Settings
 from treering.core.turns import Turn
 from treering.knowledge.facts.storage import FactKeeper, claim_subjects
 from treering.knowledge.reflection.withdrawal import withdraw
@@ -37,7 +36,7 @@ def forget_learned(tx: Transaction, turn: str) -> None:
             _reopen(part, record)
 
 
-def restore_learned(tx: Transaction, gone: Turn, new_id: NewId, settings: KnowledgeSettings) -> None:
+def restore_learned(tx: Transaction, gone: Turn, new_id: NewId) -> None:
     """What left with the turn, or could not be learned because it was gone; to be called when it is restored."""
     found = False
     for record in _learned_from(tx, gone.id, deleted=None):
@@ -46,10 +45,10 @@ def restore_learned(tx: Transaction, gone: Turn, new_id: NewId, settings: Knowle
             tx.knowledge.undo(record.id)
     session = tx.sessions.get(gone.session)
     if not found and session is not None and session.learned > gone.seq:
-        _learn_again(tx, [gone.replace(deleted_at=None)], new_id, settings)
+        _learn_again(tx, [gone.replace(deleted_at=None)], new_id)
 
 
-def purge_learned(tx: Transaction, turn: str, new_id: NewId, settings: KnowledgeSettings) -> None:
+def purge_learned(tx: Transaction, turn: str, new_id: NewId) -> None:
     """For good: its words are the turn's words. What others say too is learned anew from them, in their words."""
     for record in _learned_from(tx, turn, deleted=None):
         others = _others(tx, record, turn)
@@ -57,7 +56,7 @@ def purge_learned(tx: Transaction, turn: str, new_id: NewId, settings: Knowledge
         tx.knowledge.purge(record.id, _WHY)
         _reopen(tx, record)
         if record.deleted_at is None and record.deprecated_at is None:
-            _learn_again(tx, others, new_id, settings)
+            _learn_again(tx, others, new_id)
 
 
 def _learned_from(tx: Transaction, turn: str, *, deleted: bool | None) -> Iterator[Knowledge]:
@@ -89,5 +88,5 @@ def _reopen(tx: Transaction, record: Knowledge) -> None:
             tx.knowledge.update(again, Action.UPDATE, {**_WHY, "again": known.id})
 
 
-def _learn_again(tx: Transaction, turns: Sequence[Turn], new_id: NewId, settings: KnowledgeSettings) -> None:
-    FactKeeper(tx, new_id, Settings(knowledge=settings)).keep(heard_by_rules(turns))
+def _learn_again(tx: Transaction, turns: Sequence[Turn], new_id: NewId) -> None:
+    FactKeeper(tx, new_id).keep(heard_by_rules(turns))

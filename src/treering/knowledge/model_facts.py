@@ -26,6 +26,9 @@ from treering.knowledge.model_evidence import is_borne_out
 from treering.ports.models import Writer
 from treering.prompts.model_answers import ask_json
 
+PAGE_TURNS = 30  # turns per call: enough to know who "she" is, few enough to miss nothing
+MAX_TURN_CHARACTERS = 6_000  # a longer turn is pasted text and would push the others from the page
+
 CONFIDENCE = 0.8
 """More than the rules', less than a person's own word."""
 _PROMPT = "facts.md"
@@ -118,11 +121,11 @@ def write_statements(
 def _pages(turns: Sequence[Turn], settings: LearnSettings) -> Iterator[list[_Line]]:
     page, characters = list[_Line](), 0
     for turn in turns:
-        shown = without_ours(turn.text).strip()[: min(settings.turn_characters, settings.page_characters)]
+        shown = without_ours(turn.text).strip()[: min(MAX_TURN_CHARACTERS, settings.page_characters)]
         if not shown or not _is_quotable(turn):
             continue
         length = len(shown) + _NAMING
-        if page and (len(page) == settings.page or characters + length > settings.page_characters):
+        if page and (len(page) == PAGE_TURNS or characters + length > settings.page_characters):
             yield page
             page, characters = [], 0
         page.append(_Line(turn, shown))

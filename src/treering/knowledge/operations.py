@@ -14,12 +14,14 @@ from treering.core.queries import KnowledgeFilter, Order
 from treering.core.quotations import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind, text_digest
 from treering.core.redaction import without_secrets
-from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
+from treering.core.settings import EpisodeSettings, KnowledgeSettings
 from treering.core.taint import inherited_taint
 from treering.core.values import EMPTY
 from treering.jobs.follow_up import queue_follow_up_jobs
 from treering.knowledge.authors import (
     AGENT_CONFIDENCE,
+    CORRECTED_FACTOR,
+    TAUGHT_CONFIDENCE,
     Author,
     Reason,
     check_author,
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from treering.ports.collections import Removable
     from treering.ports.store import Store, Transaction
 
+CONFIRMED_CONFIDENCE = 0.95  # a person said so: the ceiling that use alone can reach
+FLAGGED_FACTOR = 0.5  # share of its confidence that a record keeps while a person's doubt is open
+
 _AT_ONCE = 500
 """Texts that are looked up in one query."""
 
@@ -51,7 +56,6 @@ class KnowledgeOperations:
     store: Store
     settings: KnowledgeSettings
     new_id: NewId
-    relations: RelationSettings = field(default_factory=RelationSettings)
     episodes: EpisodeSettings = field(default_factory=EpisodeSettings)
 
     def remember(self, scope: Scope, now: datetime, text: str, *, type: str, **fields: Any) -> Knowledge:
@@ -72,7 +76,7 @@ class KnowledgeOperations:
                 if record.tainted and not known.tainted:
                     return known
                 given = fields if is_witness(record, known) else EMPTY
-                return reinforce(tx, known, record, given=given, witnesses=self.settings.witnesses)
+                return reinforce(tx, known, record, given=given)
             return self._create(tx, compared.with_parts(record), compared.verdicts(near, now))
 
         return self.store.write(scope, now, remember)
@@ -144,7 +148,7 @@ class KnowledgeOperations:
                 raise InvalidInput(f"{id!r} was corrected; `undo` the correction, or {_instead(tx, record)}")
             author.check_confirmation(record)
             cleared = {"needs_review": False, "flagged": False, "taint": None}
-            confidence = max(record.confidence, self.settings.confirmed_confidence)
+            confidence = max(record.confidence, CONFIRMED_CONFIDENCE)
             confirmed = record.replace(user_verified=True, confidence=confidence, stale_at=None, **cleared)
             return self._tell(tx, record, tx.knowledge.update(confirmed, Action.CONFIRM, author.told), near)
 
@@ -159,7 +163,7 @@ class KnowledgeOperations:
         def flag(tx: Transaction) -> Knowledge:
             near = self._claim_related(tx, id)
             record = _live(tx, id)
-            confidence = record.confidence * (1 if record.flagged else self.settings.flagged_factor)
+            confidence = record.confidence * (1 if record.flagged else FLAGGED_FACTOR)
             flagged = record.replace(flagged=True, needs_review=True, user_verified=False, confidence=confidence)
             detail = {"note": without_quotation(note, record.content)} if note else {}
             return self._tell(tx, record, tx.knowledge.update(flagged, Action.FLAG, detail), near)
@@ -203,7 +207,7 @@ class KnowledgeOperations:
             check_author(author, old, same)
             standing = same
             if same is not None and (author.is_person or is_witness(old, same)):
-                standing = reinforce(tx, same, old, repeated_by=old.id, witnesses=self.settings.witnesses)
+                standing = reinforce(tx, same, old, repeated_by=old.id)
             elif text is not None:
                 successor = self._successor(scope, now, old, text=text, reason=reason, by=author)
                 detail = {"reason": reason.value, "supersedes": old.id}
@@ -245,7 +249,7 @@ class KnowledgeOperations:
             if held is tx.turns:
                 from treering.knowledge.learned_records import purge_learned
 
-                purge_learned(tx, id, self.new_id, self.settings)
+                purge_learned(tx, id, self.new_id)
             elif held is tx.episodes and len(tx.episodes.readable([id])):
                 from treering.episodes.consolidation.dissolution import purge_representatives
 
@@ -287,25 +291,25 @@ class KnowledgeOperations:
         if gone:
             from treering.knowledge.learned_records import restore_learned
 
-            restore_learned(tx, gone[0], self.new_id, self.settings)
+            restore_learned(tx, gone[0], self.new_id)
 
     def _claim_related(self, tx: Transaction, id: str, *others: str) -> Mapping[str, Knowledge]:
         """Claim the record with all that a change of it may reach, in one order for everybody."""
-        near = reachable(tx, str(id), self.relations)
+        near = reachable(tx, str(id))
         _claim(tx, id, *others, *near)
         return near
 
     def _tell(self, tx: Transaction, before: Knowledge, after: Knowledge, near: Mapping[str, Knowledge]) -> Knowledge:
         """Pass the change on to what is related; the record itself is returned."""
         if len(near) > 1:
-            propagate(tx, after.id, after.confidence - before.confidence, self.relations, among=near)
+            propagate(tx, after.id, after.confidence - before.confidence, among=near)
         return after
 
     def _successor(
         self, scope: Scope, now: datetime, old: Knowledge, *, text: str, reason: Reason, by: Author
     ) -> Knowledge:
         """What a person says is trusted wherever the old record came from; what anybody else says is as doubtful."""
-        sure = self.settings.taught_confidence if by.is_person else AGENT_CONFIDENCE
+        sure = TAUGHT_CONFIDENCE if by.is_person else AGENT_CONFIDENCE
         return old.replace(
             id=self.new_id(),
             version=1,
@@ -333,7 +337,7 @@ class KnowledgeOperations:
         repeats = reason is Reason.DUPLICATE and standing is not None
         link = (Relation(kind=RelationKind.DERIVED_FROM, record=standing.id),) if standing and repeats else ()
         return old.replace(
-            confidence=old.confidence * self.settings.corrected_factor,
+            confidence=old.confidence * CORRECTED_FACTOR,
             deprecated_at=now,
             valid_until=max(ended, old.valid_from) if ended and old.valid_from else ended,
             needs_review=False,

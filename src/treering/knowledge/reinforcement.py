@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from treering.core.records import Knowledge
     from treering.ports.store import Transaction
 
+MAX_WITNESSES = 50  # sessions and sources kept from each end, the first and the latest; all are counted
+
 # Labels that a repetition adds to.
 _LABELS = ("tags", "files", "modules", "impacted_nodes")
 _PROVENANCE = ("provenance_sessions", "source_ids")
@@ -28,14 +30,13 @@ def reinforce(
     known: Knowledge,
     repetition: Knowledge,
     *,
-    witnesses: int,
     given: Mapping[str, Any] = EMPTY,
     repeated_by: str | None = None,
 ) -> Knowledge:
     """Store `known` with the evidence of its repetition; return the stored record.
 
     Sessions count once. `given` are the fields that the caller set explicitly; `repeated_by` is the id of a duplicate.
-    The first and last `witnesses` sessions and sources are kept.
+    The first and last `MAX_WITNESSES` sessions and sources are kept.
     """
     counted = repetition.session is not None and repetition.session in (known.session, *known.provenance_sessions)
     access = {} if counted else {"last_accessed_at": max(known.last_accessed_at, repetition.last_accessed_at)}
@@ -48,15 +49,15 @@ def reinforce(
         **access,
         **{name: getattr(repetition, name) for name in given.keys() - _LASTING},
         **{name: _union(getattr(known, name), getattr(repetition, name))[:LABELS] for name in _LABELS},
-        provenance_sessions=_both_ends(sessions, witnesses),
-        source_ids=_both_ends(sources, witnesses),
+        provenance_sessions=_both_ends(sessions),
+        source_ids=_both_ends(sources),
         relations=(*known.relations, *(each for each in repetition.relations if each not in known.relations)),
     )
     return known if strengthened == known else tx.knowledge.update(strengthened, Action.REINFORCE)
 
 
-def _both_ends(ids: tuple[str, ...], each: int) -> tuple[str, ...]:
-    return ids if len(ids) <= 2 * each else (*ids[:each], *ids[-each:])
+def _both_ends(ids: tuple[str, ...]) -> tuple[str, ...]:
+    return ids if len(ids) <= 2 * MAX_WITNESSES else (*ids[:MAX_WITNESSES], *ids[-MAX_WITNESSES:])
 
 
 def _union(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,34 +7,34 @@ from typing import TYPE_CHECKING
 
 from treering.core.confidence import spread
 from treering.core.history import Action
+from treering.core.propagation import PROPAGATION, Propagation
 from treering.core.queries import KnowledgeFilter, Order
 from treering.core.scope import Visibility
 
 if TYPE_CHECKING:
     from treering.core.records import Knowledge
-    from treering.core.settings import RelationSettings
     from treering.ports.store import Transaction
 
 RELATED = "related"
 """Why a record changed, as the audit log has it."""
 
 
-def reachable(tx: Transaction, id: str, settings: RelationSettings) -> Mapping[str, Knowledge]:
-    """The record and all that a change of it may reach, the nearest first; at most as many as the settings say.
+def reachable(tx: Transaction, id: str, rules: Propagation = PROPAGATION) -> Mapping[str, Knowledge]:
+    """The record and all that a change of it may reach, the nearest first; at most as many as the rules say.
 
     What is shared moves nothing that is somebody's own: others could not undo it.
     """
     found: dict[str, Knowledge] = {}
     border: tuple[str, ...] = (id,)
-    for _ in range(settings.depth + 1):
+    for _ in range(rules.depth + 1):
         near = {each: record for each, record in tx.knowledge.get_many(border).items() if _may_move(record, found, id)}
-        room = settings.most + 1 - len(found)
+        room = rules.most + 1 - len(found)
         found |= {each: near[each] for each in border[:room] if each in near}
-        if not near or len(found) > settings.most:
+        if not near or len(found) > rules.most:
             break
         ahead = [relation.record for each in near.values() for relation in each.relations if relation.record]
         around = (*ahead, *_pointing(tx, tuple(near)))
-        border = tuple(dict.fromkeys(each for each in around if each not in found))[: settings.most]
+        border = tuple(dict.fromkeys(each for each in around if each not in found))[: rules.most]
         if not border:
             break
     return found
@@ -49,7 +49,7 @@ def propagate(
     tx: Transaction,
     id: str,
     change: float,
-    settings: RelationSettings,
+    rules: Propagation = PROPAGATION,
     *,
     among: Mapping[str, Knowledge] | None = None,
 ) -> tuple[Knowledge, ...]:
@@ -58,10 +58,10 @@ def propagate(
     They change in this transaction, so one undo of any of them takes back all. Whoever claimed what is `reachable`
     gives it as `among`; records outside it are left alone.
     """
-    if abs(change) <= settings.least:
+    if abs(change) <= rules.least:
         return ()
-    near = reachable(tx, id, settings) if among is None else tx.knowledge.get_many(among)
-    reached = spread(id, change, near, settings)
+    near = reachable(tx, id, rules) if among is None else tx.knowledge.get_many(among)
+    reached = spread(id, change, near, rules)
     return tuple(
         tx.knowledge.update(
             near[target].replace(confidence=confidence), Action.UPDATE, {"reason": RELATED, "to": origin}

@@ -20,6 +20,7 @@ from treering.jobs.stage import StageRun
 from treering.knowledge.facts.rules import read_statements
 from treering.knowledge.facts.speakers import speaker_of
 from treering.knowledge.facts.storage import FactKeeper, Heard
+from treering.knowledge.model_facts import PAGE_TURNS
 from treering.ports.clock import NewId
 from treering.ports.models import Models
 from treering.ports.store import Store, Transaction
@@ -74,7 +75,7 @@ class Learner:
         known = tx.sessions.get(read.session)
         if known is None or known.learned != read.start:
             return None
-        keeper = FactKeeper(tx, self.new_id, self.settings)
+        keeper = FactKeeper(tx, self.new_id)
         kept = len(keeper.keep(_still_said(tx, read.heard)).learned)
         queue_linking(tx, tx.now, self.new_id)
         # Last: sessions are locked after records.
@@ -87,10 +88,10 @@ class Learner:
             session = tx.sessions.get(id)
             if session is None or session.turns <= session.learned:
                 return None
-            end = min(session.learned + self.settings.learn.page, session.turns)
+            end = min(session.learned + PAGE_TURNS, session.turns)
             # With the turn before the page, which its first one may correct.
             where = TurnFilter(sessions=(id,), places=PlaceRange(first=max(session.learned - 1, 0), before=end))
-            turns = tx.turns.find(where, order=_IN_ORDER, limit=self.settings.learn.page + 1).items
+            turns = tx.turns.find(where, order=_IN_ORDER, limit=PAGE_TURNS + 1).items
         return session.learned, end, () if TASK in session.metadata else turns
 
     def _heard(self, scope: Scope, now: datetime, turns: Sequence[Turn], start: int) -> list[Heard]:

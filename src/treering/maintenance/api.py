@@ -14,7 +14,7 @@ from treering.core.queries import Order, RunFilter
 from treering.core.runs import Run, RunState
 from treering.jobs.worker import Worker
 from treering.maintenance.queue import MAINTAIN, dead_stages, lost_stages, queue_due, queue_now
-from treering.maintenance.schedule import DueStage, due_stages, has_come, next_slot, runs_of
+from treering.maintenance.schedule import SCHEDULE_SECONDS, DueStage, due_stages, has_come, next_slot, runs_of
 from treering.maintenance.stage_runner import OnProgress, StageRunner, ignore_progress
 from treering.ports.store import Check, Transaction
 
@@ -100,7 +100,7 @@ class Maintenance:
         The schedule is read every `every` seconds; `on_done` is called each time with the number of jobs done. An error
         in the schedule is passed to `on_error`, or raised if there is none.
         """
-        seconds = every or self.runner.settings.upkeep.look_seconds
+        seconds = every or SCHEDULE_SECONDS
         look = self.queue_due if on_error is None else partial(self.try_queue_due, on_error)
         self.worker.run_forever(self.scope, look, every=seconds, idle=0 if once else None, on_done=on_done)
 

@@ -66,7 +66,7 @@ class SmallJobs:
         try:
             done = self._link(job, until)
         except Exception as exc:  # noqa: BLE001 - the error is stored with the job and reported
-            error, retry_at = stored_error(job, exc), self.clock() + retry_after(job.attempts, self.settings.jobs)
+            error, retry_at = stored_error(job, exc), self.clock() + retry_after(job.attempts)
             end: Callable[[Transaction], object] = lambda tx: tx.jobs.fail(job, error, retry_at=retry_at)  # noqa: E731
         else:
             end = partial(_finish if done else _release, job)
@@ -78,10 +78,15 @@ class SmallJobs:
         from treering.entities.link_jobs import link_new
 
         own = self.scope.replace(principal=job.payload["principal"])
-        limits = self.settings.entities.replace(batch=min(_BATCH, self.settings.entities.batch))
-        max_wait = max(until - monotonic(), 0.0)
         return link_new(
-            own, self.store, self.clock, limits, self.new_id, between=lambda: monotonic() < until, max_wait=max_wait
+            own,
+            self.store,
+            self.clock,
+            self.settings.entities,
+            self.new_id,
+            between=lambda: monotonic() < until,
+            max_wait=max(until - monotonic(), 0.0),
+            batch=_BATCH,
         )
 
     def _write(self, work: Callable[[Transaction], object], seconds: float) -> bool:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from treering.jobs.stage import StageWork
     from treering.ports.store import Transaction
 
+SCHEDULE_SECONDS = 60.0  # a worker looks at the schedule this often: cron's own step
+
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 # Daylight-saving time shifts a clock by less than this.
 _SHIFT = timedelta(hours=2)

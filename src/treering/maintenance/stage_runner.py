@@ -188,7 +188,7 @@ class StageRunner:
             return
 
     def _remove_old_runs(self, scope: Scope, stage: str) -> None:
-        limit = self.settings.upkeep.keep_runs
+        limit = self.settings.maintenance.keep_runs
         with self.store.transaction(scope, self.clock()) as tx:
             runs = runs_of(tx, stage, limit=limit)
             if len(runs) == limit:

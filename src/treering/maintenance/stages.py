@@ -12,7 +12,7 @@ from treering.maintenance.owners import for_each_owner
 from treering.maintenance.schedule import Stage
 
 if TYPE_CHECKING:
-    from treering.core.settings import UpkeepSettings
+    from treering.core.settings import MaintenanceSettings
 
 STAGES = (
     "enrich",
@@ -35,7 +35,7 @@ SingleStep = Callable[[StageRun], Mapping[str, int]]
 
 
 def nightly(
-    settings: UpkeepSettings, *, staleness: StageWork, vectors: StageWork, report: SingleStep
+    settings: MaintenanceSettings, *, staleness: StageWork, vectors: StageWork, report: SingleStep
 ) -> tuple[Stage, ...]:
     """All stages. The work on repositories, vectors and health is passed in by the composition root.
 
@@ -60,10 +60,10 @@ def nightly(
 
 def check_stages(names: Collection[str]) -> None:
     if unknown := set(names) - set(STAGES):
-        raise InvalidInput(f"upkeep.by_hand: unknown stage {', '.join(sorted(unknown))}; use {', '.join(STAGES)}")
+        raise InvalidInput(f"maintenance.by_hand: unknown stage {', '.join(sorted(unknown))}; use {', '.join(STAGES)}")
 
 
-def _cron(stage: str, settings: UpkeepSettings) -> str:
+def _cron(stage: str, settings: MaintenanceSettings) -> str:
     if stage in settings.by_hand:
         return ""
     return settings.weekly if stage in WEEKLY else settings.nightly

@@ -18,7 +18,9 @@ from treering.episodes.search import EpisodeQuery, search_episodes
 from treering.episodes.similar_failures import similar_failures
 from treering.patterns.matching.index import IN_USE
 from treering.patterns.matching.index_cache import PatternIndexCache
+from treering.patterns.matching.ranking import MAX_SUGGESTED
 from treering.patterns.mining.habit_cache import HabitCache
+from treering.patterns.mining.limits import MINING_LIMITS
 from treering.patterns.recommendations import AfterFailure, TaskContext
 from treering.search.pipeline import search
 from treering.search.request import ALL_KNOWLEDGE, SearchRequest, standing
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Store
     from treering.search.answer import Answer, Hit
+
+CONTEXT_PATTERNS = 3  # patterns that a task is given when it begins, by requirement
+CONTEXT_EPISODES = 5  # similar episodes that it is given, by requirement
+CONTEXT_KNOWLEDGE = 5  # as many records as episodes; a search finds the others
 
 ALL_EPISODES = EpisodeFilter()
 Trace = Sequence[TraceEntry | Mapping[str, Any]]
@@ -61,7 +67,7 @@ class PatternAdvisor:
         categories: Collection[PatternCategory | str] | None = None,
     ) -> tuple[RankedPattern, ...]:
         """Patterns that apply to a task with these features, best first."""
-        limit = self.settings.patterns.most_suggested if limit is None else limit
+        limit = MAX_SUGGESTED if limit is None else limit
         if limit < 1:
             raise InvalidInput(f"limit is {limit}; ask for at least one pattern")
         in_statuses = _members(PatternStatus, statuses)
@@ -69,10 +75,7 @@ class PatternAdvisor:
         now = self.clock()
         with self.store.reading(self.scope, now) as tx:
             index = self.indexes.index(tx)
-        found = index.best(
-            features, now, self.settings.patterns, limit=limit, statuses=in_statuses, categories=in_categories
-        )
-        return tuple(found)
+        return tuple(index.best(features, now, limit=limit, statuses=in_statuses, categories=in_categories))
 
     def for_task(
         self,
@@ -86,20 +89,20 @@ class PatternAdvisor:
         **features: Any,
     ) -> TaskContext:
         """Patterns that apply to the task, the most similar episodes, and knowledge about it."""
-        defaults, now = self.settings.patterns, self.clock()
+        now = self.clock()
         task_features = features_told(task, features)
-        pattern_limit = defaults.context_patterns if patterns is None else patterns
+        pattern_limit = CONTEXT_PATTERNS if patterns is None else patterns
         applicable = self.find_applicable(task_features, limit=pattern_limit, statuses=statuses)
         query = EpisodeQuery(
             task,
             ALL_EPISODES.replace(tainted=None if tainted else False),
-            defaults.context_episodes if episodes is None else episodes,
+            CONTEXT_EPISODES if episodes is None else episodes,
             task_features.get("domain"),
             words=True,
             cold=False,
         )
         similar = search_episodes(self.scope, self.store, now, query, settings=self.settings, models=self.models)
-        knowledge_limit = defaults.context_known if known is None else known
+        knowledge_limit = CONTEXT_KNOWLEDGE if known is None else known
         knowledge = self._search_knowledge(task, ALL_KNOWLEDGE, knowledge_limit, tainted=tainted)
         missing = {**knowledge.missing, **similar.missing}
         return TaskContext(task, task_features, applicable, similar, knowledge, missing)
@@ -120,14 +123,14 @@ class PatternAdvisor:
         The last step of `history` is taken to be the one that failed with `error`.
         """
         _require_message(error)
-        now, limit = self.clock(), self.settings.patterns.context_patterns if limit is None else limit
+        now, limit = self.clock(), CONTEXT_PATTERNS if limit is None else limit
         trace = _mark_failed(trace_of(history, now), error)
         task_features = FrozenDict(
             {**features_told(task, features), **self._failure_features(error, trace[-1] if trace else None)}
         )
         recoveries = self.find_applicable(task_features, limit=limit, statuses=statuses, categories=_RECOVERY)
         with self.store.reading(self.scope, now) as tx:
-            similar = similar_failures(tx, error, limit, self.settings, tainted=tainted)
+            similar = similar_failures(tx, error, limit, tainted=tainted)
         steps = self.next_steps(trace, features=task_features, message=None if trace else error, limit=limit)
         known = self._known_errors(error, limit, tainted=tainted)
         return AfterFailure(error, task_features, recoveries, similar, steps, known)
@@ -140,15 +143,14 @@ class PatternAdvisor:
             raise InvalidInput(f"limit is {limit}; ask for at least one step")
         now = self.clock()
         with self.store.reading(self.scope, now) as tx:
-            return self.habits.next_steps(
-                tx, trace_of(history, now), self.settings, features=features, message=message, limit=limit
-            )
+            trace = trace_of(history, now)
+            return self.habits.next_steps(tx, trace, features=features, message=message, limit=limit)
 
     def _failure_features(self, message: str, failed: TraceEntry | None) -> Mapping[str, Any]:
         from treering.patterns.mining.recoveries import failure_features
         from treering.patterns.mining.steps import step_of
 
-        return failure_features(message, None if failed is None else step_of(failed), self.settings.mining)
+        return failure_features(message, None if failed is None else step_of(failed), MINING_LIMITS)
 
     def _known_errors(self, error: str, limit: int, *, tainted: bool) -> tuple[Hit, ...]:
         """Knowledge about the error, searched by its most specific lines."""

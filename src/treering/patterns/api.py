@@ -21,6 +21,7 @@ from treering.core.tokens import estimate_tokens
 from treering.core.values import EMPTY
 from treering.patterns.advice import PatternAdvisor
 from treering.patterns.matching.index import IN_USE
+from treering.patterns.mining.limits import MINING_LIMITS
 from treering.patterns.recommendations import AfterFailure, TaskContext
 from treering.ports.clock import Clock, NewId
 from treering.ports.store import Store
@@ -224,7 +225,7 @@ class Patterns:
             self.new_id,
             id,
             episode=episode,
-            settings=self.settings.mining,
+            settings=MINING_LIMITS,
             **given,
         )
 
@@ -269,7 +270,7 @@ class Patterns:
         from treering.patterns.cleanup import similar_patterns
 
         with self.store.reading(self.scope, self.clock()) as tx:
-            return tuple(similar_patterns(tx, id, self.settings.patterns, limit))
+            return tuple(similar_patterns(tx, id, limit))
 
     def merge(self, ids: Iterable[str]) -> Pattern:
         """Replace several patterns by one candidate with all their evidence; they are deprecated and name it."""
@@ -293,7 +294,7 @@ class Patterns:
         """
         from treering.patterns.mining.stage import mine_patterns
 
-        return mine_patterns(self.scope, self.store, self.clock(), self.settings.mining, dry_run=dry_run)
+        return mine_patterns(self.scope, self.store, self.clock(), MINING_LIMITS, dry_run=dry_run)
 
     def instantiate(self, id: str, /, **values: str) -> tuple[Subtask, ...]:
         """The subtasks of a template in the order of their dependencies; `values` fill its parameters."""
@@ -342,7 +343,7 @@ class Patterns:
         """Which patterns an episode followed or named, and what that changed, in words."""
         from treering.patterns.episode_learning import learn_from_episode
 
-        return learn_from_episode(self.scope, self.store, self.clock(), id, self.settings)
+        return learn_from_episode(self.scope, self.store, self.clock(), id)
 
     def _note(self, found: TaskContext | AfterFailure, via: str) -> None:
         self.note_injection([each.id for each in found.passages()], via=via, tokens=estimate_tokens(found.text()))

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from treering.core.episodes import Episode
 from treering.core.patterns import Application, Pattern
 from treering.core.queries import AuditFilter, PatternFilter, TimeRange
-from treering.core.settings.mining import MiningSettings
 from treering.patterns.applications import STORE_ACTIONS, application_in, claimed_outcome, counts_as_evidence
 from treering.patterns.audience import Audience
 from treering.patterns.cleanup import ACTIVE
 from treering.patterns.mining.conformance import EpisodeReading, match_episode, mined_of
+from treering.patterns.mining.limits import MiningLimits
 from treering.ports.store import Store, Transaction
 
 # A transaction may be committed after others that were opened later.
@@ -43,7 +43,7 @@ def episodes_stored_since(tx: Transaction, since: datetime) -> list[StoredEpisod
 
 
 def applications_of(
-    episode: Episode, stored: datetime, patterns: Iterable[Pattern], settings: MiningSettings
+    episode: Episode, stored: datetime, patterns: Iterable[Pattern], settings: MiningLimits
 ) -> Iterator[tuple[Pattern, Application]]:
     """Applications of the patterns that an episode names, and of the mined patterns that it followed."""
     if episode.consolidation is not None or episode.tainted or episode.deleted_at is not None:
@@ -61,7 +61,7 @@ def applications_of(
 
 
 def record_applications(
-    audience: Audience, store: Store, now: datetime, page: Sequence[StoredEpisode], settings: MiningSettings
+    audience: Audience, store: Store, now: datetime, page: Sequence[StoredEpisode], settings: MiningLimits
 ) -> int:
     """Store the applications in these episodes; returns the number of new ones."""
     with store.reading(audience.scope, now) as tx:
@@ -77,7 +77,7 @@ def _applications_in(
     audience: Audience,
     page: Sequence[StoredEpisode],
     patterns: Sequence[Pattern],
-    settings: MiningSettings,
+    settings: MiningLimits,
 ) -> list[Application]:
     stored_at: Mapping[str, datetime] = {each.id: each.at for each in page}
     found = (tx.episodes.get_complete(match.value.id) for match in tx.episodes.readable(stored_at)) if patterns else ()

@@ -11,9 +11,9 @@ from treering.core.history import Action
 from treering.core.patterns import Application, Pattern
 from treering.core.queries import AuditFilter, Order
 from treering.core.scope import Scope, Visibility
-from treering.core.settings.mining import MiningSettings
 from treering.core.task_features import features_of_episode
 from treering.patterns.mining.conformance import EpisodeReading, FollowedPattern, match_episode, mined_of
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.storage import stored_pattern
 from treering.ports.clock import NewId
 from treering.ports.store import Store, Transaction
@@ -32,7 +32,7 @@ def record_application(
     id: str,
     *,
     episode: str | None,
-    settings: MiningSettings,
+    settings: MiningLimits,
     **known: Any,
 ) -> Application:
     """Store an application; if the episode's application is stored already, return that one.
@@ -65,7 +65,7 @@ def _store(tx: Transaction, application: Application) -> Application:
 
 
 def _application_of_episode(
-    tx: Transaction, pattern: Pattern, episode: Episode, given: Mapping[str, Any], settings: MiningSettings
+    tx: Transaction, pattern: Pattern, episode: Episode, given: Mapping[str, Any], settings: MiningLimits
 ) -> Application:
     stored = stored_at(tx, episode.id)
     if stored is None or not counts_as_evidence(pattern, stored):

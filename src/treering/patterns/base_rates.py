@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from treering.core.patterns import Pattern, PatternCategory
-from treering.core.settings.patterns import PatternSettings
 from treering.patterns.mining.conformance import mined_of
 from treering.patterns.statistics import BaseRates, Tally
 from treering.patterns.validation import SessionCount
@@ -42,7 +41,6 @@ def base_rates_without(
     everything: BaseRates,
     lost: Tallies,
     sessions: Iterable[SessionCount],
-    settings: PatternSettings,
 ) -> BaseRates:
     """Base rates of the episodes that did not use the pattern; `lost` is the result of `losses_of`.
 
@@ -51,41 +49,33 @@ def base_rates_without(
     mined = mined_of(pattern)
     rule = None if mined is None else _CLAIMS.get(pattern.category)
     without = everything.without(lost)
-    return without if rule is None or mined is None else rule(mined, without, sessions, settings)
+    return without if rule is None or mined is None else rule(mined, without, sessions)
 
 
-def _failure_rates(
-    _mined: Mapping[str, Any], without: BaseRates, _sessions: Iterable[SessionCount], _: PatternSettings
-) -> BaseRates:
+def _failure_rates(_mined: Mapping[str, Any], without: BaseRates, _sessions: Iterable[SessionCount]) -> BaseRates:
     """A warning holds if the task fails."""
     return without.inverted()
 
 
-def _recovery_rates(
-    mined: Mapping[str, Any], _: BaseRates, sessions: Iterable[SessionCount], settings: PatternSettings
-) -> BaseRates:
+def _recovery_rates(mined: Mapping[str, Any], _: BaseRates, sessions: Iterable[SessionCount]) -> BaseRates:
     """The share of all attempts after the failure that worked, weighted by the sessions it was seen in."""
     rate = mined.get("base_rate")
-    return _constant_rates(rate if isinstance(rate, float) and 0.0 <= rate <= 1.0 else _HALF, mined, sessions, settings)
+    return _constant_rates(rate if isinstance(rate, float) and 0.0 <= rate <= 1.0 else _HALF, mined, sessions)
 
 
-def _saving_rates(
-    mined: Mapping[str, Any], _: BaseRates, sessions: Iterable[SessionCount], settings: PatternSettings
-) -> BaseRates:
-    return _constant_rates(_HALF, mined, sessions, settings)
+def _saving_rates(mined: Mapping[str, Any], _: BaseRates, sessions: Iterable[SessionCount]) -> BaseRates:
+    return _constant_rates(_HALF, mined, sessions)
 
 
-def _constant_rates(
-    rate: float, mined: Mapping[str, Any], sessions: Iterable[SessionCount], settings: PatternSettings
-) -> BaseRates:
+def _constant_rates(rate: float, mined: Mapping[str, Any], sessions: Iterable[SessionCount]) -> BaseRates:
     count = mined.get("sessions")
     # Metadata may hold anything; only a number counts.
     n = max(0, count) if isinstance(count, int) else 0
     types = {name for session in sessions for name, _ in session.task_types}
-    return BaseRates(dict.fromkeys(types or (None,), Tally(rate * n, n)), settings)
+    return BaseRates(dict.fromkeys(types or (None,), Tally(rate * n, n)))
 
 
-Rule = Callable[[Mapping[str, Any], BaseRates, Iterable[SessionCount], PatternSettings], BaseRates]
+Rule = Callable[[Mapping[str, Any], BaseRates, Iterable[SessionCount]], BaseRates]
 _CLAIMS: Mapping[PatternCategory, Rule] = {
     PatternCategory.FAILURE: _failure_rates,
     PatternCategory.RECOVERY: _recovery_rates,

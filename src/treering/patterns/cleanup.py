@@ -21,10 +21,10 @@ from treering.ports.store import Store, Transaction
 ACTIVE = (PatternStatus.CANDIDATE, PatternStatus.VALIDATED, PatternStatus.UNDER_REVIEW)
 
 
-def similar_patterns(tx: Transaction, id: str, settings: PatternSettings, limit: int) -> list[SimilarPattern]:
+def similar_patterns(tx: Transaction, id: str, limit: int) -> list[SimilarPattern]:
     known = stored_pattern(tx, id)
     others = tx.patterns.stream(PatternFilter(categories=(known.category,), statuses=ACTIVE))
-    return most_similar(known, (each for each in others if each.id != id), settings, limit=limit)
+    return most_similar(known, (each for each in others if each.id != id), limit=limit)
 
 
 def merge_patterns(scope: Scope, store: Store, now: datetime, new_id: NewId, ids: Sequence[str]) -> Pattern:

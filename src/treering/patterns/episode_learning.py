@@ -8,10 +8,10 @@ from treering.core.delimiters import one_line
 from treering.core.episodes import OutcomeStatus
 from treering.core.patterns import Application, Pattern, PatternStatus
 from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.patterns.application_stage import active_patterns, applications_of, is_evidence_for
 from treering.patterns.applications import episode_of, stored_at
 from treering.patterns.audience import audiences
+from treering.patterns.mining.limits import MINING_LIMITS
 from treering.ports.store import Store, Transaction
 
 _OUTCOME_WORDS = {
@@ -41,7 +41,7 @@ class EpisodeLearning:
         return "\n".join(map(one_line, self.lines))
 
 
-def learn_from_episode(scope: Scope, store: Store, now: datetime, id: str, settings: Settings) -> EpisodeLearning:
+def learn_from_episode(scope: Scope, store: Store, now: datetime, id: str) -> EpisodeLearning:
     """Store the applications of patterns in the episode; calling it again changes nothing."""
     found = list[tuple[Pattern, Application]]()
     with store.reading(scope, now) as tx:
@@ -50,7 +50,7 @@ def learn_from_episode(scope: Scope, store: Store, now: datetime, id: str, setti
         with store.reading(audience.scope, now) as tx:
             patterns = active_patterns(tx, audience)
         if stored is not None and is_evidence_for(audience, episode):
-            found += applications_of(episode, stored, patterns, settings.mining)
+            found += applications_of(episode, stored, patterns, MINING_LIMITS)
     with store.transaction(scope, now) as tx:
         counted = frozenset(each.pattern for _, each in found if tx.applications.add(each))
     with store.reading(scope, now) as tx:

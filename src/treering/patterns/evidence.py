@@ -46,9 +46,7 @@ def count_evidence(tx: Transaction, audience: Audience, settings: PatternSetting
     ever = [each for each in tx.patterns.stream(PatternFilter(deleted=None)) if audience.owns(each.visibility)]
     present = {each.id: each for each in ever if each.deleted_at is None}
     active = {id: each for id, each in present.items() if each.status is not PatternStatus.DEPRECATED}
-    bases = BaseRates(
-        {name: Tally(*counted) for name, counted in tx.applications.outcomes_by_session().items()}, settings
-    )
+    bases = BaseRates({name: Tally(*counted) for name, counted in tx.applications.outcomes_by_session().items()})
     named = list(present) if len(present) <= _MAX_NAMED else None
     parts = {id: frozenset(evidence_parts(each, present.get)) for id, each in active.items()}
     lost = _base_rate_losses(tx.applications.used_episodes(named) if active else (), parts)
@@ -58,7 +56,7 @@ def count_evidence(tx: Transaction, audience: Audience, settings: PatternSetting
         trial = Trial(
             status=pattern.status,
             sessions=sessions,
-            bases=base_rates_without(pattern, bases, lost.get(id, {}), sessions, settings),
+            bases=base_rates_without(pattern, bases, lost.get(id, {}), sessions),
             since=pattern.status_since,
             tests=test_count(pattern, bool(sessions)),
         )

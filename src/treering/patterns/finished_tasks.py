@@ -5,17 +5,14 @@ from datetime import datetime
 from treering.core.episodes import Episode
 from treering.core.jobs import learning_job
 from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.patterns.episode_learning import learn_from_episode
 from treering.ports.clock import NewId
 from treering.ports.store import Store, Transaction
 
 
-def learn_from_task(
-    scope: Scope, store: Store, now: datetime, new_id: NewId, episode: Episode, *, settings: Settings
-) -> None:
+def learn_from_task(scope: Scope, store: Store, now: datetime, new_id: NewId, episode: Episode) -> None:
     """Count the patterns that the task followed or names, end its session, and queue learning from the session."""
-    learn_from_episode(scope, store, now, episode.id, settings)
+    learn_from_episode(scope, store, now, episode.id)
 
     def end_session(tx: Transaction) -> None:
         session = tx.sessions.get(episode.session) if episode.session else None

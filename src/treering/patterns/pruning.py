@@ -8,6 +8,7 @@ from math import ceil
 from treering.core.patterns import Pattern, PatternStatus
 from treering.core.settings.patterns import PatternSettings
 from treering.patterns.statistics import binomial_p
+from treering.patterns.validation import MAX_P_VALUE
 
 Rule = Callable[[Pattern, datetime, PatternSettings], str | None]
 
@@ -70,7 +71,7 @@ def _contradiction(pattern: Pattern, now: datetime, settings: PatternSettings) -
     if rate is None or base is None or n < settings.least_evidence or rate >= base:
         return None
     # Rounded in its favour, since partial successes count half.
-    if binomial_p(n - ceil(rate * n), n, 1.0 - base) >= settings.significance:
+    if binomial_p(n - ceil(rate * n), n, 1.0 - base) >= MAX_P_VALUE:
         return None
     return f"contradicted: {rate:.0%} success in {n:,} sessions, {base:.0%} without it"
 

@@ -11,9 +11,13 @@ from treering.core.conditions import Condition, Operator, Test, explain, holds
 from treering.core.episodes import OutcomeStatus
 from treering.core.errors import InvalidInput
 from treering.core.patterns import Applicability, Application
-from treering.core.settings.patterns import PatternSettings
 from treering.core.values import Count, Share, Text, Value
-from treering.patterns.statistics import fisher_p
+from treering.patterns.statistics import FLOOR_RATE, fisher_p
+
+REFINEMENT_LEVEL = 0.05  # chance of finding a split where there is none, over all splits that were tried
+MIN_SIDE_SESSIONS = 3  # sessions on each side of a split: one or two are an anecdote
+MAX_GROUPED_VALUES = 6  # values of a field that are tried in every grouping; six have 31
+MAX_CUTS = 16  # places at which the values of a number are cut: each further one makes chance finds likelier
 
 # Beyond this, floats cannot represent every integer.
 _EXACT = 2.0**53
@@ -81,9 +85,7 @@ class _Split:
         return total_entropy - sum(side.n / n * _entropy(side.rate) for side in sides)
 
 
-def refine(
-    applicability: Applicability, applications: Iterable[Application], settings: PatternSettings, *, evidence: int
-) -> Refinement:
+def refine(applicability: Applicability, applications: Iterable[Application], *, evidence: int) -> Refinement:
     """Narrow a pattern to where it works, by the single condition with the highest information gain.
 
     Applications of one session on one side of a split count once. A split is used only if its p-value, corrected for
@@ -96,13 +98,13 @@ def refine(
         known = "" if unique else " with known features"
         outcome = "no application failed" if succeeded[True] else f"no application{known} succeeded"
         return Refinement(applicability=None, evidence=evidence, reason=f"{outcome}: there is nothing to separate")
-    splits = list(_splits(unique, (*applicability.conditions, *applicability.anti_conditions), settings))
-    found = [split for split in splits if split.p_value * len(splits) <= settings.refinement_level]
+    splits = list(_splits(unique, (*applicability.conditions, *applicability.anti_conditions)))
+    found = [split for split in splits if split.p_value * len(splits) <= REFINEMENT_LEVEL]
     if not found:
         reason = f"none of {len(splits)} conditions separates the failures better than chance"
         return Refinement(applicability=None, evidence=evidence, reason=reason)
     best = max(found, key=lambda split: split.gain)
-    if best.better.rate < settings.floor_rate:
+    if best.better.rate < FLOOR_RATE:
         reason = f"even at its best it fails in {best.better.failures} of {best.better.n} sessions"
         return Refinement(applicability=None, evidence=evidence, reason=reason)
     return _narrowed(applicability, best, min(1.0, best.p_value * len(splits)), evidence)
@@ -130,21 +132,19 @@ def _narrowed(applicability: Applicability, split: _Split, p_value: float, evide
     )
 
 
-def _splits(
-    applications: Sequence[Application], known: Sequence[Condition], settings: PatternSettings
-) -> Iterator[_Split]:
+def _splits(applications: Sequence[Application], known: Sequence[Condition]) -> Iterator[_Split]:
     """Every split with enough sessions on both sides, each by the simplest condition that makes it.
 
     Splits that a condition of the pattern already makes are left out.
     """
     seen = {_canonical(_holds_in(each, applications)) for each in known}
-    for test in _tests(applications, settings):
+    for test in _tests(applications):
         held = _holds_in(test, applications)
         if (key := _canonical(held)) in seen:
             continue
         seen.add(key)
         split = _Split(test, _count_side(applications, held, True), _count_side(applications, held, False))
-        if min(split.inside.n, split.outside.n) >= settings.refinement_side:
+        if min(split.inside.n, split.outside.n) >= MIN_SIDE_SESSIONS:
             yield split
 
 
@@ -170,13 +170,13 @@ def _session(application: Application) -> _Session:
     return (True, application.session) if application.session is not None else (False, application.id)
 
 
-def _tests(applications: Sequence[Application], settings: PatternSettings) -> list[Test]:
+def _tests(applications: Sequence[Application]) -> list[Test]:
     """Candidate conditions on the features, simplest first."""
     columns: dict[str, list[tuple[Any, _Session]]] = {}
     for each in applications:
         for name, value in _leaves(each.features):
             columns.setdefault(name, []).append((value, _session(each)))
-    found = [test for name in sorted(columns) for test in _tests_of_field(name, columns[name], settings)]
+    found = [test for name in sorted(columns) for test in _tests_of_field(name, columns[name])]
     order = tuple(Operator)
     simplicity = {operator: order.index(operator) for operator in order} | {
         Operator.EXISTS: -1,
@@ -203,31 +203,31 @@ def _is_valid_field(field: str) -> bool:
     return True
 
 
-def _tests_of_field(name: str, observed: Sequence[tuple[Any, _Session]], settings: PatternSettings) -> Iterator[Test]:
+def _tests_of_field(name: str, observed: Sequence[tuple[Any, _Session]]) -> Iterator[Test]:
     values = [value for value, _ in observed]
     yield Test(field=name, operator=Operator.EXISTS)
     plain: list[Any] = sorted({value for value in values if isinstance(value, bool)})
     plain += sorted({value for value in values if isinstance(value, str)})
-    for value in _common(((each, at) for each, at in observed if isinstance(each, bool | str)), settings):
+    for value in _common(((each, at) for each, at in observed if isinstance(each, bool | str))):
         yield Test(field=name, operator=Operator.EQ, value=value)
-    if len(plain) <= settings.refinement_values:
+    if len(plain) <= MAX_GROUPED_VALUES:
         for size in range(2, len(plain)):
             for group in combinations(plain, size):
                 yield Test(field=name, operator=Operator.IN, value=group)
-    for cut in _cuts(sorted({value for value in values if _is_number(value)}), settings.refinement_cuts):
+    for cut in _cuts(sorted({value for value in values if _is_number(value)}), MAX_CUTS):
         yield Test(field=name, operator=Operator.RANGE, value=(cut, None))
         yield Test(field=name, operator=Operator.RANGE, value=(None, cut))
     parts = ((part, at) for each, at in observed if isinstance(each, tuple) for part in each if isinstance(part, str))
-    for part in _common(parts, settings):
+    for part in _common(parts):
         yield Test(field=name, operator=Operator.CONTAINS, value=part)
 
 
-def _common(observed: Iterable[tuple[bool | str, _Session]], settings: PatternSettings) -> list[bool | str]:
+def _common(observed: Iterable[tuple[bool | str, _Session]]) -> list[bool | str]:
     """Values that occur in enough sessions; names of files and tickets are mostly unique."""
     sessions: dict[tuple[str, bool | str], set[_Session]] = {}
     for value, session in observed:
         sessions.setdefault((type(value).__name__, value), set()).add(session)
-    return [value for (_, value), where in sorted(sessions.items()) if len(where) >= settings.refinement_side]
+    return [value for (_, value), where in sorted(sessions.items()) if len(where) >= MIN_SIDE_SESSIONS]
 
 
 def _is_number(value: Any) -> bool:

@@ -17,6 +17,8 @@ from treering.patterns.refinement import Refinement, refine
 from treering.patterns.storage import stored_pattern, with_evidence_reset
 from treering.ports.store import Store, Transaction
 
+MAX_APPLICATIONS = 1_000  # applications that a refinement reads, the newest: more make no clearer split
+
 
 @dataclass(frozen=True, slots=True)
 class PatternReview:
@@ -41,7 +43,7 @@ def review_pattern(tx: Transaction, id: str, settings: PatternSettings) -> Patte
     known = stored_pattern(tx, id)
     applications = _recent_applications(tx, known, settings)
     failed = [each for each in applications if each.outcome is not OutcomeStatus.SUCCESS]
-    proposed = refine(known.applicability, applications, settings, evidence=known.evidence.generation)
+    proposed = refine(known.applicability, applications, evidence=known.evidence.generation)
     return PatternReview(known, failed, len(applications) - len(failed), proposed)
 
 
@@ -82,7 +84,7 @@ def _recent_applications(tx: Transaction, known: Pattern, settings: PatternSetti
         patterns=tuple(id for id, _ in parts),
         happened=TimeRange(since=tx.now - timedelta(days=settings.window_days)),
     )
-    found = tx.applications.find(where, order=Order(by="at"), limit=settings.refined_applications).items
+    found = tx.applications.find(where, order=Order(by="at"), limit=MAX_APPLICATIONS).items
     own = known.visibility is Visibility.PERSONAL
     return [
         each

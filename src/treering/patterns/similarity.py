@@ -15,8 +15,12 @@ from treering.core.patterns import (
     Strategy,
     Template,
 )
-from treering.core.settings.patterns import PatternSettings
 from treering.core.values import Value
+
+SIMILAR = 0.6  # two wordings of one pattern lie above, two patterns for the same kind of task below
+STRUCTURE_WEIGHT = 0.4  # similar steps: they are what a pattern does
+APPLICABILITY_WEIGHT = 0.3  # both apply to the same tasks
+WORDS_WEIGHT = 0.3  # similar names and descriptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +60,12 @@ def outline_of(pattern: Pattern) -> Outline:
     return Outline(pattern, content.form, frozenset(_PARTS[type(content)](content)), frozenset(_terms(texts)))
 
 
-def compare_outlines(one: Outline, other: Outline, settings: PatternSettings) -> PatternLikeness:
+def compare_outlines(one: Outline, other: Outline) -> PatternLikeness:
     """Symmetric; 1 for a pattern and itself."""
     structure = _overlap(one.parts, other.parts) if one.form == other.form else 0.0
     where = compare_applicability(one.pattern.applicability, other.pattern.applicability)
     words = _overlap(one.words, other.words)
-    weights = (settings.alike_structure, settings.alike_applicability, settings.alike_words)
+    weights = (STRUCTURE_WEIGHT, APPLICABILITY_WEIGHT, WORDS_WEIGHT)
     total = sum(weights)
     parts = zip(weights, (structure, where, words), strict=True)
     return PatternLikeness(
@@ -70,17 +74,17 @@ def compare_outlines(one: Outline, other: Outline, settings: PatternSettings) ->
 
 
 def most_similar(
-    pattern: Pattern, others: Iterable[Pattern | Outline], settings: PatternSettings, *, limit: int | None = None
+    pattern: Pattern, others: Iterable[Pattern | Outline], *, limit: int | None = None
 ) -> list[SimilarPattern]:
     """Patterns of the same category above the threshold, most similar first, ties by id."""
     own = outline_of(pattern)
     outlines = (each if isinstance(each, Outline) else outline_of(each) for each in others)
     found = [
-        SimilarPattern(each.pattern, compare_outlines(own, each, settings))
+        SimilarPattern(each.pattern, compare_outlines(own, each))
         for each in outlines
         if each.pattern.id != pattern.id and each.pattern.category is pattern.category
     ]
-    close = [each for each in found if each.likeness.score >= settings.alike]
+    close = [each for each in found if each.likeness.score >= SIMILAR]
     return sorted(close, key=lambda each: (-each.likeness.score, each.pattern.id))[:limit]
 
 

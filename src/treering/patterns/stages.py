@@ -17,7 +17,8 @@ from treering.patterns.application_stage import (
 )
 from treering.patterns.applications import evidence_start
 from treering.patterns.audience import Audience, audiences
-from treering.patterns.mining.stage import mine_patterns
+from treering.patterns.mining.limits import MINING_LIMITS
+from treering.patterns.mining.stage import PAGE_EPISODES, mine_patterns
 from treering.patterns.reviews import refine_pattern
 from treering.patterns.validation_stage import validate
 from treering.ports.store import Transaction
@@ -35,9 +36,9 @@ def record_new_applications(run: StageRun) -> None:
         if index == int(number) and reached:
             new = [each for each in new if each.at.isoformat() >= reached]
         run.progress.expect(len(new))
-        for start in range(0, len(new), run.settings.mining.page):
-            page = new[start : start + run.settings.mining.page]
-            counted = 0 if run.dry_run else record_applications(audience, run.store, run.now, page, run.settings.mining)
+        for start in range(0, len(new), PAGE_EPISODES):
+            page = new[start : start + PAGE_EPISODES]
+            counted = 0 if run.dry_run else record_applications(audience, run.store, run.now, page, MINING_LIMITS)
             run.progress.advance(f"{index} {page[-1].at.isoformat()}", len(page), applications=counted)
 
 
@@ -48,7 +49,7 @@ def mine_changed_episodes(run: StageRun) -> Mapping[str, int]:
         changed = AuditFilter(kinds=("episode",), happened=None if since is None else TimeRange(since=since))
         if not tx.audit.count(changed):
             return {"candidates": 0}
-    found = mine_patterns(run.scope, run.store, run.now, run.settings.mining, dry_run=run.dry_run)
+    found = mine_patterns(run.scope, run.store, run.now, MINING_LIMITS, dry_run=run.dry_run)
     return {"candidates": len(found)}
 
 

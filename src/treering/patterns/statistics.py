@@ -19,7 +19,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from treering.core.errors import InvalidInput
-from treering.core.settings.patterns import PatternSettings
+
+FLOOR_RATE = 0.5  # a pattern has to beat a coin toss, by requirement
+# Sessions that the project's overall rate stands for where a task type has few: rates of task types between 0.3 and
+# 0.85 lie about as far apart as samples of six do.
+BASE_WEIGHT = 6.0
+# How surely the bound to beat lies above the base rate; at 0.8 the false discovery rate is used up, at 0.95 fewer
+# patterns that help are seen (`bench/pattern_worlds.py`).
+BASE_CERTAINTY = 0.9
 
 Floats = NDArray[np.float64]
 
@@ -222,12 +229,11 @@ class BaseRates:
     upper bound: an unknown base rate counts as a high one.
     """
 
-    def __init__(self, tallies: Mapping[str | None, Tally], settings: PatternSettings) -> None:
+    def __init__(self, tallies: Mapping[str | None, Tally]) -> None:
         self._tallies = MappingProxyType(dict(tallies))
-        self._settings = settings
         everything = sum(self._tallies.values(), Tally())
-        weight = settings.base_weight
-        self.overall = (everything.successes + weight * settings.floor_rate) / (everything.n + weight)
+        weight = BASE_WEIGHT
+        self.overall = (everything.successes + weight * FLOOR_RATE) / (everything.n + weight)
         self._known: dict[str | None, BaseRate] = {}
 
     def of(self, task_type: str | None) -> BaseRate:
@@ -240,13 +246,13 @@ class BaseRates:
     def without(self, lost: Mapping[str | None, Tally]) -> "BaseRates":
         """Base rates without the episodes that used the pattern; `lost` is their part of each tally."""
         left = {name: tally - lost.get(name, Tally()) for name, tally in self._tallies.items()}
-        return BaseRates(left, self._settings)
+        return BaseRates(left)
 
     def inverted(self) -> "BaseRates":
         """Failure rates instead of success rates."""
-        return BaseRates({name: tally.inverted() for name, tally in self._tallies.items()}, self._settings)
+        return BaseRates({name: tally.inverted() for name, tally in self._tallies.items()})
 
     def _estimated(self, tally: Tally) -> BaseRate:
-        n = tally.n + self._settings.base_weight
-        rate = (tally.successes + self._settings.base_weight * self.overall) / n
-        return BaseRate(rate, max(rate, bounds(rate, n, self._settings.base_certainty)[1]), n)
+        n = tally.n + BASE_WEIGHT
+        rate = (tally.successes + BASE_WEIGHT * self.overall) / n
+        return BaseRate(rate, max(rate, bounds(rate, n, BASE_CERTAINTY)[1]), n)

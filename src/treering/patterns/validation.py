@@ -23,6 +23,7 @@ from treering.core.patterns import PatternStatus
 from treering.core.settings.patterns import PatternSettings
 from treering.core.values import Count, Share, Text, Value
 from treering.patterns.statistics import (
+    FLOOR_RATE,
     BaseRate,
     BaseRates,
     Floats,
@@ -35,6 +36,15 @@ from treering.patterns.statistics import (
     log_e_better,
     log_e_worse,
 )
+
+MAX_P_VALUE = 0.05  # the p-value that a validated pattern stays below, by requirement
+WATCHED_SESSIONS = 60  # latest sessions of a validated pattern that are compared with the earlier ones
+# How surely a validated pattern was at least as good as its reference rate: what was chosen for doing well did a little
+# worse in truth.
+REFERENCE_CERTAINTY = 0.75
+SESSIONS_PER_FALSE_ALARM = 1_000.0  # mean number of sessions, at least; ten times as many delay a true alarm by half
+# One in twenty good candidates is reviewed in error at most, however many nights look at it.
+FAILURE_LIKELIHOOD_RATIO = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +146,12 @@ def measure(trial: Trial, now: datetime, settings: PatternSettings) -> EvidenceM
     columns = _columns(trial.sessions, trial.bases)
     first, n = _first_after(trial.sessions, now - timedelta(days=settings.window_days)), len(trial.sessions)
     if first == n:
-        base, null = trial.bases.overall, max(settings.floor_rate, trial.bases.overall)
+        base, null = trial.bases.overall, max(FLOOR_RATE, trial.bases.overall)
         success_rate = p_value = None
         sureness = 0.0
     else:
         base = float(columns.rates[first:].mean())
-        null = max(settings.floor_rate, float(columns.uppers[first:].mean()))
+        null = max(FLOOR_RATE, float(columns.uppers[first:].mean()))
         success_rate = float(((columns.successes + 0.5 * columns.partial) / columns.n)[first:].mean())
         p_value = binomial_p(int((2 * columns.successes > columns.n)[first:].sum()), n - first, null)
         sureness = confidence(success_rate, n - first, p_value)
@@ -153,7 +163,7 @@ def measure(trial: Trial, now: datetime, settings: PatternSettings) -> EvidenceM
         null_rate=null,
         p_value=p_value,
         confidence=sureness,
-        log_e=_log_better(columns, settings),
+        log_e=_log_better(columns),
         log_worse=_log_worse(columns, settings) if trial.status is PatternStatus.CANDIDATE else 0.0,
         log_decay=_log_decay(trial, columns, settings) if trial.status is PatternStatus.VALIDATED else 0.0,
     )
@@ -186,9 +196,9 @@ def _expected(session: SessionCount, bases: BaseRates) -> BaseRate:
     )
 
 
-def _log_better(columns: _SessionColumns, settings: PatternSettings) -> float:
+def _log_better(columns: _SessionColumns) -> float:
     """The smaller log e-value of two claims that both have to hold: it beats its base rate, and `floor_rate`."""
-    beats_coin = log_e_better(columns.shares, settings.floor_rate)
+    beats_coin = log_e_better(columns.shares, FLOOR_RATE)
     return min(beats_coin, log_e_better(columns.shares, columns.uppers))
 
 
@@ -203,11 +213,11 @@ def _log_decay(trial: Trial, columns: _SessionColumns, settings: PatternSettings
     There is no time window, since a pattern used once a month may stop working, too.
     """
     n = len(trial.sessions)
-    first = max(_first_after(trial.sessions, trial.since) if trial.since else 0, n - settings.watched_sessions)
+    first = max(_first_after(trial.sessions, trial.since) if trial.since else 0, n - WATCHED_SESSIONS)
     if not 0 < first <= n - settings.least_evidence:
         return 0.0
-    base = max(settings.floor_rate, float(columns.rates[first:].mean()))
-    earlier = bounds(float(columns.shares[:first].mean()), first, settings.reference_certainty)[0]
+    base = max(FLOOR_RATE, float(columns.rates[first:].mean()))
+    earlier = bounds(float(columns.shares[:first].mean()), first, REFERENCE_CERTAINTY)[0]
     return log_decay(columns.shares[first:], max(earlier, base, settings.success_threshold), base)
 
 
@@ -241,19 +251,19 @@ def _decide(
     if status is PatternStatus.DEPRECATED:
         return status, "deprecated for good"
     if status is PatternStatus.VALIDATED:
-        return _watch(measured, settings)
+        return _watch(measured)
     if measured.sessions < settings.least_evidence:
         return status, f"fewer than {settings.least_evidence} sessions are not enough evidence"
     unmet = _unmet_conditions(measured, settings, discovered)
     if not unmet:
         return PatternStatus.VALIDATED, "better than its base rate by more than chance explains"
-    if status is PatternStatus.CANDIDATE and measured.log_worse >= np.log(settings.clearly):
+    if status is PatternStatus.CANDIDATE and measured.log_worse >= np.log(FAILURE_LIKELIHOOD_RATIO):
         return PatternStatus.UNDER_REVIEW, "it fails too often, or more often than such tasks do without it"
     return status, f"not yet proven: {', '.join(unmet)}"
 
 
-def _watch(measured: EvidenceMeasure, settings: PatternSettings) -> tuple[PatternStatus, str]:
-    if measured.log_decay >= np.log(settings.alarm):
+def _watch(measured: EvidenceMeasure) -> tuple[PatternStatus, str]:
+    if measured.log_decay >= np.log(SESSIONS_PER_FALSE_ALARM):
         return PatternStatus.UNDER_REVIEW, "its latest sessions are worse than what it was validated for"
     return PatternStatus.VALIDATED, "no evidence against it"
 
@@ -263,7 +273,7 @@ def _unmet_conditions(measured: EvidenceMeasure, settings: PatternSettings, disc
     rate, p_value = measured.success_rate or 0.0, 1.0 if measured.p_value is None else measured.p_value
     conditions = (
         (rate >= settings.success_threshold, f"success below {settings.success_threshold:.0%}"),
-        (p_value < settings.significance, f"p = {p_value:.2g} is not below {settings.significance:g}"),
+        (p_value < MAX_P_VALUE, f"p = {p_value:.2g} is not below {MAX_P_VALUE:g}"),
         (
             measured.confidence >= settings.least_confidence,
             f"confidence {measured.confidence:.2f} is below {settings.least_confidence:g}",

@@ -16,6 +16,9 @@ from treering.patterns.lifecycle import Cause, with_status
 from treering.patterns.validation import PatternVerdict, judge_all
 from treering.ports.store import Store, Transaction
 
+BATCH_VERDICTS = 200  # verdicts written in one transaction: the most that a crash costs
+MAX_LISTED_EPISODES = 50  # episodes that a pattern lists for and against it, the newest; all are counted
+
 _VERDICT_FIELDS = ("p_value", "e_value", "tests", "tested", "last_validated_at")
 
 
@@ -47,7 +50,7 @@ def validate(
         judged = judge_all(counted.tested, settings, retired=counted.retired)
         found = [_validated_pattern(counted.patterns[id], each) for id, each in judged.items()]
         if not dry_run:
-            _write_all(audience.scope, store, now, list(_changes(counted, found, now, settings)), settings)
+            _write_all(audience.scope, store, now, list(_changes(counted, found, now, settings)))
         verdicts += found
     return tuple(sorted(verdicts, key=lambda each: (not each.moved, each.pattern)))
 
@@ -62,7 +65,7 @@ def recount_evidence(scope: Scope, store: Store, now: datetime, pattern: Pattern
         return pattern
     verdict = _validated_pattern(pattern, judged.replace(status=pattern.status))
     with store.transaction(scope, now) as tx:
-        found = _with_recent_episodes(tx, apply_verdict(counted, verdict, now, settings), settings)
+        found = _with_recent_episodes(tx, apply_verdict(counted, verdict, now, settings))
         unjudged = {name: getattr(pattern.evidence, name) for name in _VERDICT_FIELDS}
         return tx.patterns.note(found.replace(evidence=found.evidence.replace(**unjudged)))
 
@@ -92,13 +95,11 @@ def _changes(
             yield _VerdictChange(verdict, after, is_counted=after != redated)
 
 
-def _write_all(
-    scope: Scope, store: Store, now: datetime, changes: Sequence[_VerdictChange], settings: PatternSettings
-) -> None:
-    for start in range(0, len(changes), settings.validated_together):
+def _write_all(scope: Scope, store: Store, now: datetime, changes: Sequence[_VerdictChange]) -> None:
+    for start in range(0, len(changes), BATCH_VERDICTS):
         with store.transaction(scope, now) as tx:
-            for each in changes[start : start + settings.validated_together]:
-                _write(tx, each, settings)
+            for each in changes[start : start + BATCH_VERDICTS]:
+                _write(tx, each)
 
 
 def apply_verdict(
@@ -133,21 +134,21 @@ def apply_verdict(
     )
 
 
-def _write(tx: Transaction, change: _VerdictChange, settings: PatternSettings) -> None:
+def _write(tx: Transaction, change: _VerdictChange) -> None:
     verdict, after = change.verdict, change.after
     try:
         if verdict.moved:
-            tx.patterns.update(_with_recent_episodes(tx, after, settings), Action.UPDATE, _transition_detail(verdict))
+            tx.patterns.update(_with_recent_episodes(tx, after), Action.UPDATE, _transition_detail(verdict))
         else:
-            tx.patterns.note(_with_recent_episodes(tx, after, settings) if change.is_counted else after)
+            tx.patterns.note(_with_recent_episodes(tx, after) if change.is_counted else after)
     except (Conflict, NotFound):
         # Changed or removed since the evidence was counted; the newer change wins.
         return
 
 
-def _with_recent_episodes(tx: Transaction, pattern: Pattern, settings: PatternSettings) -> Pattern:
+def _with_recent_episodes(tx: Transaction, pattern: Pattern) -> Pattern:
     """The pattern with its newest episodes for and against it before older ones, and its recent savings."""
-    known, limit = pattern.evidence, settings.told_episodes
+    known, limit = pattern.evidence, MAX_LISTED_EPISODES
     recent = tx.applications.lately(evidence_parts(pattern, tx.patterns.get), 2 * limit)
     saved = {"mean_time_saved_ms": recent.mean_time_saved_ms, "mean_cost_saved": recent.mean_cost_saved}
     evidence = known.replace(

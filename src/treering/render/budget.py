@@ -9,7 +9,7 @@ from treering.core.delimiters import escaped, one_line
 from treering.core.errors import InvalidInput
 from treering.core.excerpts import ELLIPSIS, shortened
 from treering.core.phases import OTHER, PHASE_BUDGETS, PHASE_SHARES, Phase
-from treering.core.settings import PackSettings
+from treering.core.settings import ContextSettings
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.render.overlap import repetitions
 from treering.render.passages import (
@@ -25,10 +25,15 @@ from treering.render.passages import (
 )
 from treering.search.answer import Hit
 
+MIN_USEFUL_TOKENS = 40  # fewer than two sentences of a longer text say what it is about, but not what it says
+MAX_CHARACTERS_PER_TOKEN = 16  # no tokenizer gets more out of a token in running text
+MAX_FURTHER_SOURCES = 3  # sources that said the same, after the first; more say little and cost a line each
+MAX_PASSES = 5  # parts counted one by one come to more than the whole; what is left is distributed again
+
 Reason = Literal["overlap", "budget", "type share", "rules share"]
 # Costs are counted before the numbers are known; few packings hold more items.
 WIDE = 100
-DEFAULTS = PackSettings()
+DEFAULTS = ContextSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ class _Terms:
     phase: Phase | None
     budget: int
     count: CountTokens
-    settings: PackSettings
+    settings: ContextSettings
     reflection: str = ""
     rules: frozenset[str] = frozenset()
 
@@ -107,7 +112,7 @@ def render_context(
     phase: Phase | None = None,
     budget: int | None = None,
     count: CountTokens = estimate_tokens,
-    settings: PackSettings = DEFAULTS,
+    settings: ContextSettings = DEFAULTS,
     reflection: Hit | None = None,
     rules: Sequence[Hit] = (),
 ) -> RenderedContext:
@@ -125,7 +130,7 @@ def render_context(
         terms = replace(terms, reflection=reflection.id)
     room = terms.budget - count(frame(phase))
     packed, cost = _with_rules(ranked, rules, int(room * settings.rules_share), room, terms)
-    for _ in range(settings.passes):
+    for _ in range(MAX_PASSES):
         if not _has_room_for_rules(packed):
             break
         spare = terms.budget - packed.tokens if packed.text else room
@@ -166,7 +171,7 @@ def _dropped_results(packed: RenderedContext) -> bool:
 def _chosen_rules(rules: Sequence[Hit], share: int, terms: _Terms) -> tuple[list[Hit], int]:
     """Rules that fit whole into their share, in their order; and what they cost."""
     chosen, spent = list[Hit](), 0
-    readable = terms.budget * terms.settings.characters_per_token
+    readable = terms.budget * MAX_CHARACTERS_PER_TOKEN
     for rule in rules:
         text = escaped(rule.text.strip())
         passage = Passage(hit=rule, label=label_of(rule), heading=RULES, text=text)
@@ -177,7 +182,7 @@ def _chosen_rules(rules: Sequence[Hit], share: int, terms: _Terms) -> tuple[list
     return chosen, spent
 
 
-def _budget(phase: Phase | None, budget: int | None, settings: PackSettings) -> int:
+def _budget(phase: Phase | None, budget: int | None, settings: ContextSettings) -> int:
     if budget is None:
         return PHASE_BUDGETS[phase] if phase else settings.budget
     if type(budget) is not int or budget < 0:
@@ -187,9 +192,9 @@ def _budget(phase: Phase | None, budget: int | None, settings: PackSettings) -> 
 
 def _candidates(ranked: Sequence[Hit], terms: _Terms) -> list[_Candidate]:
     """What remains when nothing is said twice, with its costs. Best first."""
-    readable = terms.budget * terms.settings.characters_per_token
+    readable = terms.budget * MAX_CHARACTERS_PER_TOKEN
     texts = [_readable(hit.text, readable) for hit in ranked]
-    repeats = repetitions(texts, terms.settings)
+    repeats = repetitions(texts)
     headings: set[str] = set()
     candidates: list[_Candidate] = []
     for place, hit in enumerate(ranked):
@@ -202,7 +207,7 @@ def _candidates(ranked: Sequence[Hit], terms: _Terms) -> list[_Candidate]:
             heading=heading,
             text=texts[place],
             also=tuple(ranked[later] for later, earlier in repeats.items() if earlier == place),
-            also_cited=terms.settings.also_cited,
+            also_cited=MAX_FURTHER_SOURCES,
             truncated=len(hit.text) > readable,
         )
         candidates.append(_costed(passage, opens=heading not in headings, terms=terms))
@@ -239,7 +244,7 @@ def _fitted(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> tuple
     """The plan that fills the budget best, and its text. Never over budget, however `count` adds up."""
     fitting: dict[int, tuple[_Plan, str]] = {}
     plan = tried = _planned(candidates, room, terms)
-    for _ in range(terms.settings.passes):
+    for _ in range(MAX_PASSES):
         text = _text(tried, terms.phase)
         spare = terms.budget - terms.count(text)
         if text and spare >= 0:
@@ -268,7 +273,7 @@ def _text(plan: _Plan, phase: Phase | None) -> str:
 
 def _planned(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> _Plan:
     """First each type within its share, then what is left over; too long texts are cut once, at the end."""
-    shares, useful = PHASE_SHARES[terms.phase] if terms.phase else {}, terms.settings.useful_tokens
+    shares, useful = PHASE_SHARES[terms.phase] if terms.phase else {}, MIN_USEFUL_TOKENS
     kept = _kept_for_sections(candidates, room, terms)
     left = _entitled(candidates, shares, room - sum(kept))
     own = _granted(candidates, kept, left, useful, range(len(candidates)))
@@ -282,7 +287,7 @@ def _planned(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> _Pla
 
 def _kept_for_sections(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> list[int]:
     """Rules and the reflection are found by nothing: without a part of their own they would never be shown."""
-    share, useful = int(room * terms.settings.reflection_share), terms.settings.useful_tokens
+    share, useful = int(room * terms.settings.reflection_share), MIN_USEFUL_TOKENS
     return [
         each.whole
         if each.passage.hit.id in terms.rules
@@ -343,7 +348,7 @@ def _shown(candidate: _Candidate, grant: int, terms: _Terms) -> _Candidate | Non
     text = shortened(
         passage.text,
         fits=lambda text: candidate.around + count(replace(passage, text=text).body(WIDE)) <= grant,
-        enough=lambda text: count(text) >= terms.settings.useful_tokens,
+        enough=lambda text: count(text) >= MIN_USEFUL_TOKENS,
     )
     return replace(candidate, passage=replace(passage, text=text, truncated=True)) if text else None
 

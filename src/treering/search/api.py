@@ -95,7 +95,7 @@ class Search:
         request = SearchRequest(
             query=query,
             filters=filters,
-            limit=self.settings.recall.limit if limit is None else limit,
+            limit=self.settings.search.limit if limit is None else limit,
             files=tuple(files),
             phase=None if phase is None else Phase.named(phase),
             explain=explain,

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from treering.core.queries import CodeFilter, SearchFilter
     from treering.core.settings import Settings
 
+MAX_CODE_HITS = 3  # code locations among the results of a search that is not about code alone
+# Relevance of a location beside a record, unless the query is about code: "where are orders kept?" may ask for a
+# decision.
+CODE_SHARE = 0.5
+
 MOST = 100
 """Places of one answer."""
 
@@ -84,14 +89,14 @@ def code_request(
     named = bool(code) or names_code(where)
     if code is False or allowed is None or not (named or asks_for_place(query)):
         return None
-    finding, certain = settings.index.finding, settings.recall.certain
+    certain = settings.search.certain
     return CodeRequest(
         where=allowed,
         limit=limit,
-        most=min(limit, MOST if named else finding.recalled),
+        most=min(limit, MOST if named else MAX_CODE_HITS),
         least=0.0 if named else certain,
         certain=certain,
-        share=1.0 if named or speaks_of_code(query) else finding.beside,
+        share=1.0 if named or speaks_of_code(query) else CODE_SHARE,
     )
 
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from treering.ports.models import Embedder, Models
     from treering.ports.store import Store, Transaction
 
+EMBED_SECONDS = 1.0  # a job embeds this long before other jobs have their turn: `settle` keeps its deadline
+INLINE_SECONDS = 0.05  # time a search spends on new documents after a first group: some hundred short texts
+
 _AT_ONCE = 128
 _WORDS_AT_ONCE = 10_000
 """Documents, and words in them, that a search embeds before it looks at the clock again: some ten milliseconds."""
@@ -79,7 +82,7 @@ def catch_up(
     group of documents is embedded in any case, so that each search makes progress. The reason is returned if they
     could not be stored, and that is not because another process is writing.
     """
-    until = monotonic() + settings.inline_seconds
+    until = monotonic() + INLINE_SECONDS
     for space in (space_of(embedder.model, part) for part in ("", *parts)):
         with store.reading(scope, now) as tx:
             left = min(settings.inline, _MOST_UNSTORED * settings.inline - len(tx.index.unstored_vectors(space)))
@@ -200,7 +203,7 @@ def do_embedding(
     with store.reading(scope, clock()) as tx:
         embedders = embedders_of(models, tx.index.models())
     lease = timedelta(seconds=settings.jobs.lease_seconds)
-    until = monotonic() + settings.embedder.slice_seconds
+    until = monotonic() + EMBED_SECONDS
 
     def keep(_done: int) -> bool:
         heed()

@@ -17,8 +17,12 @@ from treering.core.values import LABEL_BYTES, LABELS
 
 if TYPE_CHECKING:
     from treering.core.entities import Entity
-    from treering.core.settings import GraphSettings
     from treering.ports.store import Transaction
+
+MAX_NAMES = 250  # word sequences of a query looked up as names: all of them in a query of sixty words
+MAX_ENTITIES = 8  # named entities that are followed, the longest names first; each costs a look-up
+MAX_LINKS = 100  # an entity that more records mention says nothing about any of them
+MAX_MERGES = 5  # merges from an entity to the one that remains; more is a cycle
 
 # In this order an index gives the first at once.
 _ANY = Order(by="name")
@@ -60,9 +64,9 @@ class Named:
     runs: tuple[Run, ...]
 
 
-def tied_entities(tx: Transaction, query: str, settings: GraphSettings) -> tuple[Named, ...]:
+def tied_entities(tx: Transaction, query: str) -> tuple[Named, ...]:
     """The entities that a query names, by name or alias, each once; a name inside a longer one does not count."""
-    return entities_named(tx, runs_in(query, settings.most_names), as_written, settings)
+    return entities_named(tx, runs_in(query, MAX_NAMES), as_written, MAX_ENTITIES)
 
 
 def as_written(run: Run) -> tuple[str, ...]:
@@ -70,30 +74,30 @@ def as_written(run: Run) -> tuple[str, ...]:
     return (key,) if any(map(str.isalnum, key)) else ()
 
 
-def entities_named(tx: Transaction, runs: Sequence[Run], spell: Spell, settings: GraphSettings) -> tuple[Named, ...]:
-    """The entities that some of the runs name, those with the longest names first."""
+def entities_named(tx: Transaction, runs: Sequence[Run], spell: Spell, most: int) -> tuple[Named, ...]:
+    """The entities that some of the runs name, at most `most`, those with the longest names first."""
     if not runs or not tx.entities.find(order=_ANY, limit=1).items:
         return ()
     keys: dict[str, list[Run]] = {}
     for run in runs:
         for key in spell(run):
             keys.setdefault(key, []).append(run)
-    found = _looked_up(tx, keys, settings)
+    found = _looked_up(tx, keys)
     called = {id: _runs_for(entity, keys) for id, entity in found.items()}
     used = {run for own in called.values() for run in own}
     outer = {id: tuple(run for run in own if not any(map(run.is_inside, used))) for id, own in called.items()}
     longest = sorted((id for id in outer if outer[id]), key=lambda id: -_length(outer[id]))
     named: dict[str, Named] = {}
-    for entity, survivor in _survivors(tx, [found[id] for id in longest], settings):
+    for entity, survivor in _survivors(tx, [found[id] for id in longest]):
         before = named.get(survivor.id, Named(survivor, (survivor.id,), ()))
         ids, own = dict.fromkeys((*before.ids, entity.id)), dict.fromkeys((*before.runs, *outer[entity.id]))
         named[survivor.id] = replace(before, ids=tuple(ids), runs=tuple(own))
-    return _with_merged(tx, tuple(named.values())[: settings.most_entities], settings)
+    return _with_merged(tx, tuple(named.values())[:most])
 
 
-def records_of(tx: Transaction, named: Named, settings: GraphSettings) -> Mapping[tuple[str, str], float]:
+def records_of(tx: Transaction, named: Named) -> Mapping[tuple[str, str], float]:
     """Kind and id of each record that speaks of the entity, and how surely; none where too many do."""
-    page = tx.entity_links.find(EntityLinkFilter(entities=named.ids), limit=settings.most_links)
+    page = tx.entity_links.find(EntityLinkFilter(entities=named.ids), limit=MAX_LINKS)
     surest: dict[tuple[str, str], float] = {}
     for link in page.items if page.next is None else ():
         key = link.record_kind, link.record
@@ -109,12 +113,12 @@ def runs_in(text: str, most: int) -> tuple[Run, ...]:
     return tuple(run for run in islice(_runs(bare(text), most), most) if _may_be_a_name(run.text))
 
 
-def _looked_up(tx: Transaction, keys: Iterable[str], settings: GraphSettings) -> Mapping[str, Entity]:
+def _looked_up(tx: Transaction, keys: Iterable[str]) -> Mapping[str, Entity]:
     """By id. Only so many keys are asked for at a time as a filter holds."""
     found: dict[str, Entity] = {}
     asked = iter([key for key in keys if len(key.encode()) <= LABEL_BYTES])
     while some := tuple(islice(asked, LABELS)):
-        page = tx.entities.find(EntityFilter(same_names=some), limit=settings.most_names)
+        page = tx.entities.find(EntityFilter(same_names=some), limit=LABELS)
         found |= {entity.id: entity for entity in page.items}
     return found
 
@@ -133,10 +137,10 @@ def _length(runs: Iterable[Run]) -> int:
     return max(len(run.text) for run in runs)
 
 
-def _survivors(tx: Transaction, entities: Sequence[Entity], settings: GraphSettings) -> Iterator[tuple[Entity, Entity]]:
+def _survivors(tx: Transaction, entities: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
     """Each entity with the one it was merged into in the end; none where that is deleted, or a circle."""
     ends = {entity.id: entity for entity in entities}
-    for _ in range(settings.most_merges):
+    for _ in range(MAX_MERGES):
         merged = {id: entity.merged_into for id, entity in ends.items() if entity.merged_into}
         if not merged:
             break
@@ -148,12 +152,12 @@ def _survivors(tx: Transaction, entities: Sequence[Entity], settings: GraphSetti
             yield entity, end
 
 
-def _with_merged(tx: Transaction, named: Sequence[Named], settings: GraphSettings) -> tuple[Named, ...]:
+def _with_merged(tx: Transaction, named: Sequence[Named]) -> tuple[Named, ...]:
     """Each with whatever was merged into it: what speaks of that speaks of it."""
     of = {id: place for place, each in enumerate(named) for id in each.ids}
     asked = tuple(of)
-    for _ in range(settings.most_merges if named else 0):
-        merged = tx.entities.find(EntityFilter(merged_into=asked), limit=settings.most_names).items
+    for _ in range(MAX_MERGES if named else 0):
+        merged = tx.entities.find(EntityFilter(merged_into=asked), limit=LABELS).items
         fresh = {each.id: of[each.merged_into] for each in merged if each.merged_into and each.id not in of}
         of, asked = of | fresh, tuple(fresh)
         if not asked:

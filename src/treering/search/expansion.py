@@ -12,12 +12,16 @@ from treering.core.errors import ModelUnavailable
 from treering.core.privacy import WITHHELD_QUERY
 
 if TYPE_CHECKING:
-    from treering.core.settings import Settings
     from treering.ports.models import Models
     from treering.ports.store import Transaction
     from treering.search.paths import Found
     from treering.search.private_words import QueryPrivacy
     from treering.search.query_vector import Meaning
+
+THIN_RESULTS = 3  # with fewer likely results, a language model is asked for a hypothetical answer
+LIKELY_SCORE = 0.6  # from this score on one candidate in seven is relevant (`bench/weights.py`)
+HYPOTHETICAL_SHARE = 0.6  # how far the query's vector moves towards that of a hypothetical answer
+HYPOTHETICAL_TOKENS = 100  # two sentences
 
 _PROMPT = "hypothetical_answer.md"
 
@@ -30,14 +34,13 @@ class Expanded:
     why_not: str = ""
 
 
-def is_thin(found: Found, settings: Settings) -> bool:
+def is_thin(found: Found) -> bool:
     """Whether too few candidates are likely to be what was asked for."""
-    recall = settings.recall
-    likely = found.fused.total[found.order[: recall.thin_results]] >= recall.likely_at
-    return int(likely.sum()) < recall.thin_results
+    likely = found.fused.total[found.order[:THIN_RESULTS]] >= LIKELY_SCORE
+    return int(likely.sum()) < THIN_RESULTS
 
 
-def expanded(tx: Transaction, asked: QueryPrivacy, meaning: Meaning, models: Models, settings: Settings) -> Expanded:
+def expanded(tx: Transaction, asked: QueryPrivacy, meaning: Meaning, models: Models) -> Expanded:
     """Mix the vector of a hypothetical answer into that of the query."""
     if meaning.vector is None:
         return Expanded(meaning, "there is no vector to move")
@@ -46,7 +49,7 @@ def expanded(tx: Transaction, asked: QueryPrivacy, meaning: Meaning, models: Mod
         if not asked.may_leave(tx, writer.location):
             return Expanded(meaning, WITHHELD_QUERY)
         prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(query=asked.query)
-        answer = writer.write(prompt, max_tokens=settings.recall.hypothetical_tokens)
+        answer = writer.write(prompt, max_tokens=HYPOTHETICAL_TOKENS)
     except ModelUnavailable as exc:
         models.failed("writer", exc)
         return Expanded(meaning, str(exc))
@@ -58,7 +61,7 @@ def expanded(tx: Transaction, asked: QueryPrivacy, meaning: Meaning, models: Mod
     except ModelUnavailable as exc:
         models.failed("embedder", exc)
         return Expanded(meaning, str(exc))
-    share = settings.recall.hypothetical_share
+    share = HYPOTHETICAL_SHARE
     moved = (1 - share) * meaning.vector + share * sounding
     length = float(np.linalg.norm(moved)) or 1.0
     return Expanded(replace(meaning, vector=(moved / length).astype(np.float32)))

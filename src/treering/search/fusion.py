@@ -18,10 +18,33 @@ from treering.search.answer import Part
 from treering.search.query_kinds import QueryKind
 
 if TYPE_CHECKING:
-    from treering.core.settings import FusionSettings
     from treering.search.query import Question
 
 Columns = Mapping[str, NDArray[np.float64]]
+
+# Weight of each signal of relevance: learned on public conversations, then rounded (`bench/weights.py`, decision 0004).
+WEIGHTS: Mapping[str, float] = {
+    "words": 1.0,
+    "meaning": 0.5,
+    "words_before": 0.25,
+    "words_after": 0.2,
+    "words_2_before": 0.2,
+    "words_2_after": 0.1,
+    "meaning_before": 0.3,
+    "meaning_after": 0.2,
+    "meaning_2_before": 0.1,
+    "meaning_2_after": 0.1,
+    "speaker": 0.25,
+    "asks": -0.05,
+    "names_time": 0.1,
+    "answers": 0.1,
+    "feedback_words": 0.1,
+    "feedback_meaning": 0.2,
+    "graph": 0.5,
+    "time": 0.15,
+    "order": 0.1,
+}
+SPEAKS_FOR_ITSELF_WORDS = 100.0  # a turn this long leans only half on the turns around it
 
 # How much each path counts for a kind of query, against what it counts for a semantic one.
 KIND_WEIGHTS: Mapping[QueryKind, Mapping[str, float]] = {
@@ -48,14 +71,13 @@ class Fused:
 def fuse(
     question: Question,
     found: Candidates,
-    settings: FusionSettings,
     *,
     reliability: float,
     extra: Columns,
 ) -> Fused:
     """Add up what speaks for each candidate; `extra` are further columns, already normalised."""
-    parts = {**features(question, found, reliability, settings.speaks_for_itself), **extra}
-    weights = kind_weights(question.kind.kind, settings.weights())
+    parts = {**features(question, found, reliability, SPEAKS_FOR_ITSELF_WORDS), **extra}
+    weights = kind_weights(question.kind.kind, WEIGHTS)
     total = np.zeros(len(found))
     for name, values in parts.items():
         total += weights[name] * values

@@ -23,15 +23,26 @@ from treering.core.queries import (
     TurnFilter,
 )
 from treering.core.records import Knowledge, RelationKind
-from treering.core.settings import GraphSettings
 from treering.core.values import PATH_BYTES, Record
-from treering.search.entity_names import Named, records_of, tied_entities
+from treering.search.entity_names import MAX_LINKS, Named, records_of, tied_entities
 
 if TYPE_CHECKING:
     from treering.ports.collections import RecordMatches
     from treering.ports.store import Transaction
 
-DEFAULTS = GraphSettings()
+MAX_FILES_IN_PLAY = 20  # a caller that names more files works on none in particular
+MAX_COUPLED_FILES = 30  # coupled files that are followed, the closest first: twice as many as there are ties to choose
+MAX_NODES = 150  # symbols of the files in play whose edges are read; a thousand nodes and edges take 30 ms to read
+MAX_EDGES = 150  # edges of each kind and direction; a file with more neighbours is coupled to none in particular
+MAX_RECORDS = 50  # records that each way through the graph finds before the best are chosen
+MIN_TIE = 0.1  # a weaker tie is chance
+COUPLED = 0.6  # above this a change to one file affects the other: its gotchas, patterns and errors are found as well
+CAUSAL_BONUS = 0.25  # their share of what is missing to certainty; a record about the file itself stays above them
+LOOSE_FACTOR = 0.5  # weight of the tie for everything else that is known about a coupled file
+BOOST = 0.3  # gain of a result that touches as many neighbours of the leading results as these have files
+BOOST_LEADERS = 10  # results whose neighbours count
+MAX_BOOSTED_RANK = 50  # results behind this rank were found by chance
+
 
 V = TypeVar("V", bound=Record)
 
@@ -98,40 +109,38 @@ class Reached:
 _Ties = dict[tuple[str, str], Reached]
 
 
-def ties(
-    tx: Transaction, query: str, files: Sequence[str], settings: GraphSettings = DEFAULTS, *, most: int = 15
-) -> tuple[Tie, ...]:
+def ties(tx: Transaction, query: str, files: Sequence[str], *, most: int = 15) -> tuple[Tie, ...]:
     """The records most firmly tied to the files in play and to what the query names; of equals, the newest first.
 
     Files in play are those given and those that the query names; a path that leaves the project is an `InvalidInput`.
     Ties of several ways add up. Whatever is deleted, or not visible in this scope, is not tied.
     """
-    in_play = _in_play([*files, *files_in(query)], settings)
+    in_play = _in_play([*files, *files_in(query)])
     reached: _Ties = {}
     if in_play:
-        _add(reached, about_files(tx, in_play, settings))
-        _add(reached, _about_coupled(tx, in_play, coupled_files(tx, in_play, settings), settings))
-    _add(reached, _about_named(tx, tied_entities(tx, query, settings), settings))
+        _add(reached, about_files(tx, in_play))
+        _add(reached, _about_coupled(tx, in_play, coupled_files(tx, in_play)))
+    _add(reached, _about_named(tx, tied_entities(tx, query)))
     if reached:
-        _add(reached, related(tx, _firmest(reached, most), settings))
-    return tuple(each.tie for each in _firmest(reached, most) if each.tie.weight >= settings.weakest)
+        _add(reached, related(tx, _firmest(reached, most)))
+    return tuple(each.tie for each in _firmest(reached, most) if each.tie.weight >= MIN_TIE)
 
 
-def coupled_files(tx: Transaction, files: Sequence[str], settings: GraphSettings = DEFAULTS) -> Mapping[str, float]:
+def coupled_files(tx: Transaction, files: Sequence[str]) -> Mapping[str, float]:
     """Files one hop from those in play and how closely they belong together, the closest first.
 
     Two files belong together where they are touched together or where code in one uses code in the other; the
     strongest reason counts. Stale nodes and edges give none.
     """
-    in_play = _in_play(files, settings)
+    in_play = _in_play(files)
     if not in_play:
         return {}
     closest: dict[str, float] = {}
     ways = (_touched_together, _used_together, _used_in_code)
-    for file, weight in (tie for way in ways for tie in way(tx, in_play, settings)):
-        if file not in in_play and weight >= settings.weakest:
+    for file, weight in (tie for way in ways for tie in way(tx, in_play)):
+        if file not in in_play and weight >= MIN_TIE:
             closest[file] = max(weight, closest.get(file, 0.0))
-    return dict(sorted(closest.items(), key=lambda tie: (-tie[1], tie[0]))[: settings.most_files])
+    return dict(sorted(closest.items(), key=lambda tie: (-tie[1], tie[0]))[:MAX_COUPLED_FILES])
 
 
 def files_in(query: str) -> tuple[str, ...]:
@@ -146,19 +155,17 @@ def files_in(query: str) -> tuple[str, ...]:
 
 
 def neighbourhood_boost(
-    ranked: Sequence[tuple[str, float, frozenset[str]]],
-    neighbours: Mapping[str, float],
-    settings: GraphSettings = DEFAULTS,
+    ranked: Sequence[tuple[str, float, frozenset[str]]], neighbours: Mapping[str, float]
 ) -> dict[str, float]:
     """What to add to the normalised scores of results behind the leaders that touch the leaders' neighbourhood.
 
     `ranked` holds id, score and files, best first; `neighbours` are the coupled files of the leaders' files. Only those
     that gain are in the answer.
     """
-    leaders, followers = ranked[: settings.boost_leaders], ranked[settings.boost_leaders : settings.boost_last]
+    leaders, followers = ranked[:BOOST_LEADERS], ranked[BOOST_LEADERS:MAX_BOOSTED_RANK]
     led = {file for _, _, files in leaders for file in files}
     touched = {id: len(files & neighbours.keys()) for id, _, files in followers}
-    return {id: settings.boost * min(1.0, count / len(led)) for id, count in touched.items() if count and led}
+    return {id: BOOST * min(1.0, count / len(led)) for id, count in touched.items() if count and led}
 
 
 def changed_top(before: Sequence[str], after: Sequence[str], n: int = 8) -> bool:
@@ -166,8 +173,8 @@ def changed_top(before: Sequence[str], after: Sequence[str], n: int = 8) -> bool
     return tuple(before[:n]) != tuple(after[:n])
 
 
-def _in_play(files: Iterable[str], settings: GraphSettings) -> tuple[str, ...]:
-    first = tuple(dict.fromkeys(files))[: settings.most_in_play]
+def _in_play(files: Iterable[str]) -> tuple[str, ...]:
+    first = tuple(dict.fromkeys(files))[:MAX_FILES_IN_PLAY]
     return NodeFilter.make(files=first).files if first else ()
 
 
@@ -188,65 +195,63 @@ def _firmest(reached: _Ties, most: int) -> list[Reached]:
     return sorted(reached.values(), key=lambda each: -each.tie.weight)[:most]
 
 
-def about_files(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) -> Iterator[Reached]:
-    for record in _knowledge(tx, KnowledgeFilter(files=files), settings):
+def about_files(tx: Transaction, files: tuple[str, ...]) -> Iterator[Reached]:
+    for record in _knowledge(tx, KnowledgeFilter(files=files)):
         about = ", ".join(file for file in record.files if file in files)
         yield Reached(Tie("knowledge", record.id, 1.0, f"about {about}"), record)
 
 
-def _about_coupled(
-    tx: Transaction, in_play: tuple[str, ...], coupled: Mapping[str, float], settings: GraphSettings
-) -> Iterator[Reached]:
+def _about_coupled(tx: Transaction, in_play: tuple[str, ...], coupled: Mapping[str, float]) -> Iterator[Reached]:
     """What is known about files that are coupled with those in play, but not about these themselves."""
-    close = tuple(file for file, weight in coupled.items() if weight > settings.coupled)
+    close = tuple(file for file, weight in coupled.items() if weight > COUPLED)
     wanted = (
         KnowledgeFilter(files=close, types=CAUSAL_TYPES) if close else None,
         KnowledgeFilter(files=tuple(coupled)) if coupled else None,
     )
-    found = {record.id: record for where in wanted if where for record in _knowledge(tx, where, settings)}
+    found = {record.id: record for where in wanted if where for record in _knowledge(tx, where)}
     for record in found.values():
         if not set(record.files) & set(in_play):
             file = max(record.files, key=lambda file: coupled.get(file, 0.0))
-            weight = _expanded(coupled[file], record.type, settings)
+            weight = _expanded(coupled[file], record.type)
             yield Reached(Tie("knowledge", record.id, weight, f"about {file}, coupled {coupled[file]:.2f}"), record)
 
 
-def _expanded(coupling: float, type: str, settings: GraphSettings) -> float:
-    if coupling > settings.coupled and type in CAUSAL_TYPES:
-        return coupling + (1 - coupling) * settings.causal_bonus
-    return coupling * settings.loose_factor
+def _expanded(coupling: float, type: str) -> float:
+    if coupling > COUPLED and type in CAUSAL_TYPES:
+        return coupling + (1 - coupling) * CAUSAL_BONUS
+    return coupling * LOOSE_FACTOR
 
 
-def _about_named(tx: Transaction, named: Sequence[Named], settings: GraphSettings) -> Iterator[Reached]:
-    linked = sorted((tie for each in named for tie in _links(tx, each, settings)), key=lambda tie: -tie.weight)
-    return _readable(tx, linked, settings)
+def _about_named(tx: Transaction, named: Sequence[Named]) -> Iterator[Reached]:
+    linked = sorted((tie for each in named for tie in _links(tx, each)), key=lambda tie: -tie.weight)
+    return _readable(tx, linked)
 
 
-def _readable(tx: Transaction, ties: Sequence[Tie], settings: GraphSettings) -> Iterator[Reached]:
+def _readable(tx: Transaction, ties: Sequence[Tie]) -> Iterator[Reached]:
     """The ties whose records are there: neither deleted nor out of sight."""
     for kind, read in _READ.items():
-        ids = tuple(dict.fromkeys(tie.id for tie in ties if tie.kind == kind))[: settings.most_records]
+        ids = tuple(dict.fromkeys(tie.id for tie in ties if tie.kind == kind))[:MAX_RECORDS]
         alive = {record.id: record for record in read(tx, ids)} if ids else {}
         yield from (Reached(tie, alive[tie.id]) for tie in ties if tie.kind == kind and tie.id in alive)
 
 
-def _links(tx: Transaction, named: Named, settings: GraphSettings) -> Iterator[Tie]:
+def _links(tx: Transaction, named: Named) -> Iterator[Tie]:
     """One tie for each record that speaks of the entity; none where too many do."""
-    surest = records_of(tx, named, settings)
+    surest = records_of(tx, named)
     if not surest:
         return
-    rarity = log(1 + settings.most_links / len(surest)) / log(1 + settings.most_links)
+    rarity = log(1 + MAX_LINKS / len(surest)) / log(1 + MAX_LINKS)
     for (kind, id), confidence in surest.items():
         yield Tie(kind, id, confidence * rarity, f"speaks of {named.entity.name}")
 
 
-def related(tx: Transaction, firmest: Sequence[Reached], settings: GraphSettings) -> Iterator[Reached]:
+def related(tx: Transaction, firmest: Sequence[Reached]) -> Iterator[Reached]:
     """What the relations of knowledge lead to, one hop, either way."""
     ends = {each.record.id: each.tie.weight for each in firmest if isinstance(each.record, Knowledge)}
     known = [each.record for each in firmest if isinstance(each.record, Knowledge)]
     forth = [tie for record in known for tie in _targets(record, ends[record.id])]
-    yield from _readable(tx, forth, settings)
-    for record in _knowledge(tx, KnowledgeFilter(related_to=tuple(ends)), settings) if ends else ():
+    yield from _readable(tx, forth)
+    for record in _knowledge(tx, KnowledgeFilter(related_to=tuple(ends))) if ends else ():
         yield from (Reached(tie, record) for tie in _origins(record, ends))
 
 
@@ -264,8 +269,8 @@ def _origins(record: Knowledge, ends: Mapping[str, float]) -> Iterator[Tie]:
             yield Tie("knowledge", record.id, ends[relation.record] * hold, f"{relation.kind} {relation.record}")
 
 
-def _knowledge(tx: Transaction, where: KnowledgeFilter, settings: GraphSettings) -> tuple[Knowledge, ...]:
-    return _values(tx.knowledge.newest(where, limit=settings.most_records))
+def _knowledge(tx: Transaction, where: KnowledgeFilter) -> tuple[Knowledge, ...]:
+    return _values(tx.knowledge.newest(where, limit=MAX_RECORDS))
 
 
 def _values(found: RecordMatches[V]) -> tuple[V, ...]:
@@ -282,43 +287,43 @@ _READ: Mapping[str, Callable[[Transaction, tuple[str, ...]], Sequence[Record]]] 
 """What an entity can be linked with; the scope and the filter leave out what may not be seen."""
 
 
-def _touched_together(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) -> Iterator[tuple[str, float]]:
-    where = CoAccessFilter(files=files, weight=ShareRange(at_least=settings.weakest))
-    for edge in tx.co_access.find(where, order=Order(by="weight"), limit=settings.most_edges).items:
+def _touched_together(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str, float]]:
+    where = CoAccessFilter(files=files, weight=ShareRange(at_least=MIN_TIE))
+    for edge in tx.co_access.find(where, order=Order(by="weight"), limit=MAX_EDGES).items:
         yield edge.first, edge.weight
         yield edge.second, edge.weight
 
 
-def _used_together(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) -> Iterator[tuple[str, float]]:
-    inside = _nodes_of(tx, files, settings)
+def _used_together(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str, float]]:
+    inside = _nodes_of(tx, files)
     if not inside:
         return
-    out = tx.edges.find(EdgeFilter(origins=inside, stale=False), limit=settings.most_edges).items
-    back = tx.edges.find(EdgeFilter(targets=inside, stale=False), limit=settings.most_edges).items
+    out = tx.edges.find(EdgeFilter(origins=inside, stale=False), limit=MAX_EDGES).items
+    back = tx.edges.find(EdgeFilter(targets=inside, stale=False), limit=MAX_EDGES).items
     strength: dict[str, float] = {}
     for id, edge in [(edge.target, edge) for edge in out] + [(edge.origin, edge) for edge in back]:
         strength[id] = max(edge.weight * edge.confidence, strength.get(id, 0.0))
-    outside = sorted(strength.keys() - set(inside), key=lambda id: (-strength[id], id))[: settings.most_edges]
+    outside = sorted(strength.keys() - set(inside), key=lambda id: (-strength[id], id))[:MAX_EDGES]
     for node in tx.nodes.get_many(outside).values():
         if node.file is not None and node.stale_at is None:
             yield node.file, strength[node.id]
 
 
-def _used_in_code(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) -> Iterator[tuple[str, float]]:
+def _used_in_code(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str, float]]:
     """What the code of these files uses, and whose code uses them."""
-    for tie in tx.code.ties(files, limit=settings.most_edges):
+    for tie in tx.code.ties(files, limit=MAX_EDGES):
         for file in _normal(tie.target if tie.origin in files else tie.origin):
             yield file, tie.weight
 
 
-def _nodes_of(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) -> tuple[str, ...]:
+def _nodes_of(tx: Transaction, files: tuple[str, ...]) -> tuple[str, ...]:
     """The nodes of files and what is in them; where these are too many, the files themselves come first."""
-    page = tx.nodes.find(NodeFilter(files=files, stale=False), limit=settings.most_nodes)
+    page = tx.nodes.find(NodeFilter(files=files, stale=False), limit=MAX_NODES)
     nodes: Sequence[GraphNode] = page.items
     if page.next is not None:
         whole = NodeFilter(files=files, stale=False, kinds=(NodeKind.FILE,))
-        nodes = (*tx.nodes.find(whole, limit=settings.most_nodes).items, *nodes)
-    return tuple(dict.fromkeys(node.id for node in nodes))[: settings.most_nodes]
+        nodes = (*tx.nodes.find(whole, limit=MAX_NODES).items, *nodes)
+    return tuple(dict.fromkeys(node.id for node in nodes))[:MAX_NODES]
 
 
 def _normal(path: str) -> Iterator[str]:

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
     from treering.search.query_vector import Meaning
 
+MAX_VERIFIED = 150  # best candidates checked against the filters first; where too few pass, the filters run first
+MIN_SCORE = 0.1  # below this score one candidate in eight hundred is relevant
+# Candidates below `MIN_SCORE` stay if this similar: a question in another language shares no word with its answer.
+MIN_SIMILARITY = 0.15
+
 _MICROSECOND = 1_000_000
 _SHORT = [DOCUMENT_KINDS.index(kind) for kind in (SearchedKind.KNOWLEDGE, SearchedKind.TURN)]
 _ANYTHING: Mapping[str, Filter] = {"knowledge": KnowledgeFilter(), "turn": TurnFilter()}
@@ -78,7 +83,7 @@ class Paths:
 
     def search(self, filters: Mapping[str, Filter], *, enough: int) -> Found:
         """Candidates of all paths. Filters that leave too few of them are applied before the search, not after."""
-        kinds, most = tuple(filters), max(self.settings.recall.candidates, 2 * enough)
+        kinds, most = tuple(filters), max(self.settings.search.candidates, 2 * enough)
         found = self._fused(self.meaning.candidates(self.tx, self._wanted, kinds, most=most), filters, enough)
         if len(found.order) >= enough or not found.refused:
             return found
@@ -100,7 +105,7 @@ class Paths:
     @cached_property
     def _tied(self) -> Mapping[int, Tie]:
         """What the graph reaches, by the number of its document."""
-        reached = ties(self.tx, self.question.text, self.question.files, self.settings.graph)
+        reached = ties(self.tx, self.question.text, self.question.files)
         found: dict[int, Tie] = {}
         for kind in {tie.kind for tie in reached}:
             of_kind = {tie.id: tie for tie in reached if tie.kind == kind}
@@ -130,7 +135,7 @@ class Paths:
             "time": _time_column(candidates, self._spans),
             "order": _order_column(candidates, self.question),
         }
-        return fuse(self.question, candidates, self.settings.fusion, reliability=self.meaning.reliability, extra=extra)
+        return fuse(self.question, candidates, reliability=self.meaning.reliability, extra=extra)
 
     def _confirmed(
         self,
@@ -142,13 +147,13 @@ class Paths:
     ) -> Found:
         """The best of those shown that pass; without `enough` all of them."""
         best = np.flatnonzero(shown)
-        most = None if enough is None else max(self.settings.recall.verified, 3 * enough)
+        most = None if enough is None else max(MAX_VERIFIED, 3 * enough)
         best = best[np.argsort(-fused.total[best], kind="stable")][:most]
         present = {DOCUMENT_KINDS[code] for code in set(candidates.kind[best].tolist())}
         narrow = {kind: where for kind, where in filters.items() if kind in present}
         ids = self.tx.index.matching_ids(narrow, np.sort(candidates.number[best]))
         order = np.array([row for row in best.tolist() if int(candidates.number[row]) in ids], np.int64)
-        certain = enough is None or fused.total[order].max(initial=0.0) >= self.settings.recall.certain
+        certain = enough is None or fused.total[order].max(initial=0.0) >= self.settings.search.certain
         return Found(candidates, fused, order, ids, self._wanted, refused=len(best) - len(order), certain=bool(certain))
 
     def _related(
@@ -159,8 +164,7 @@ class Paths:
         Where there is little else, one shared word is enough for what is known or was said; long tasks share some word
         with every query.
         """
-        recall = self.settings.recall
-        related = (fused.total >= recall.least) | (np.nan_to_num(candidates.meaning) >= recall.least_likeness)
+        related = (fused.total >= MIN_SCORE) | (np.nan_to_num(candidates.meaning) >= MIN_SIMILARITY)
         if int((related & shown).sum()) < enough:
             related |= (candidates.words > 0) & np.isin(candidates.kind, _SHORT)
         return np.asarray(related, np.bool_)
@@ -174,9 +178,10 @@ class Paths:
         return (*times.spans, *(span for anchor in times.anchors if (span := self._dated(anchor)) is not None))
 
     def _dated(self, anchor: Anchor) -> TimeRange | None:
-        index, recall = self.tx.index, self.settings.recall
-        asked = understand(anchor.phrase, self.tx.now, languages=index.languages(), settings=recall)
-        seen = index.candidates(IndexQuery(asked.codes), tuple(_ANYTHING), limit=recall.candidates)
+        index = self.tx.index
+        asked = understand(anchor.phrase, self.tx.now, languages=index.languages())
+        limit = self.settings.search.candidates
+        seen = index.candidates(IndexQuery(asked.codes), tuple(_ANYTHING), limit=limit)
         telling = np.flatnonzero(seen.words > 0)
         there = index.matching_ids(_ANYTHING, np.sort(seen.number[telling]))
         known = [row for row in telling.tolist() if int(seen.number[row]) in there]

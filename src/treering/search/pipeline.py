@@ -20,7 +20,15 @@ from treering.search.duplicates import folded
 from treering.search.expansion import expanded, is_thin
 from treering.search.explanation import explain
 from treering.search.fusion import normalised
-from treering.search.graph_path import Tie, changed_top, coupled_files, files_in, neighbourhood_boost
+from treering.search.graph_path import (
+    BOOST_LEADERS,
+    MAX_BOOSTED_RANK,
+    Tie,
+    changed_top,
+    coupled_files,
+    files_in,
+    neighbourhood_boost,
+)
 from treering.search.paths import Found, Paths, narrowed
 from treering.search.precise_search import Precise
 from treering.search.private_words import QueryPrivacy
@@ -45,6 +53,8 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
 
+MAX_RUNNERS_UP = 10  # runners-up that an explanation names
+
 
 @dataclass
 class _Search:
@@ -67,12 +77,7 @@ class _Search:
         with self.watch.stage("understand"):
             files = (*self.wanted.files, *files_in(self.wanted.query))
             question = understand(
-                self.wanted.query,
-                self.now,
-                languages=tx.index.languages(),
-                speakers=tx.index.speakers(),
-                files=files,
-                settings=self.settings.recall,
+                self.wanted.query, self.now, languages=tx.index.languages(), speakers=tx.index.speakers(), files=files
             )
         if listed := self._listed(tx, question):
             return listed
@@ -94,7 +99,7 @@ class _Search:
                     meaning,
                     found,
                     results=results,
-                    lost=lost[: self.settings.recall.reasons],
+                    lost=lost[:MAX_RUNNERS_UP],
                     noted=self.noted,
                     passed=self.passed,
                 )
@@ -144,9 +149,9 @@ class _Search:
     def _found(self, tx: Transaction, question: Question, meaning: Meaning) -> tuple[Found, Meaning]:
         with self.watch.stage("search"):
             found = self._searched(tx, question, meaning)
-        if self.wanted.thorough and not self.wanted.precise and is_thin(found, self.settings):
+        if self.wanted.thorough and not self.wanted.precise and is_thin(found):
             with self.watch.stage("expand"):
-                wider = expanded(tx, self.asked, meaning, self.models, self.settings)
+                wider = expanded(tx, self.asked, meaning, self.models)
                 if wider.why_not:
                     self.missing["hypothetical answer"] = wider.why_not
                 else:
@@ -177,8 +182,8 @@ class _Search:
         """The best candidates as records with their scores, best first."""
         first = max(COMPARED, 3 * self.wanted.limit)
         ranked = self._judged(tx, found, found.order[:first])
-        if any(_files(each.record) for each in ranked[: self.settings.graph.boost_leaders]):
-            ranked += self._judged(tx, found, found.order[first : self.settings.graph.boost_last])
+        if any(_files(each.record) for each in ranked[:BOOST_LEADERS]):
+            ranked += self._judged(tx, found, found.order[first:MAX_BOOSTED_RANK])
         return sorted(beside_stated(_without_members(ranked)), key=lambda result: -result.score)
 
     def _judged(self, tx: Transaction, found: Found, rows: NDArray[np.int64]) -> list[Ranked]:
@@ -208,11 +213,10 @@ class _Search:
     def _boosted(self, tx: Transaction, ranked: list[Ranked]) -> list[Ranked]:
         """Lift what touches the neighbourhood of the best; results about no file have none."""
         about = [(each.record.id, each.score, _files(each.record)) for each in ranked]
-        top = sorted({file for _, _, files in about[: self.settings.graph.boost_leaders] for file in files})
+        top = sorted({file for _, _, files in about[:BOOST_LEADERS] for file in files})
         if not top:
             return ranked
-        graph = self.settings.graph
-        boosts = neighbourhood_boost(about, coupled_files(tx, top, graph), graph)
+        boosts = neighbourhood_boost(about, coupled_files(tx, top))
         if not boosts:
             return ranked
         lifted = [_lifted(each, boosts.get(each.record.id, 0.0)) for each in ranked]
@@ -226,7 +230,7 @@ class _Search:
         with self.watch.stage("fold"):
             best = ranked[: 2 * self.wanted.limit]
             alone = {each.number: () for each in best}
-            shown = alone if self.wanted.repeated else folded(best, self.settings.recall.alike)
+            shown = alone if self.wanted.repeated else folded(best, self.settings.search.alike)
         by_number = {each.number: each for each in ranked}
         results: list[Ranked] = []
         lost: list[tuple[Ranked, str]] = []
@@ -250,8 +254,8 @@ def search(
     """
     if not isinstance(wanted.query, str):
         raise InvalidInput(f"the query is a {type(wanted.query).__name__}; ask in words")
-    if type(wanted.limit) is not int or not 1 <= wanted.limit <= settings.recall.limit_max:
-        raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.recall.limit_max}, or use export")
+    if type(wanted.limit) is not int or not 1 <= wanted.limit <= settings.search.limit_max:
+        raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.search.limit_max}, or use export")
     if wanted.precise:
         wanted = replace(wanted, filters=holding(wanted.filters, now))
     if not wanted.filters:

@@ -15,7 +15,7 @@ from treering.core.records import Knowledge
 from treering.core.statements import same_name
 from treering.ports.index import Candidates
 from treering.search.entity_names import Named, Run, as_written, entities_named, records_of, runs_in
-from treering.search.graph_path import Reached, Tie, about_files, files_in, related
+from treering.search.graph_path import MAX_FILES_IN_PLAY, MAX_RECORDS, Reached, Tie, about_files, files_in, related
 from treering.search.query_terms import Telling
 from treering.search.spellings import slips, spellings
 
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
     from treering.search.query import Question
     from treering.search.query_vector import Meaning
+
+MIN_LINK_CONFIDENCE = 0.5  # links to entities are followed above this (more likely than not), relations from it on
+MAX_PRECISE_NAMES = 1_000  # word sequences of a query looked up as names: all of them in a message of 200 words
+MAX_PRECISE_ENTITIES = 20  # named entities that are followed: twice the default number of results
+MAX_MISSPELT_WORDS = 4  # unknown words looked up with a typing error; each takes about 400 look-ups
 
 
 @dataclass(frozen=True)
@@ -50,20 +55,18 @@ class Precise:
         return {**self._numbered(self._related(named, filters)), **named}
 
     def _files_named(self) -> Iterator[Tie]:
-        paths = files_in(self.question.text)[: self.settings.graph.most_in_play]
-        for each in about_files(self.tx, paths, self.settings.graph) if paths else ():
+        paths = files_in(self.question.text)[:MAX_FILES_IN_PLAY]
+        for each in about_files(self.tx, paths) if paths else ():
             yield replace(each.tie, why=f"named: {each.tie.why.removeprefix('about ')}")
 
     def _entities_named(self) -> Iterator[Tie]:
-        most = self.settings.precise
-        graph = self.settings.graph.replace(most_names=most.most_names, most_entities=most.most_entities)
-        runs = runs_in(self.question.text, graph.most_names)
-        exact = entities_named(self.tx, runs, self._spelled, graph)
+        runs = runs_in(self.question.text, MAX_PRECISE_NAMES)
+        exact = entities_named(self.tx, runs, self._spelled, MAX_PRECISE_ENTITIES)
         slipped = self._misspelt(runs, {run for each in exact for run in each.runs})
-        for each in (*entities_named(self.tx, slipped, self._slipped, graph), *exact):
-            for (kind, id), confidence in records_of(self.tx, each, graph).items():
+        for each in (*entities_named(self.tx, slipped, self._slipped, MAX_PRECISE_ENTITIES), *exact):
+            for (kind, id), confidence in records_of(self.tx, each).items():
                 # A name that rules read in passing has even odds: following it would let one shared word pass as proof.
-                if confidence > most.sure:
+                if confidence > MIN_LINK_CONFIDENCE:
                     yield Tie(kind, id, 1.0, f"named: {_called(each)}")
 
     def _spelled(self, run: Run) -> Sequence[str]:
@@ -77,7 +80,7 @@ class Precise:
     def _misspelt(self, runs: Sequence[Run], used: set[Run]) -> tuple[Run, ...]:
         """The first words that nobody wrote and that name nothing as they are, alone and beside another word."""
         free = [run for run in runs if not any(run == each or run.is_inside(each) for each in used)]
-        most = self.settings.precise.most_misspelt
+        most = MAX_MISSPELT_WORDS
         words = dict.fromkeys(run.start for run in free if run.end - run.start == 1 and self._unknown_in(run))
         places = set(tuple(words)[:most])
         return tuple(run for run in free if run.end - run.start <= 2 and places & {run.start, run.end - 1})
@@ -102,11 +105,11 @@ class Precise:
             return
         ever = {"knowledge": where.replace(deprecated=None, valid_at=None)}
         seeds = self.tx.index.matching_ids(ever, np.fromiter(sorted(named), np.int64, len(named)))
-        ids = [id for _, id in seeds.values()][: self.settings.graph.most_records]
+        ids = [id for _, id in seeds.values()][:MAX_RECORDS]
         records = self.tx.knowledge.readable(ids) if ids else ()
         reached = [Reached(Tie("knowledge", match.value.id, 1.0, ""), match.value) for match in records]
-        for each in related(self.tx, reached, self.settings.graph):
-            if each.tie.weight >= self.settings.precise.sure and isinstance(each.record, Knowledge):
+        for each in related(self.tx, reached):
+            if each.tie.weight >= MIN_LINK_CONFIDENCE and isinstance(each.record, Knowledge):
                 yield Tie("knowledge", each.tie.id, each.tie.weight, f"related: {each.tie.why}")
 
     def _alike(self, filters: Mapping[str, Filter]) -> Mapping[int, Tie]:
@@ -124,7 +127,7 @@ class Precise:
 
     def _candidates(self, filters: Mapping[str, Filter]) -> Candidates:
         """The best by words and by vector; where the filters keep some out that hid others, among those that pass."""
-        index, kinds, most = self.tx.index, tuple(filters), self.settings.recall.candidates
+        index, kinds, most = self.tx.index, tuple(filters), self.settings.search.candidates
         wanted = self.meaning.wanted(self._telling.codes())
         seen = self.meaning.candidates(self.tx, wanted, kinds, most=most)
         if int((seen.words > 0).sum()) < most or len(index.matching_ids(filters, np.sort(seen.number))) == len(seen):

@@ -20,7 +20,8 @@ from treering.search.query_kinds import Kind, kind_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from treering.core.settings import RecallSettings
+
+STATEMENT_SHARE = 0.5  # weight of a word that occurs only in a statement beside a question: it is background
 
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"[^.!?。！？؟\n]+[.!?。！？؟\n]*")
@@ -67,7 +68,6 @@ def understand(
     languages: Sequence[str] = (),
     speakers: Collection[int] = (),
     files: Sequence[str] = (),
-    settings: RecallSettings,
 ) -> Question:
     folded = fold(query)
     words = _WORD.findall(folded)
@@ -85,7 +85,7 @@ def understand(
         text=query,
         terms=terms,
         codes=[codes_of(term.forms) for term in terms],
-        shares=[1.0 if term.word in asked else settings.statement_share for term in terms],
+        shares=[1.0 if term.word in asked else STATEMENT_SHARE for term in terms],
         kind=kind_of(query),
         times=times,
         names=np.array(sorted(named | ({code_of(Role.USER.value)} if own else set())), np.int64),

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from treering.ports.index import SearchIndex
     from treering.search.query import Question
 
+# A word in so few records is rare even in a small memory; else the square root of the record count decides.
+FEW_RECORDS = 3
+MIN_TYPO_LETTERS = 5  # in shorter words another letter makes another word (search engines take 3 to 5)
+
 _ASKING = frozenset(files("treering.core.language").joinpath("asking.txt").read_text("utf-8").split())
 # No word holds this character, so what it weighs is what a word weighs that nobody wrote.
 _UNHEARD = code_of("\0")
@@ -66,7 +70,7 @@ class Telling:
         places = np.searchsorted(document, self._asked).clip(max=len(document) - 1)
         held = frozenset(self._asked[document[places] == self._asked].tolist())
         own = [word for word in self.words if word.is_in(held)]
-        total, rare = sum(word.weight for word in self.words), max(self.settings.few, self._documents**0.5)
+        total, rare = sum(word.weight for word in self.words), max(FEW_RECORDS, self._documents**0.5)
         most = sum(word.weight for word in own) > self.settings.share * total
         several = len(own) >= min(2, len(self.words))
         return own if most and several and any(word.holding <= rare for word in own) else ()
@@ -74,7 +78,7 @@ class Telling:
     def unknown(self) -> frozenset[str]:
         """Long words that stand in no document: who misspells a name writes what nobody else writes."""
         forms = (form for word in self.words if not word.holding for form in word.term.forms)
-        return frozenset(form for form in forms if len(form) >= self.settings.slip_letters and form.isalpha())
+        return frozenset(form for form in forms if len(form) >= MIN_TYPO_LETTERS and form.isalpha())
 
     @cached_property
     def words(self) -> tuple[Word, ...]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Injected
-from treering.core.settings import WorkingSettings
+from treering.core.settings import TaskSettings
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.core.turns import TASK, Turn
 from treering.core.values import EMPTY, FrozenMap, Value, thaw
@@ -19,13 +19,17 @@ from treering.task.definition import Constraint, PlannedSubtask
 from treering.task.episode import STARTED_AT, episode_of
 from treering.task.passages import FindPassages, RetrievedPassage, fill, fits, new_passages, passage
 from treering.task.prompt import RenderedTask, render
-from treering.task.pruning import PruneReport, PruneStep, prune, prune_unread
+from treering.task.pruning import OLD_AFTER_OUTPUTS, PruneReport, PruneStep, prune, prune_unread
 from treering.task.references import Reference, TaskStore, content_in, id_of, latest_output
 from treering.task.sections import budgets
 from treering.task.snapshots import LATEST, Snapshot, is_saved, save, saved, snapshot_of, state_of
 from treering.task.state import Frame, SubtaskStatus, TaskEntry, TaskState, TaskSubtask
 from treering.task.usage import Usage, usage
 from treering.task.variables import checked_key, checked_scope, frozen_value
+
+EXTRACT_CHARACTERS = 160  # one line about what was moved out: a long sentence, or two halves of one
+MAX_SAVES = 5  # named saves kept with a task, the newest; each is as large as the working memory
+MAX_LOGGED_STEPS = 100  # pruning steps that a task keeps, the newest
 
 T = TypeVar("T")
 
@@ -47,7 +51,7 @@ class Task:
     def __init__(
         self,
         task_store: TaskStore,
-        settings: WorkingSettings,
+        settings: TaskSettings,
         *,
         count: CountTokens,
         find: FindPassages,
@@ -63,8 +67,8 @@ class Task:
         self._find = find
         self._on_event = on_event
         self._lock = RLock()
-        self._log: deque[PruneStep] = deque(maxlen=settings.log)
-        self._state = TaskState(count, budgets(settings), settings.extract_characters)
+        self._log: deque[PruneStep] = deque(maxlen=MAX_LOGGED_STEPS)
+        self._state = TaskState(count, budgets(settings), EXTRACT_CHARACTERS)
 
     @property
     def id(self) -> str:
@@ -228,7 +232,7 @@ class Task:
         with self._lock:
             trial = self._state.copy()
             fresh = new_passages(trial, found)
-            steps = () if fits(trial, fresh) else prune_unread(trial, self._task_store, self._settings)
+            steps = () if fits(trial, fresh) else prune_unread(trial, self._task_store)
             taken = fill(trial, fresh)
             self._replace_state(trial, steps)
         self._record_injection(taken)
@@ -251,7 +255,7 @@ class Task:
         """Move all cold items out, then shrink every section that is still over budget."""
         with self._lock:
             trial = self._state.copy()
-            report = prune(trial, self._task_store, self._settings, thorough=True)
+            report = prune(trial, self._task_store, thorough=True)
             self._replace_state(trial, report.steps)
         self._notify(report.steps)
         return report
@@ -310,7 +314,7 @@ class Task:
     def save(self, name: str = LATEST) -> Snapshot:
         """Store a snapshot that any process can restore; it replaces the former save of that name."""
         taken = self.snapshot()
-        save(self._task_store, taken, name, self._settings.saves)
+        save(self._task_store, taken, name, MAX_SAVES)
         return taken
 
     def render(self, budget: int | None = None) -> RenderedTask:
@@ -318,7 +322,7 @@ class Task:
         with self._lock:
             self._prune_if_over()
             limit = self._settings.total if budget is None else budget
-            shown = render(self._state, self._settings.old_after, limit)
+            shown = render(self._state, OLD_AFTER_OUTPUTS, limit)
             brought = [passage(entry) for entry in self._state.of_kind("retrieved")]
         self._record_injection(brought)
         return shown
@@ -327,7 +331,7 @@ class Task:
         """Token usage by section."""
         with self._lock:
             self._prune_if_over()
-            return usage(self._state, self._settings.old_after, self._settings.total)
+            return usage(self._state, OLD_AFTER_OUTPUTS, self._settings.total)
 
     def clear(self) -> RetainedVariables:
         """Remove everything except accumulators and metadata, which are returned. Saves and moved items stay stored."""
@@ -379,7 +383,7 @@ class Task:
 
     def _settle(self, state: TaskState) -> tuple[PruneStep, ...]:
         over = bool(state.over())
-        steps = prune(state, self._task_store, self._settings, thorough=False).steps if over else ()
+        steps = prune(state, self._task_store, thorough=False).steps if over else ()
         self._replace_state(state, steps)
         return steps
 

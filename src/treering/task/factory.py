@@ -17,7 +17,7 @@ from treering.ports.clock import Clock, NewId
 from treering.ports.store import Store
 from treering.ports.tokens import Tokenizer
 from treering.render.model_windows import window_of
-from treering.task.api import Task
+from treering.task.api import EXTRACT_CHARACTERS, Task
 from treering.task.content import extract_of
 from treering.task.passages import SearchHit, passage_finder
 from treering.task.pruning import PruneStep
@@ -68,12 +68,12 @@ def open_task(
         store=services.store,
         clock=services.clock,
         task=name,
-        title=extract_of(redact(description or "", time_limit()).text, settings.working.extract_characters),
+        title=extract_of(redact(description or "", time_limit()).text, EXTRACT_CHARACTERS),
         refuses_secrets=settings.secrets.on_secret == "refuse",
     )
     task = Task(
         task_store,
-        settings.working,
+        settings.task,
         count=_token_counter(services, model, count),
         find=passage_finder(services.search, name),
         store_episode=services.store_episode,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from treering.core.secrets import redact
-from treering.core.settings import WorkingSettings
 from treering.core.values import Count, Key, Text, Value, thaw
 from treering.task.blocks import folded
 from treering.task.content import extract_of
@@ -13,6 +12,10 @@ from treering.task.items import TaskItem, items_of
 from treering.task.references import TaskStore
 from treering.task.sections import KINDS, Section
 from treering.task.state import TaskEntry, TaskState
+
+OLD_AFTER_OUTPUTS = 5  # an output with so many after it leaves first, unless a later subtask uses it
+LINES_SHARE = 0.25  # share of a section that such lines may take; the oldest beyond it are only counted
+PRUNED_SHARE = 0.8  # how full a summarised section is left, or the next item would be too much again
 
 
 class StepName(StrEnum):
@@ -56,10 +59,10 @@ class StepResult:
 
 
 Sections = tuple[Section, ...]
-RunStep = Callable[[TaskState, TaskStore, Sections, WorkingSettings], StepResult]
+RunStep = Callable[[TaskState, TaskStore, Sections], StepResult]
 
 
-def prune(state: TaskState, task_store: TaskStore, settings: WorkingSettings, *, thorough: bool) -> PruneReport:
+def prune(state: TaskState, task_store: TaskStore, *, thorough: bool) -> PruneReport:
     """Change `state` until every section is within its budget.
 
     With `thorough`, all cold items are moved out first; otherwise only sections over budget are changed.
@@ -70,21 +73,19 @@ def prune(state: TaskState, task_store: TaskStore, settings: WorkingSettings, *,
         over = state.over()
         wanted = over if section is None else (section,) if thorough or section in over else ()
         if wanted:
-            steps.append(_run(name, state, task_store, wanted, settings))
+            steps.append(_run(name, state, task_store, wanted))
     return PruneReport(steps=tuple(steps))
 
 
-def prune_unread(state: TaskState, task_store: TaskStore, settings: WorkingSettings) -> tuple[PruneStep, ...]:
+def prune_unread(state: TaskState, task_store: TaskStore) -> tuple[PruneStep, ...]:
     """Run only the step that drops unread passages."""
     state.sizes.count_estimated(state.text)
-    return (_run(StepName.DROP_UNREAD, state, task_store, (Section.RETRIEVED,), settings),)
+    return (_run(StepName.DROP_UNREAD, state, task_store, (Section.RETRIEVED,)),)
 
 
-def _run(
-    name: StepName, state: TaskState, task_store: TaskStore, sections: Sections, settings: WorkingSettings
-) -> PruneStep:
+def _run(name: StepName, state: TaskState, task_store: TaskStore, sections: Sections) -> PruneStep:
     before = sum(state.sizes.totals.values())
-    done = STEPS[name][1](state, task_store, sections, settings)
+    done = STEPS[name][1](state, task_store, sections)
     state.sizes.count_estimated(state.text)
     return PruneStep.make(
         name=name,
@@ -96,7 +97,7 @@ def _run(
     )
 
 
-def _drop_unread(state: TaskState, task_store: TaskStore, sections: Sections, settings: WorkingSettings) -> StepResult:
+def _drop_unread(state: TaskState, task_store: TaskStore, sections: Sections) -> StepResult:
     """Drop retrieved passages that were not read; memory still has them."""
     unread = [entry for entry in state.of_kind("retrieved") if not entry.read]
     for entry in unread:
@@ -104,13 +105,13 @@ def _drop_unread(state: TaskState, task_store: TaskStore, sections: Sections, se
     return StepResult(tuple(entry.reference or entry.id for entry in unread))
 
 
-def _move_results(state: TaskState, task_store: TaskStore, sections: Sections, settings: WorkingSettings) -> StepResult:
+def _move_results(state: TaskState, task_store: TaskStore, sections: Sections) -> StepResult:
     """Move out old outputs that no open subtask uses, together with their subtasks' variables."""
     needed = {id for subtask in state.subtasks.values() if subtask.is_ahead for id in subtask.uses}
     old = [
         state.entries[str(item.id)]
-        for item in items_of(state, settings.old_after)
-        if item.kind == "result" and item.whole and item.back > settings.old_after
+        for item in items_of(state, OLD_AFTER_OUTPUTS)
+        if item.kind == "result" and item.whole and item.back > OLD_AFTER_OUTPUTS
     ]
     leaving = sorted((entry for entry in old if entry.subtask not in needed), key=lambda entry: entry.order)
     leaving_ids = {entry.id for entry in leaving}
@@ -122,25 +123,21 @@ def _move_results(state: TaskState, task_store: TaskStore, sections: Sections, s
     done = _move(state, task_store, leaving, variables)
     for owner in owners.values():
         state.remove_variables("intermediate", owner)
-    return done + _fold_lines(state, Section.RESULTS, settings)
+    return done + _fold_lines(state, Section.RESULTS)
 
 
-def _summarise_traces(
-    state: TaskState, task_store: TaskStore, sections: Sections, settings: WorkingSettings
-) -> StepResult:
+def _summarise_traces(state: TaskState, task_store: TaskStore, sections: Sections) -> StepResult:
     whole = [entry for entry in state.of_kind("trace") if entry.content is not None]
-    return _move(state, task_store, whole, {}) + _fold_lines(state, Section.EXECUTION, settings)
+    return _move(state, task_store, whole, {}) + _fold_lines(state, Section.EXECUTION)
 
 
-def _summarise_all(
-    state: TaskState, task_store: TaskStore, sections: Sections, settings: WorkingSettings
-) -> StepResult:
+def _summarise_all(state: TaskState, task_store: TaskStore, sections: Sections) -> StepResult:
     """Reduce items to one line each, oldest first; if that is not enough, reduce lines to a count."""
     done = StepResult()
     for section in sections:
-        done += _fold_lines(state, section, settings)
+        done += _fold_lines(state, section)
         for choose, change in ((_to_shorten, _shorten), (_to_fold, _fold)):
-            chosen = choose(state, section, _by_age(state, section, settings), settings)
+            chosen = choose(state, section, _by_age(state, section))
             leaving = [entry for item in chosen if (entry := _entry_to_store(state, item)) is not None]
             done += StepResult((), _move(state, task_store, leaving, {}).references)
             done += change(state, section, chosen)
@@ -173,15 +170,15 @@ def _move(
     return StepResult(tuple(entry.id for entry in lines), tuple(ids.values()))
 
 
-def _by_age(state: TaskState, section: Section, settings: WorkingSettings) -> list[TaskItem]:
-    in_section = (item for item in items_of(state, settings.old_after) if item.section is section)
+def _by_age(state: TaskState, section: Section) -> list[TaskItem]:
+    in_section = (item for item in items_of(state, OLD_AFTER_OUTPUTS) if item.section is section)
     return sorted(in_section, key=lambda item: item.by_age)
 
 
-def _fold_lines(state: TaskState, section: Section, settings: WorkingSettings) -> StepResult:
+def _fold_lines(state: TaskState, section: Section) -> StepResult:
     """Limit the lines of moved items to their share of the section; the oldest beyond it are only counted."""
-    lines = [item for item in _by_age(state, section, settings) if item.id in state.entries and not item.whole]
-    need = sum(state.sizes.of(item.id) for item in lines) - int(settings.lines_share * state.budgets[section])
+    lines = [item for item in _by_age(state, section) if item.id in state.entries and not item.whole]
+    need = sum(state.sizes.of(item.id) for item in lines) - int(LINES_SHARE * state.budgets[section])
     chosen = []
     for item in lines:
         if need > 0:
@@ -196,11 +193,9 @@ def _entry_to_store(state: TaskState, item: TaskItem) -> TaskEntry | None:
     return entry if entry is not None and item.whole and KINDS[item.kind].leaves else None
 
 
-def _to_shorten(
-    state: TaskState, section: Section, items: Sequence[TaskItem], settings: WorkingSettings
-) -> list[TaskItem]:
+def _to_shorten(state: TaskState, section: Section, items: Sequence[TaskItem]) -> list[TaskItem]:
     """The first items whose shortening brings the section to its target, or all that become shorter."""
-    need = _excess(state, section, settings)
+    need = _excess(state, section)
     chosen = []
     for item in items:
         if need > 0 and (gain := _saved_tokens(state, item)) > 0:
@@ -217,17 +212,15 @@ def _saved_tokens(state: TaskState, item: TaskItem) -> int:
     return state.sizes.of(item.id) - state.count(line)
 
 
-def _excess(state: TaskState, section: Section, settings: WorkingSettings) -> int:
+def _excess(state: TaskState, section: Section) -> int:
     """Tokens to remove from a section over budget. The target is below the budget, to leave space for new items."""
     if state.sizes.totals[section] <= state.budgets[section]:
         return 0
-    return state.sizes.totals[section] - int(settings.prune_to * state.budgets[section])
+    return state.sizes.totals[section] - int(PRUNED_SHARE * state.budgets[section])
 
 
-def _to_fold(
-    state: TaskState, section: Section, items: Sequence[TaskItem], settings: WorkingSettings
-) -> list[TaskItem]:
-    need = _excess(state, section, settings)
+def _to_fold(state: TaskState, section: Section, items: Sequence[TaskItem]) -> list[TaskItem]:
+    need = _excess(state, section)
     if need <= 0:
         return []
     need += state.count(folded(state.unseen(section) + len(items)))
@@ -268,5 +261,5 @@ def _fold(state: TaskState, section: Section, items: Sequence[TaskItem]) -> Step
 def _warning(sections: Sequence[Section]) -> str:
     return (
         f"{', '.join(sections)}: over budget after all cold items were moved out, so the rest was summarised; "
-        "split the task, or raise `working.total`"
+        "split the task, or raise `task.total`"
     )

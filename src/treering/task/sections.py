@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from treering.core.settings import WorkingSettings
+from treering.core.settings import TaskSettings
 
 
 class Section(StrEnum):
@@ -64,7 +64,7 @@ KINDS: Mapping[str, ItemKind] = {
 RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(KINDS)}
 
 
-def budgets(settings: WorkingSettings) -> Mapping[Section, int]:
+def budgets(settings: TaskSettings) -> Mapping[Section, int]:
     """Maximum tokens of each section: its share of the total, so that their sum never exceeds it."""
     shares = {section: int(getattr(settings, section.value)) for section in Section}
     total_shares = sum(shares.values())

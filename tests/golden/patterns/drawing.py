@@ -23,7 +23,6 @@ from treering.core.patterns import (
     PatternStatus,
     Subtask,
 )
-from treering.core.settings.patterns import PatternSettings
 from treering.interfaces.cli.patterns import chart
 from treering.interfaces.cli.patterns import views as pictures
 from treering.interfaces.cli.patterns.weeks import weeks_of
@@ -193,7 +192,7 @@ MOVES = [
 ]
 SHOWN = chart.PatternView(PROVEN, weeks_of(SESSIONS, NOW, 90.0), MOVES)
 FEATURES = {"task_type": "fix", "domain": "backend", "complexity": 0.3, "tools": ("pytest", "git")}
-FOUND = ranked([PROVEN, NEW], FEATURES, NOW, PatternSettings())
+FOUND = ranked([PROVEN, NEW], FEATURES, NOW)
 SUBTASKS = (
     Subtask(title="Describe the resource", description="fields and rights"),
     Subtask(title="Write the handler", depends_on=("Describe the resource",)),
@@ -218,7 +217,7 @@ PICTURES: dict[str, RenderableType] = {
     "validate_long": pictures.validated(LONG_VERDICTS, dry_run=False, everything=True),
     "mine_long": pictures.mined([LONG_MINED], dry_run=False),
     "show_long": chart.pattern_view(chart.PatternView(LONG[1], SHOWN.weeks, MOVES)),
-    "find_long": pictures.found(ranked(LONG, FEATURES, NOW, PatternSettings()), proven_only=False),
+    "find_long": pictures.found(ranked(LONG, FEATURES, NOW), proven_only=False),
     "review_long": pictures.review(PatternReview(LONG[0], [FAILED[0].replace(episode=UUID)], 9, NARROWER)),
     "similar_long": pictures.similar([SimilarPattern(LONG[0], PatternLikeness(1.0, 0.5, 0.25, 0.62))]),
 }

@@ -18,6 +18,7 @@ from treering.ports.models import Embedder, Reranker, Writer
 if TYPE_CHECKING:
     from treering.core.settings import Settings
 
+
 OLLAMA = "http://127.0.0.1:11434"
 _EMBEDDERS = ("bundled", "ollama", "openai")
 # The provider of a model's vectors, by the prefix of its name.

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from treering.adapters.sql.context import TransactionContext
     from treering.adapters.sql.kinds import RecordKind
 
+MAX_INDEXED_CHARACTERS = 100_000  # a PostgreSQL tsvector ends at 1 MB
+
 V = TypeVar("V", bound=Record)
 
 _FACET = ("tenant", "project", "kind", "facet", "value", "at", "id", "owner")
@@ -140,7 +142,7 @@ class Derivation(Generic[V]):
     def _document(self, value: Any, encoded: Encoded) -> Row:
         assert self._kind.searched is not None
         found = self._kind.searched(value)
-        text = found.text[: self._context.settings.store.indexed_characters]
+        text = found.text[:MAX_INDEXED_CHARACTERS]
         # Its tables are not for processes that only read.
         from treering.core.language.folding import fold
         from treering.core.language.terms import analyse, code_of

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treering.adapters.sql.index_base import SqlIndex
+from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, SqlIndex
 from treering.adapters.sql.unstored_vectors import MadeVector, PendingVectors
 from treering.adapters.vectors.signs import (
     SAMPLE,
@@ -29,14 +29,16 @@ from treering.adapters.vectors.signs import (
 from treering.adapters.words.postings import Words, WordScores, score
 from treering.adapters.words.segments import DocumentColumns, Segments
 from treering.core.embedded_text import part_of, spaces_of
-from treering.core.ranking import BM25
+from treering.core.ranking import BM25, BM25_B, BM25_K1
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, IndexQuery
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.adapters.sql.context import TransactionContext
-    from treering.core.settings import RecallSettings
+    from treering.core.settings import SearchSettings
+
+MAX_RESCORED = 1_500  # vectors compared exactly after their sign bits; fewer lose recall, more cost time
 
 _EPISODE = "episode"
 _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
@@ -117,7 +119,7 @@ class EmbeddedIndex(SqlIndex):
     def __init__(self, context: TransactionContext, loaded: ProjectIndex) -> None:
         super().__init__(context, loaded.unstored)
         self._loaded = loaded
-        self._settings: RecallSettings = context.settings.recall
+        self._settings: SearchSettings = context.settings.search
         self._read: IndexState | None = None
         self._models_read: set[str] = set()
         self._scored: tuple[IndexQuery, WordScores] | None = None
@@ -127,7 +129,7 @@ class EmbeddedIndex(SqlIndex):
 
     def languages(self) -> Sequence[str]:
         found = self._state().languages
-        least = found.total() * self._settings.language_share
+        least = found.total() * MIN_LANGUAGE_SHARE
         return [language for language, count in found.most_common() if language and count >= least]
 
     def _stored_models(self) -> Sequence[str]:
@@ -207,7 +209,7 @@ class EmbeddedIndex(SqlIndex):
         if allowed is not None:
             rows = np.minimum(np.searchsorted(state.segments.columns.number, space.signs.numbers), len(allowed) - 1)
             mask = allowed[rows] & (state.segments.columns.number[rows] == space.signs.numbers)
-        deep = max(limit, self._settings.rescored, len(space.signs.numbers) // _RESCORED_OF)
+        deep = max(limit, MAX_RESCORED, len(space.signs.numbers) // _RESCORED_OF)
         near = np.sort(space.signs.nearest(wanted.vector, deep, mask))
         likeness = _likeness(space, _seen_apart(space, wanted.vector), near)
         best = near if len(near) <= limit else near[np.argpartition(-likeness, limit)[:limit]]
@@ -256,7 +258,7 @@ class EmbeddedIndex(SqlIndex):
         if seen is not None:
             documents, words = int(seen.sum()), int(segments.columns.length[seen].sum())
         average = words / documents if documents else 0.0
-        return BM25(documents, average, self._settings.saturation_at, self._settings.length_share)
+        return BM25(documents, average, BM25_K1, BM25_B)
 
     def _seen(self) -> NDArray[np.bool_] | None:
         """Mask of the documents that this principal can see; None if all are visible."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from treering.adapters.sql.context import TransactionContext
     from treering.core.queries import Filter
 
+MIN_LANGUAGE_SHARE = 0.02  # a language used by a smaller share of the project's texts does not widen queries
+
 _KINDS = {kind.name: kind for kind in KINDS}
 
 

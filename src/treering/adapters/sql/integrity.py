@@ -26,6 +26,8 @@ from treering.ports.store import Check
 if TYPE_CHECKING:
     from treering.adapters.sql.context import TransactionContext
 
+ORPHAN_BLOB_HOURS = 24.0  # repair keeps younger unreferenced blobs: their transaction may still be open
+
 # Kinds with facets or searchable text to rebuild.
 _DERIVED = tuple(kind for kind in KINDS if not kind.computed and kind not in (AUDIT, JOBS))
 _SEARCHED = tuple(kind for kind in KINDS if kind.searched is not None)
@@ -69,7 +71,7 @@ def rebuild(context: TransactionContext) -> Sequence[str]:
 
 def sweep_orphans(context: TransactionContext) -> int:
     """Delete every blob that no record refers to, except recently put ones."""
-    before = context.now - timedelta(hours=context.settings.store.orphan_blob_hours)
+    before = context.now - timedelta(hours=ORPHAN_BLOB_HOURS)
     return sweep_blobs(context, [b.digest for b in context.blobs.stream(context.scope) if b.modified < before])
 
 

@@ -13,7 +13,7 @@ from treering.adapters.sql.codec import micros
 from treering.adapters.sql.kinds import JOBS
 from treering.adapters.sql.records import LogRecords, Writes
 from treering.core.history import Action
-from treering.core.jobs import Job, JobState
+from treering.core.jobs import MAX_BACKOFF_SECONDS, Job, JobState
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.dml import ReturningDelete
@@ -164,7 +164,7 @@ class SqlJobQueue(Writes[Job]):
     def _is_due(self) -> Any:
         """Jobs that are due, or that a clock far ahead has queued or postponed and that would wait for years."""
         columns, now = self._table.c, self._context.now
-        longest = timedelta(seconds=self._context.settings.jobs.backoff_limit_seconds)
+        longest = timedelta(seconds=MAX_BACKOFF_SECONDS)
         put_off = and_(columns.attempts > 0, columns.run_at > micros(now + longest + _AHEAD))
         return or_(columns.run_at <= micros(now), columns.created_at > micros(now + _AHEAD), put_off)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import ColumnElement, exists, select
 
-from treering.adapters.sql.index_base import SqlIndex
+from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, SqlIndex
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
 from treering.adapters.sql.server_documents import ServerDocuments, read_documents
 from treering.adapters.sql.server_statistics import (
@@ -87,7 +87,7 @@ class ServerIndex(SqlIndex):
         """Nothing to load: the server maintains its indexes."""
 
     def languages(self) -> Sequence[str]:
-        return self._statistics.languages(self._context.settings.recall.language_share)
+        return self._statistics.languages(MIN_LANGUAGE_SHARE)
 
     def speakers(self) -> Collection[int]:
         return self._statistics.speakers()

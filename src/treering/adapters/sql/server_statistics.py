@@ -14,7 +14,7 @@ from treering.adapters.sql.server_words import counted, holding_any, owner_in
 from treering.adapters.sql.tables import vectors
 from treering.adapters.sql.unstored_vectors import PendingVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, first_sampled, in_common
-from treering.core.ranking import BM25
+from treering.core.ranking import BM25, BM25_B, BM25_K1
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,9 +134,9 @@ class Statistics:
         return found
 
     def ranking(self) -> BM25:
-        totals, recall = self.totals(), self._context.settings.recall
+        totals = self.totals()
         average = totals.length / totals.documents if totals.documents else 0.0
-        return BM25(totals.documents, average, recall.saturation_at, recall.length_share)
+        return BM25(totals.documents, average, BM25_K1, BM25_B)
 
     def held(self, words: Sequence[tuple[int, ...]]) -> Mapping[int, int]:
         """Document frequency by code, counted up to the number that a query would read."""

@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from treering.ports.index import DocumentNumbers, SearchIndex
     from treering.ports.store import Check, CopyContents, ProjectSize, Traces
 
+MAX_WRITE_ATTEMPTS = 8  # a server may abort a write in favour of another one; two aborts in a row are already rare
+RETRY_SECONDS = 0.01  # mean pause before the second attempt, doubled each time: longer than most transactions take
+
 T = TypeVar("T")
 
 # Derived data does not depend on the time.
@@ -277,14 +280,13 @@ class SqlStore:
             self.on_queued()
 
     def write(self, scope: Scope, now: datetime, work: Callable[[SqlTransaction], T]) -> T:
-        settings = self._settings.store
-        for attempt in range(1, settings.write_attempts):
+        for attempt in range(1, MAX_WRITE_ATTEMPTS):
             try:
                 with self.transaction(scope, now) as tx:
                     return work(tx)
             except TransactionAborted:
                 # Random pauses, so that two transactions do not collide again.
-                time.sleep(random.uniform(0, 2 * settings.retry_seconds * 2 ** (attempt - 1)))
+                time.sleep(random.uniform(0, 2 * RETRY_SECONDS * 2 ** (attempt - 1)))
         with self.transaction(scope, now) as tx:
             return work(tx)
 

@@ -10,7 +10,7 @@ from treering.code.chunks.outline import Span
 from treering.code.chunks.sizes import LineSizes, bytes_of
 
 if TYPE_CHECKING:
-    from treering.core.settings import ChunkSettings
+    from treering.code.limits import ChunkLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Piece:
 class Splitter:
     """Splits one file."""
 
-    def __init__(self, lines: Sequence[str], max_bytes: int, settings: ChunkSettings) -> None:
+    def __init__(self, lines: Sequence[str], max_bytes: int, settings: ChunkLimits) -> None:
         self._lines = lines
         self._max_bytes = max_bytes
         self._settings = settings

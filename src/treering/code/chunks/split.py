@@ -10,7 +10,7 @@ from treering.code.chunks.chunk import CodeChunk
 from treering.code.chunks.outline import outline_of
 from treering.code.chunks.pieces import Piece, Splitter
 from treering.code.chunks.sizes import bytes_of
-from treering.core.settings import ChunkSettings
+from treering.code.limits import ChunkLimits
 
 if TYPE_CHECKING:
     from treering.code.facts import Definition
@@ -24,13 +24,13 @@ _SYMBOLS = 8
 
 
 def chunks_of(
-    path: str, text: str, definitions: Sequence[Definition], settings: ChunkSettings | None = None
+    path: str, text: str, definitions: Sequence[Definition], settings: ChunkLimits | None = None
 ) -> tuple[CodeChunk, ...]:
     """The chunks of a file in order. Together they are the file; none exceeds the size limit, prefix included.
 
     A function is in one chunk unless it alone is too large; so is a class, or else each of its members.
     """
-    settings = settings or ChunkSettings()
+    settings = settings or ChunkLimits()
     lines = text.split("\n")
     lines = [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
     max_bytes = settings.most_bytes - settings.most_bytes // _PREFIX_SHARE
@@ -64,7 +64,7 @@ def _begins_group(symbol: str, one_in: int) -> bool:
     return bool(symbol) and sha256(symbol.encode()).digest()[0] % one_in == 0
 
 
-def _chunk(path: str, pieces: Sequence[Piece], settings: ChunkSettings) -> CodeChunk:
+def _chunk(path: str, pieces: Sequence[Piece], settings: ChunkLimits) -> CodeChunk:
     text = "".join(piece.text for piece in pieces)
     symbols = list(dict.fromkeys(piece.symbol for piece in pieces if piece.symbol))
     named = _short(_storable(SEPARATOR.join(symbols[:_SYMBOLS]) + (", …" if len(symbols) > _SYMBOLS else "")), settings)
@@ -79,7 +79,7 @@ def _storable(name: str) -> str:
     return name.replace("\0", "�").encode("utf-8", "replace").decode()
 
 
-def _short(prefix: str, settings: ChunkSettings) -> str:
+def _short(prefix: str, settings: ChunkLimits) -> str:
     """The end of a name that is too long: names are most specific at the end."""
     max_bytes = settings.most_bytes // _PREFIX_SHARE - 1
     while bytes_of(prefix) > max_bytes:

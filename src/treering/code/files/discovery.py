@@ -19,7 +19,7 @@ from treering.core.errors import FolderUnavailable
 from treering.core.values import PATH_BYTES, is_storable
 
 if TYPE_CHECKING:
-    from treering.core.settings import IndexSettings
+    from treering.core.settings import CodeSettings
 
 IGNORED = "ignored by git"
 VENDORED = "vendored or built"
@@ -89,7 +89,7 @@ def stamp_of(status: os.stat_result) -> str:
 
 
 def discover(
-    root: Path, settings: IndexSettings, folders: frozenset[str] | None = None, home: GitHome | None = None
+    root: Path, settings: CodeSettings, folders: frozenset[str] | None = None, home: GitHome | None = None
 ) -> Discovery:
     """Return every source file sorted by path, or only those of some folders; links are never followed.
 
@@ -109,7 +109,7 @@ def _parent_folders(path: str) -> Iterator[str]:
 class _FolderWalk:
     """One traversal of the project's folders."""
 
-    def __init__(self, root: Path, settings: IndexSettings, folders: frozenset[str] | None) -> None:
+    def __init__(self, root: Path, settings: CodeSettings, folders: frozenset[str] | None) -> None:
         self.skipped: Counter[str] = Counter()
         self.unreadable: set[str] = set()
         self._root = root

@@ -27,8 +27,8 @@ from treering.code.files.discovery import (
 )
 from treering.code.files.secrets import redact_secrets
 from treering.code.language_choice import MANIFESTS, load_language, missing_grammar
+from treering.code.limits import ChunkLimits
 from treering.core.errors import MissingDependency
-from treering.core.settings import ChunkSettings
 
 NO_GRAMMAR = "its grammar is not installed"
 NOT_UNDERSTOOD = "cannot be parsed"
@@ -65,7 +65,7 @@ class SourceFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 def read_file(
-    root: Path, path: str, language: str, max_bytes: int, chunk_settings: ChunkSettings | None = None
+    root: Path, path: str, language: str, max_bytes: int, chunk_settings: ChunkLimits | None = None
 ) -> SourceFile:
     """Read the file at `path` below the root, which must be resolved; links out of the root are not followed."""
     source, file = _load(root, path, language, max_bytes)
@@ -121,7 +121,7 @@ def _unreadable_file(root: Path, path: str, language: str) -> SourceFile:
         return SourceFile(path, language, skipped=VANISHED)
 
 
-def _extract(file: SourceFile, source: bytes, chunk_settings: ChunkSettings | None) -> SourceFile:
+def _extract(file: SourceFile, source: bytes, chunk_settings: ChunkLimits | None) -> SourceFile:
     """Extract and encode the facts of a file; secrets are redacted first."""
     reader, source = load_language(file.language), redact_secrets(file.path, file.language, source)
     facts = reader.extract(file.path, source)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from treering.code.history.lineage import Lineage
 from treering.code.history.names import name_of
-from treering.core.settings import HistorySettings
+from treering.code.limits import HistoryLimits
 
 if TYPE_CHECKING:
     from treering.ports.commits import Commit
@@ -55,8 +55,8 @@ class FileCount:
 class CoChange:
     """Co-change counts of all commits so far. `counts` decides which paths are counted; others are only tracked."""
 
-    def __init__(self, counts: Callable[[str], bool], settings: HistorySettings | None = None) -> None:
-        self.settings = settings or HistorySettings()
+    def __init__(self, counts: Callable[[str], bool], settings: HistoryLimits | None = None) -> None:
+        self.settings = settings or HistoryLimits()
         self.lineage = Lineage()
         self.moment = 0
         """Number of commits that touched a counted file."""

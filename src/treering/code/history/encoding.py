@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from treering.code.history.counts import CoChange, DecayingSum, FileCount, PairCount
-from treering.core.settings import HistorySettings
+from treering.code.limits import HistoryLimits
 
 FORMAT = 1
 _QUICKLY = 1
@@ -80,7 +80,7 @@ def pack(counts: CoChange) -> bytes:
     return zlib.compress(msgspec.msgpack.encode(packed), _QUICKLY)
 
 
-def unpack(packed: bytes, is_counted: Callable[[str], bool], settings: HistorySettings) -> CoChange:
+def unpack(packed: bytes, is_counted: Callable[[str], bool], settings: HistoryLimits) -> CoChange:
     """The counts that were packed; `is_counted` and `settings` must be those they were made with."""
     stored = msgspec.msgpack.decode(zlib.decompress(packed), type=_PackedCounts)
     counts = CoChange(is_counted, settings)

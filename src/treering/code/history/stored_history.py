@@ -20,8 +20,8 @@ from treering.core.errors import StoreError
 from treering.ports.code_history import HistoryState
 
 if TYPE_CHECKING:
+    from treering.code.limits import HistoryLimits
     from treering.core.scope import Scope
-    from treering.core.settings import HistorySettings
     from treering.ports.clock import Clock
     from treering.ports.code import CodeState
     from treering.ports.commits import CommitHistory
@@ -62,7 +62,7 @@ class CoChangeHistory:
         scope: Scope,
         store: Store,
         clock: Clock,
-        settings: HistorySettings,
+        settings: HistoryLimits,
         repository: Callable[[Path], ProjectRepository],
     ) -> None:
         self._scope, self._store, self._clock, self._settings = scope, store, clock, settings
@@ -167,7 +167,7 @@ def is_counted(path: str) -> bool:
     return language_named(path[path.rfind("/") + 1 :]) is not None
 
 
-def version_of(settings: HistorySettings) -> str:
+def version_of(settings: HistoryLimits) -> str:
     """Version of the counting rules: counts from another version are discarded."""
     rules = f"{FORMAT} {settings.model_dump_json(exclude={'look_seconds'})} {LANGUAGES}"
     return blake2b(rules.encode(), digest_size=12).hexdigest()

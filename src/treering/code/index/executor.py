@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Self
 from treering.code.files.source_file import SourceFile, read_file, read_skipped_file
 from treering.code.index.resolution import Resolution, unresolved_file
 from treering.code.index.worker_pool import ENDED_ITS_RESOLVER, FileBatches, WorkerPool, can_start_workers, do_nothing
+from treering.code.limits import CHUNK_LIMITS
 
 if TYPE_CHECKING:
     from treering.code.files.discovery import DiscoveredFile
-    from treering.core.settings import IndexSettings
+    from treering.core.settings import CodeSettings
     from treering.ports.code import ListedFile
 
 InThisProcess = Callable[[Sequence[str]], Iterator[Resolution]]
@@ -30,7 +31,7 @@ class FileExecutor:
     def __init__(
         self,
         root: Path,
-        settings: IndexSettings,
+        settings: CodeSettings,
         fatal: Mapping[str, str],
         *,
         many: bool,
@@ -62,7 +63,7 @@ class FileExecutor:
 
     def read(self, files: Sequence[DiscoveredFile], known: Mapping[str, ListedFile]) -> Iterator[SourceFile]:
         """Read each file, in any order."""
-        largest, chunks = self._settings.largest_file, self._settings.chunks
+        largest, chunks = self._settings.largest_file, CHUNK_LIMITS
         plain = [file for file in files if file.path not in self._fatal]
         if self.shared:
             yield from self._workers().read(plain)

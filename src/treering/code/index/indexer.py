@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from treering.code.index.update import OnProgress, Update
     from treering.ports.code import CodeState, IndexLease
 
+MAX_ROUNDS = 5  # how often files that changed meanwhile are read again before they are left to the next run
+MAX_LISTED_PROBLEMS = 50  # problems that a summary lists; all are counted
+
 
 class PendingChanges(NamedTuple):
     """Work that a run would have to do."""
@@ -130,7 +133,7 @@ class Indexer:
             removed=len(counts.removed),
             resolved=len(counts.resolved),
             skipped=dict(sorted(skipped.items())),
-            problems=tuple(counts.problems[: self.project.settings.told_problems]),
+            problems=tuple(counts.problems[:MAX_LISTED_PROBLEMS]),
             problems_total=len(counts.problems),
             totals=cache.totals(),
             seconds=round(monotonic() - began, 3),
@@ -154,7 +157,7 @@ class Indexer:
         outstanding(cache.certain(changes), cache.generation)
         if changes or cache.waiting or not cache.complete:
             self.project.check_lease(lease)
-        for _ in range(self.project.settings.rounds if folders is None else 1):
+        for _ in range(MAX_ROUNDS if folders is None else 1):
             update.apply(
                 changes, json.dumps({**cache.report, "skipped": discovery.skipped}) if folders is None else None
             )
@@ -191,7 +194,5 @@ class Indexer:
         with self.project.reading() as index:
             state = index.state()
             if self._cache is None or state is None or self._cache.generation != state.generation:
-                self._cache = FileCache(
-                    state, index, self.project.reading, reading_version(self.project.settings.chunks)
-                )
+                self._cache = FileCache(state, index, self.project.reading, reading_version())
             return self._cache, state

@@ -15,10 +15,12 @@ from treering.ports.processes import ProcessEnded, WriterProcess
 if TYPE_CHECKING:
     from treering.code.files.outer_ignore_rules import GitHome
     from treering.core.scope import Scope
-    from treering.core.settings import IndexSettings
+    from treering.core.settings import CodeSettings
     from treering.ports.clock import Clock
     from treering.ports.code import CodeIndex, IndexLease
     from treering.ports.store import Store
+
+LEASE_SECONDS = 60.0  # how long a process that died on another machine blocks indexing; a batch takes a second or two
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class IndexedProject:
     scope: Scope
     store: Store
     clock: Clock
-    settings: IndexSettings
+    settings: CodeSettings
     root: Path
     owner: str
     """Name of the writer, unique among all processes and threads."""
@@ -59,7 +61,7 @@ class IndexedProject:
 
     def take_lease(self, index: CodeIndex) -> None:
         """Take the write lease in this transaction. Raises `Conflict` if another live writer holds it."""
-        duration = timedelta(seconds=self.settings.lease_seconds)
+        duration = timedelta(seconds=LEASE_SECONDS)
         if index.take_lease(self.owner, duration):
             return
         state = index.state()

@@ -21,6 +21,7 @@ from treering.code.facts import Key, Problem
 from treering.code.files.source_file import TRANSIENT, SourceFile
 from treering.code.index.executor import FileExecutor
 from treering.code.index.file_cache import Changes, FileCache, is_doubtful
+from treering.code.index.project import LEASE_SECONDS
 from treering.code.index.report import FileProblem, IndexPhase, IndexProgress
 from treering.code.index.resolution import Resolution, resolve_file
 from treering.code.index.version import reading_version
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from treering.code.files.discovery import DiscoveredFile
     from treering.code.index.project import IndexedProject
     from treering.code.index.worker_process import LoadedFile
+
+MIN_PARALLEL_FILES = 150  # starting a process takes as long as reading a hundred files
+BATCH_FILES = 400  # files stored in one transaction: the most that a crash costs
 
 OnProgress = Callable[[IndexProgress], None]
 T = TypeVar("T")
@@ -98,11 +102,11 @@ class Update:
         settings = self._project.settings
         work = len(changes) + len(self.cache.waiting)
         self._begin(work)
-        self._in_batches = work > settings.batch
+        self._in_batches = work > BATCH_FILES
         self.was_large |= self._in_batches
         with ExitStack() as ending:
             # Starting a process takes as long as reading a hundred files.
-            several = len(changes.changed) >= settings.many_files and settings.processes > 1
+            several = len(changes.changed) >= MIN_PARALLEL_FILES and settings.processes > 1
             apart = several or (self.isolate and work > 0)
             executor = FileExecutor(
                 self._project.root, settings, self.cache.fatal, many=apart, meanwhile=self._renew_lease
@@ -129,7 +133,7 @@ class Update:
         with project.writing() as index:
             if not cache.root:
                 here, seen = str(project.root), cache.generation
-                version = reading_version(project.settings.chunks)
+                version = reading_version()
                 begun = index.describe(project.owner, seen=seen, root=here, version=version, complete=False)
                 cache.mark_saved(begun, here, complete=False)
         self._has_lease, self._renewed = True, project.clock()
@@ -140,7 +144,7 @@ class Update:
 
     def _renew_lease(self) -> None:
         """Hold the write lease until the next batch is stored."""
-        half = timedelta(seconds=self._project.settings.lease_seconds / 2)
+        half = timedelta(seconds=LEASE_SECONDS / 2)
         if self._has_lease and self._project.clock() - self._renewed > half:
             with self._project.writing():
                 self._renewed = self._project.clock()
@@ -155,7 +159,7 @@ class Update:
     def _read(self, files: Sequence[DiscoveredFile], executor: FileExecutor) -> None:
         stamps = {file.path: file.stamp for file in files}
         done = 0
-        for batch in _batches(executor.read(files, self.cache.files), self._project.settings.batch):
+        for batch in _batches(executor.read(files, self.cache.files), BATCH_FILES):
             for reading in batch:
                 self._add_reading(reading, stamps[reading.path])
                 done += 1
@@ -241,11 +245,9 @@ class Update:
     # Resolving
 
     def _resolve_waiting(self, executor: FileExecutor) -> None:
-        waiting, size = sorted(self.cache.waiting), self._project.settings.batch
+        waiting, size = sorted(self.cache.waiting), BATCH_FILES
         done = 0
-        shared = executor.shared and (
-            self._is_first_run or self.isolate or len(waiting) >= self._project.settings.many_files
-        )
+        shared = executor.shared and (self._is_first_run or self.isolate or len(waiting) >= MIN_PARALLEL_FILES)
         # Keys queried in workers are not recorded in this process, so that its symbols are discarded.
         self.was_large |= shared
         for batch in _batches(
@@ -258,12 +260,12 @@ class Update:
             self._store_batch()
 
     def _resolve_here(self, paths: Sequence[str]) -> Iterator[Resolution]:
-        for some in _batches(paths, self._project.settings.batch):
+        for some in _batches(paths, BATCH_FILES):
             for language, facts in self.cache.facts(some):
                 yield resolve_file(language, facts, self.cache.symbols)
 
     def _file_batches(self) -> Iterator[Sequence[LoadedFile]]:
-        for some in _batches(self.cache.loaded_files(), self._project.settings.batch):
+        for some in _batches(self.cache.loaded_files(), BATCH_FILES):
             self._renew_lease()
             yield some
 
@@ -298,7 +300,7 @@ class Update:
                 project.owner,
                 seen=cache.generation,
                 root=str(project.root),
-                version=reading_version(project.settings.chunks),
+                version=reading_version(),
                 complete=complete,
                 report=report,
             )

@@ -6,12 +6,9 @@ from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from treering.code.language_choice import LANGUAGES
-
-if TYPE_CHECKING:
-    from treering.core.settings import ChunkSettings
+from treering.code.limits import CHUNK_LIMITS
 
 _CODE = Path(__file__).parents[1]
 _WHEELS = ("tree-sitter", "pystemmer", *(f"tree-sitter-{known.name}" for known in LANGUAGES), "tree-sitter-javascript")
@@ -22,9 +19,9 @@ _PARTS = (
 )
 
 
-def reading_version(chunks: ChunkSettings) -> str:
+def reading_version() -> str:
     """Changes with every line of the readers and with the chunk settings, so that stale facts are never used."""
-    cut = blake2b(chunks.model_dump_json().encode(), digest_size=4).hexdigest()
+    cut = blake2b(CHUNK_LIMITS.model_dump_json().encode(), digest_size=4).hexdigest()
     return f"{_readers()}-{cut}"
 
 

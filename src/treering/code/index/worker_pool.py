@@ -25,8 +25,9 @@ from treering.code.files.discovery import DiscoveredFile
 from treering.code.files.source_file import SourceFile, read_skipped_file
 from treering.code.index.resolution import Resolution, unresolved_file
 from treering.code.index.worker_process import LoadedFile, LoadFiles, ReadFiles, ResolveFiles, receive, send
+from treering.code.limits import CHUNK_LIMITS
 from treering.core.errors import TreeringError
-from treering.core.settings import IndexSettings
+from treering.core.settings import CodeSettings
 
 ENDED_ITS_READER = "ended the process that read it"
 ENDED_ITS_RESOLVER = "ended the process that resolved it"
@@ -75,7 +76,7 @@ def do_nothing() -> None:
 class WorkerPool:
     """Usable as a context manager, which starts the processes and ends them without waiting for answers."""
 
-    def __init__(self, root: Path, settings: IndexSettings, meanwhile: Callable[[], None] = do_nothing) -> None:
+    def __init__(self, root: Path, settings: CodeSettings, meanwhile: Callable[[], None] = do_nothing) -> None:
         """`meanwhile` is called repeatedly in the thread that waits for answers."""
         self._root, self._settings, self._meanwhile = root, settings, meanwhile
         self._workers: list[_WorkerHandle] = []
@@ -156,7 +157,7 @@ class WorkerPool:
 
     def _read_request(self, files: Sequence[DiscoveredFile]) -> ReadFiles:
         listed = [(file.path, file.language) for file in files]
-        return ReadFiles(str(self._root), self._settings.largest_file, listed, self._settings.chunks.model_dump())
+        return ReadFiles(str(self._root), self._settings.largest_file, listed, CHUNK_LIMITS.model_dump())
 
     def _fatal_reading(self, file: DiscoveredFile) -> SourceFile:
         return read_skipped_file(self._root, file.path, file.language, self._settings.largest_file, ENDED_ITS_READER)
@@ -227,7 +228,7 @@ class _WorkerHandle:
         """The answer; None if the process ended or timed out, after which a new one replaces it."""
         if not self.is_ready():
             raise TreeringError(
-                f"{sys.executable} could not start a process that reads code; set `index.processes` to 1 to read code "
+                f"{sys.executable} could not start a process that reads code; set `code.processes` to 1 to read code "
                 "in this process"
             )
         answer = self._answer(request, seconds)

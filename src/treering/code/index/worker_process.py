@@ -16,7 +16,7 @@ from treering.code.files.source_file import read_file
 from treering.code.index.resolution import Resolution, resolve_file
 from treering.code.index.stored_symbols import StoredSymbols
 from treering.code.language_choice import load_language
-from treering.core.settings import ChunkSettings
+from treering.code.limits import ChunkLimits
 from treering.ports.code import FileKeys
 
 _LENGTH = 4
@@ -32,7 +32,7 @@ class ReadFiles(msgspec.Struct, frozen=True, array_like=True, tag=True):
     max_bytes: int
     files: list[tuple[str, str]]
     chunk_settings: dict[str, int] = {}
-    """Chunk settings, as `ChunkSettings` defines them."""
+    """Chunk settings, as `ChunkLimits` defines them."""
 
 
 class LoadedFile(msgspec.Struct, frozen=True, array_like=True):
@@ -90,7 +90,7 @@ def serve() -> None:
     while (packed := receive(sys.stdin.buffer)) is not None:
         order = _order(packed)
         if isinstance(order, ReadFiles):
-            root, chunk_settings = Path(order.root), ChunkSettings(**order.chunk_settings)
+            root, chunk_settings = Path(order.root), ChunkLimits(**order.chunk_settings)
             send(
                 answers,
                 [read_file(root, path, language, order.max_bytes, chunk_settings) for path, language in order.files],

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from treering.code.live.live_graph import LiveGraph
     from treering.ports.code import CodeIndex, CodeState
 
+MAX_IN_PLACE = 200  # files changed in the graph in memory; above it, loading the whole graph is quicker
+
 _SCAN_PAUSE = 10
 """Minimum pause between two scans, as a multiple of the last scan's duration: at most a tenth of the time is spent
 scanning."""
@@ -57,7 +59,7 @@ class CurrentGraph:
     def _live(self) -> LiveGraph:
         from treering.code.live.live_graph import LiveGraph
 
-        return LiveGraph(self._project.settings.in_place)
+        return LiveGraph(MAX_IN_PLACE)
 
     # Indexing
 
@@ -185,11 +187,7 @@ class CurrentGraph:
         return root if allowed and root.is_dir() else None
 
     def _is_incomplete(self, state: CodeState) -> bool:
-        return (
-            not state.complete
-            or state.version != reading_version(self._project.settings.chunks)
-            or self._unread.undecided
-        )
+        return not state.complete or state.version != reading_version() or self._unread.undecided
 
     def _scan_if_due(self) -> None:
         """Scan the files if it is due and no other thread is indexing."""

@@ -13,8 +13,15 @@ from treering.code.chunks.words import name_codes
 from treering.core.language.terms import codes_of, query_terms
 from treering.core.queries import ALL_CODE, CodeFilter
 from treering.core.ranking import BM25
-from treering.core.settings import FindingSettings
 from treering.ports.code_chunks import StoredChunk
+
+BM25_K1 = 1.2  # the usual value
+BM25_B = 0.3  # less than usual: chunks are cut to about the same length
+NAME_WEIGHT = 0.5  # a word counts this much more in the name of a definition: names are chosen to be found
+# Share of the vectors beside the words; chosen, like the values above, on 24 questions about requests and gin
+# (`bench/results/code.md`).
+MEANING_WEIGHT = 0.2
+TEST_WEIGHT = 0.6  # chunks of tests repeat the words of what they test; they count in full where tests are asked for
 
 _LANGUAGES = ("en",)
 _TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|testing|spec)/|(?:^|/)test_|[._]test\.|\.spec\.|_test\.")
@@ -50,9 +57,7 @@ class ChunkSearch:
         self,
         chunks: Sequence[StoredChunk],
         vectors: Mapping[str, bytes] | None = None,
-        settings: FindingSettings | None = None,
     ) -> None:
-        self._settings = settings or FindingSettings()
         self._places = [
             ChunkMatch(each.path, each.symbol, each.start_line, each.end_line, each.digest) for each in chunks
         ]
@@ -83,16 +88,16 @@ class ChunkSearch:
         if not self._places:
             return ()
         words, max_weight = self._by_words(query)
-        total = (1 - self._settings.meaning) * _scaled(words)
+        total = (1 - MEANING_WEIGHT) * _scaled(words)
         relevance = np.minimum(words / (max_weight or 1.0), 1.0)
         if vector is not None and self._matrix is not None and vector.size == len(self._common):
             similarity = self._by_meaning(vector)
             relevant = (words > 0) | _outliers(similarity, apart)
             near = np.where(relevant, np.maximum(similarity, 0.0), 0.0)
-            total += self._settings.meaning * _scaled(near)
-            relevance = np.minimum(relevance + self._settings.meaning * near, 1.0)
+            total += MEANING_WEIGHT * _scaled(near)
+            relevance = np.minimum(relevance + MEANING_WEIGHT * near, 1.0)
         if not _ASKS_FOR_TESTS.search(query):
-            total = np.where(self._tests, self._settings.tests * total, total)
+            total = np.where(self._tests, TEST_WEIGHT * total, total)
         passes = (each for each in self._one_per_definition(total, excluded) if where.passes(each[0].path))
         best = list(islice(passes, limit))
         return tuple(
@@ -115,16 +120,16 @@ class ChunkSearch:
 
     def _by_words(self, query: str) -> tuple[NDArray[np.float64], float]:
         """The scores, and the total weight of the query's words."""
-        scores, settings, total = np.zeros(len(self._places)), self._settings, 0.0
+        scores, total = np.zeros(len(self._places)), 0.0
         average = float(self._lengths.mean())
-        ranking = BM25(len(self._places), average, settings.saturation_at, settings.length_share)
+        ranking = BM25(len(self._places), average, BM25_K1, BM25_B)
         for term in query_terms(query, _LANGUAGES):
             wanted = np.array(codes_of(term.forms), np.uint32)
             met = np.flatnonzero(np.isin(self._codes, wanted))
             summed = np.bincount(self._rows[met], self._counts[met], len(scores))
             holding, weight = np.flatnonzero(summed), ranking.weight(int(np.count_nonzero(summed)))
             scores[holding] += weight * ranking.saturation(summed[holding], self._lengths[holding])
-            scores[self._symbol_rows[np.isin(self._symbols, wanted)]] += settings.named * weight
+            scores[self._symbol_rows[np.isin(self._symbols, wanted)]] += NAME_WEIGHT * weight
             total += 0.0 if term.word in _QUESTION_WORDS else weight
         return scores, total
 

@@ -12,20 +12,21 @@ from treering.code.encoding import unpack_definitions
 from treering.code.files.secrets import redact_secrets
 from treering.code.files.source_file import source_of, text_of
 from treering.code.language_choice import language_named
+from treering.code.limits import CHUNK_LIMITS
 from treering.core.errors import MissingDependency
 
 if TYPE_CHECKING:
-    from treering.core.settings import IndexSettings
+    from treering.core.settings import CodeSettings
     from treering.ports.code import CodeIndex
 
 
-def chunks_in(root: Path, paths: Collection[str], index: CodeIndex, settings: IndexSettings) -> Mapping[str, CodeChunk]:
+def chunks_in(root: Path, paths: Collection[str], index: CodeIndex, settings: CodeSettings) -> Mapping[str, CodeChunk]:
     """The chunks of files as they are on disk now, by digest; files that cannot be read are left out."""
     found = dict[str, CodeChunk]()
     for file in index.contents(sorted(set(paths))):
         text = _text(root, file.path, settings.largest_file)
         if text is not None:
-            cut = chunks_of(file.path, text, unpack_definitions(file.definitions), settings.chunks)
+            cut = chunks_of(file.path, text, unpack_definitions(file.definitions), CHUNK_LIMITS)
             found |= {chunk.digest: chunk for chunk in cut}
     return found
 

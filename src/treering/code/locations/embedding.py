@@ -99,7 +99,7 @@ class ChunkEmbedding:
             if state is None or not waiting:
                 return None
             lacking = [each for each in waiting if each.digest not in known]
-            there = chunks_in(Path(state.root), {each.path for each in lacking}, tx.code, self.settings.index)
+            there = chunks_in(Path(state.root), {each.path for each in lacking}, tx.code, self.settings.code)
         texts = {each.digest: embedded_text(there[each.digest]) for each in lacking if each.digest in there}
         sent = {digest: text for digest, text in texts.items() if text_may_leave(text, embedder.location)}
         if not embedder.local:
@@ -143,7 +143,9 @@ def run_chunk_embedding(
     if not embedder.local:
         return
     lease = timedelta(seconds=work.settings.jobs.lease_seconds)
-    until = monotonic() + work.settings.embedder.slice_seconds
+    from treering.search.embedding import EMBED_SECONDS
+
+    until = monotonic() + EMBED_SECONDS
 
     def continue_after(_made: int, last: ChunkKey) -> bool:
         check_stop()

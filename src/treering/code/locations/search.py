@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from treering.ports.models import Embedder, Models, Vectors
     from treering.ports.store import Transaction
 
+# Standard deviations above the mean similarity that a chunk without a shared word needs, with the bundled model only:
+# unrelated questions reached 4.9 on requests.
+MIN_DEVIATIONS = 5.0
+# Time a query about code first embeds missing chunks with the bundled model, which reads about 2,000 a second.
+EMBED_SECONDS = 5.0
+SHOWN_LINES = 3  # first lines of a location in an answer
+
 IsEnough = Callable[[int, int], bool]
 """Whether to stop embedding, given the number of vectors made and the number missing at the start."""
 
@@ -149,15 +156,15 @@ class LocationSearch:
         return queue_chunk_embedding(self._work, self._models, self._new_id)
 
     def _with_text(self, found: Sequence[ChunkMatch], root: Path | None) -> Iterator[CodePlace]:
-        settings, texts = self._work.settings.index, dict[str, str]()
-        if root is not None and settings.finding.shown_lines:
+        settings, texts = self._work.settings.code, dict[str, str]()
+        if root is not None and SHOWN_LINES:
             from treering.code.locations.chunk_texts import chunks_in
 
             with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
                 there = chunks_in(root, {each.path for each in found}, tx.code, settings)
             texts = {digest: chunk.text for digest, chunk in there.items()}
         for each in found:
-            lines = redact(texts.get(each.digest, "")).text.split("\n")[: settings.finding.shown_lines]
+            lines = redact(texts.get(each.digest, "")).text.split("\n")[:SHOWN_LINES]
             text = "\n".join(lines).rstrip()
             yield CodePlace(
                 each.path, each.symbol, each.start_line, each.end_line, each.score, text, round(each.relevance, 6)
@@ -181,7 +188,7 @@ class LocationSearch:
                 covered,
                 _missing_vectors(covered, embedder.model),
                 max(0, covered.vectors - before.vectors),
-                0.0 if embedder.contextual else self._work.settings.index.finding.apart,
+                0.0 if embedder.contextual else MIN_DEVIATIONS,
             )
         except ModelUnavailable as exc:
             self._models.failed("embedder", exc)
@@ -210,17 +217,19 @@ class LocationSearch:
         return self._work.coverage(model, self._unstored.of(model).keys())
 
     def _until_few(self) -> IsEnough:
+        from treering.search.embedding import INLINE_SECONDS
+
         settings, until = self._work.settings.embedder, list[float]()
 
         def enough(made: int, _missing_vectors: int) -> bool:
             if not until:
-                until.append(monotonic() + settings.inline_seconds)
+                until.append(monotonic() + INLINE_SECONDS)
             return made >= settings.inline or monotonic() >= until[0]
 
         return enough
 
     def _until_deadline(self, on_progress: OnProgress) -> IsEnough:
-        seconds = self._work.settings.index.finding.embed_seconds
+        seconds = EMBED_SECONDS
         until, few = monotonic() + seconds, self._until_few()
 
         def enough(made: int, lacking: int) -> bool:
@@ -241,7 +250,7 @@ class LocationSearch:
                 with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
                     stored = tx.chunks.vectors(meaning.model) if meaning.vector is not None else {}
                     vectors = {**unstored, **stored}
-                    search = ChunkSearch(tx.chunks.every(), vectors, self._work.settings.index.finding)
+                    search = ChunkSearch(tx.chunks.every(), vectors)
                 self._loaded = current, search
             return self._loaded[1]
 

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from treering.core.settings.index import IndexSettings
+from treering.core.settings.code import CodeSettings
 
 
 @dataclass(frozen=True, slots=True)
 class ScipLimits:
-    index_bytes: int = IndexSettings().scip_bytes
+    index_bytes: int = CodeSettings().scip_bytes
     document_bytes: int = 16 * 2**20
     """About twenty times the size of the source file; files above a megabyte are not indexed."""
     min_match: float = 0.9

@@ -65,7 +65,7 @@ def _content(file: Path, remaining: int, max_bytes: int) -> bytes:
         others = f" and the files before it {max_bytes - remaining:,}" if remaining < max_bytes else ""
         raise InvalidInput(
             f"{file} has {size:,} bytes{others}; at most {max_bytes:,} bytes of SCIP indexes are read. Index fewer "
-            "packages, or raise the setting index.scip_bytes"
+            "packages, or raise the setting code.scip_bytes"
         )
     return data
 

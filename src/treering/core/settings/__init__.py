@@ -3,10 +3,8 @@
 from pydantic import Field
 
 from treering.core.settings.agents import AgentSettings
-from treering.core.settings.chunks import ChunkSettings, FindingSettings
-from treering.core.settings.conversation import ConversationSettings, WorkingSettings
-from treering.core.settings.history import HistorySettings
-from treering.core.settings.index import IndexSettings
+from treering.core.settings.code import CodeSettings
+from treering.core.settings.conversation import ConversationSettings, TaskSettings
 from treering.core.settings.knowledge import (
     EntitySettings,
     EpisodeConsolidationSettings,
@@ -14,58 +12,50 @@ from treering.core.settings.knowledge import (
     ForgettingSettings,
     LearnSettings,
     ReflectionSettings,
-    RelationSettings,
     StalenessSettings,
-    UseSettings,
 )
-from treering.core.settings.mining import AdviceSettings, MiningSettings
 from treering.core.settings.models import EmbedderSettings, RerankerSettings, WriterSettings
 from treering.core.settings.patterns import PatternSettings
 from treering.core.settings.search import (
-    FusionSettings,
-    GraphSettings,
-    PackSettings,
+    ContextSettings,
     PreciseSettings,
-    RecallSettings,
+    SearchSettings,
     TrustSettings,
 )
-from treering.core.settings.store import JobSettings, KnowledgeSettings, SecretSettings, StoreSettings, UpkeepSettings
+from treering.core.settings.store import (
+    JobSettings,
+    KnowledgeSettings,
+    MaintenanceSettings,
+    SecretSettings,
+    StoreSettings,
+)
 from treering.core.values import Value
 
 __all__ = [
-    "AdviceSettings",
     "AgentSettings",
-    "ChunkSettings",
+    "CodeSettings",
+    "ContextSettings",
     "ConversationSettings",
     "EmbedderSettings",
     "EntitySettings",
     "EpisodeConsolidationSettings",
     "EpisodeSettings",
-    "FindingSettings",
     "ForgettingSettings",
-    "FusionSettings",
-    "GraphSettings",
-    "HistorySettings",
-    "IndexSettings",
     "JobSettings",
     "KnowledgeSettings",
     "LearnSettings",
-    "MiningSettings",
-    "PackSettings",
+    "MaintenanceSettings",
     "PatternSettings",
     "PreciseSettings",
-    "RecallSettings",
     "ReflectionSettings",
-    "RelationSettings",
     "RerankerSettings",
+    "SearchSettings",
     "SecretSettings",
     "Settings",
     "StalenessSettings",
     "StoreSettings",
+    "TaskSettings",
     "TrustSettings",
-    "UpkeepSettings",
-    "UseSettings",
-    "WorkingSettings",
     "WriterSettings",
 ]
 
@@ -77,29 +67,23 @@ class Settings(Value):
     secrets: SecretSettings = Field(default_factory=SecretSettings.defaults)
     knowledge: KnowledgeSettings = Field(default_factory=KnowledgeSettings.defaults)
     jobs: JobSettings = Field(default_factory=JobSettings.defaults)
-    upkeep: UpkeepSettings = Field(default_factory=UpkeepSettings.defaults)
-    recall: RecallSettings = Field(default_factory=RecallSettings.defaults)
+    maintenance: MaintenanceSettings = Field(default_factory=MaintenanceSettings.defaults)
+    search: SearchSettings = Field(default_factory=SearchSettings.defaults)
     precise: PreciseSettings = Field(default_factory=PreciseSettings.defaults)
     trust: TrustSettings = Field(default_factory=TrustSettings.defaults)
-    graph: GraphSettings = Field(default_factory=GraphSettings.defaults)
     forgetting: ForgettingSettings = Field(default_factory=ForgettingSettings.defaults)
-    use: UseSettings = Field(default_factory=UseSettings.defaults)
-    relations: RelationSettings = Field(default_factory=RelationSettings.defaults)
     staleness: StalenessSettings = Field(default_factory=StalenessSettings.defaults)
     reflection: ReflectionSettings = Field(default_factory=ReflectionSettings.defaults)
-    fusion: FusionSettings = Field(default_factory=FusionSettings.defaults)
     embedder: EmbedderSettings = Field(default_factory=EmbedderSettings.defaults)
     reranker: RerankerSettings = Field(default_factory=RerankerSettings.defaults)
     writer: WriterSettings = Field(default_factory=WriterSettings.defaults)
-    pack: PackSettings = Field(default_factory=PackSettings.defaults)
+    context: ContextSettings = Field(default_factory=ContextSettings.defaults)
     conversation: ConversationSettings = Field(default_factory=ConversationSettings.defaults)
-    working: WorkingSettings = Field(default_factory=WorkingSettings.defaults)
+    task: TaskSettings = Field(default_factory=TaskSettings.defaults)
     learn: LearnSettings = Field(default_factory=LearnSettings.defaults)
     entities: EntitySettings = Field(default_factory=EntitySettings.defaults)
     episodes: EpisodeSettings = Field(default_factory=EpisodeSettings.defaults)
     consolidation: EpisodeConsolidationSettings = Field(default_factory=EpisodeConsolidationSettings.defaults)
     patterns: PatternSettings = Field(default_factory=PatternSettings.defaults)
-    mining: MiningSettings = Field(default_factory=MiningSettings.defaults)
-    advice: AdviceSettings = Field(default_factory=AdviceSettings.defaults)
-    index: IndexSettings = Field(default_factory=IndexSettings.defaults)
+    code: CodeSettings = Field(default_factory=CodeSettings.defaults)
     agents: AgentSettings = Field(default_factory=AgentSettings.defaults)

@@ -10,9 +10,5 @@ class AgentSettings(Value):
     """How long an answer is, unless the agent asks for more: what a model reads without losing its thread."""
     most_answer_tokens: int = Field(default=20_000, ge=100)
     """How long an answer can be asked for; clients cut off what is longer, and then the end is lost."""
-    similar: int = Field(default=3, ge=0, le=20)
-    """Records on the same subject that are shown to whoever stores one: enough to see that it is known already."""
-    recent_episodes: int = Field(default=5, ge=0, le=50)
-    """Tasks of the sessions before that an agent is told of when it begins."""
     index_wait_seconds: float = Field(default=8.0, ge=0)
     """How long a question about code waits where nothing is indexed yet: most repositories are read in that time."""

@@ -28,19 +28,15 @@ class ConversationSettings(Value):
     recall_share: float = Field(default=0.1, ge=0, le=1)
     """What removed messages that come back as quotations may take where the window is full; else the room there is."""
     recall_messages: int = Field(default=8, ge=1)
-    fading_messages: float = Field(default=1_000.0, gt=0)
-    """After so many messages what a unit gives has faded to a third; found on recorded sessions (`bench/replay.py`)."""
     oversize: Literal["error", "truncate"] = "error"
     """What to do where even what must stay is too large: say so, or cut the longest texts in the middle."""
     at_task_boundary: bool = False
     """Whether completed tasks leave as soon as another begins, though there is room."""
-    reports: int = Field(default=8, ge=1)
-    """How many of the provider's own counts are remembered to correct an estimate."""
     models: FrozenMap = EMPTY
     """Windows of models that the table does not know, or knows otherwise: `{"my-model": {"limit": 32768}}`."""
 
 
-class WorkingSettings(Value):
+class TaskSettings(Value):
     """A task's working memory. The sections divide `total` in the proportion of these numbers."""
 
     total: int = Field(default=20_000, ge=1_000)
@@ -55,17 +51,5 @@ class WorkingSettings(Value):
     """The last five to seven outputs; they are the largest, and what the next step works on."""
     retrieved: int = Field(default=2_000, ge=1)
     """What memory brought: a few passages."""
-    old_after: int = Field(default=5, ge=1)
-    """An output with so many after it is old: it leaves first, unless a subtask to come uses it."""
-    extract_characters: int = Field(default=160, ge=20)
-    """One line that tells what was moved out: a long sentence, or two halves of one."""
-    lines_share: float = Field(default=0.25, ge=0, le=1)
-    """How much of a section such lines may take; the oldest above it are only counted, and listed on demand."""
     retrieve_limit: int = Field(default=5, ge=1)
     """Passages that are looked for; five of 400 tokens fill the section."""
-    prune_to: float = Field(default=0.8, gt=0, le=1)
-    """How full a section is left that had to be summarised: or the next item would be too much again."""
-    saves: int = Field(default=5, ge=1)
-    """Named saves that are kept with a task, the newest; each is as large as the working memory."""
-    log: int = Field(default=100, ge=1)
-    """Pruning steps that a task remembers, the newest."""

@@ -21,16 +21,12 @@ class EmbedderSettings(Value):
     """Shorter vectors from a model that can be cut (Matryoshka); None takes what the model gives."""
     batch: int = Field(default=256, ge=1)
     """Documents that are embedded between two commits: what a crash costs at most."""
-    slice_seconds: float = Field(default=1.0, gt=0)
-    """How long a job embeds before it lets others have their turn: `settle` keeps its deadline."""
     inline: int = Field(default=1_000, ge=0)
     """A search first embeds at most this many new documents, if the model runs in this process."""
-    inline_seconds: float = Field(default=0.05, ge=0)
-    """Time that a search spends on it, besides a first group of documents: enough for some hundred short texts."""
     query_seconds: float = Field(default=3.0, gt=0)
     """How long a search waits for a server before it does without."""
     rest_seconds: float = Field(default=30.0, ge=0)
-    """A server that failed is left alone for so long, or every search would wait for it."""
+    """How long a server that failed is not asked again, or every search would wait for it."""
 
 
 class RerankerSettings(Value):

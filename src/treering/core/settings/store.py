@@ -32,12 +32,6 @@ Cron = Annotated[str, AfterValidator(_moments)]
 class StoreSettings(Value):
     busy_seconds: float = Field(default=60.0, gt=0)
     """How long a writer waits for another process; eight busy writers need well under a second each."""
-    write_attempts: int = Field(default=8, ge=1)
-    """How often a write runs that a server aborts in favour of another one; two in a row are rare already."""
-    closing_seconds: float = Field(default=1.0, ge=0)
-    """How long a memory that is closed waits to store counts and vectors of its reads; both can be made again."""
-    retry_seconds: float = Field(default=0.01, ge=0)
-    """Mean pause before the second attempt, doubled before each further one: longer than most transactions take."""
     connect_seconds: float = Field(default=10.0, gt=0)
     """How long to wait for a server before saying that it is not there."""
     pool_size: int = Field(default=8, ge=1)
@@ -46,10 +40,6 @@ class StoreSettings(Value):
     """Text above this goes to the blob store: SQLite reads rows page by page, and long overflow chains slow scans."""
     vectors_only: bool = False
     """Keep the text of records in the blob folder of this machine; the database has vectors, word codes and labels."""
-    indexed_characters: int = Field(default=100_000, ge=0)
-    """How much of one text is searchable word by word; a PostgreSQL tsvector ends at 1 MB."""
-    orphan_blob_hours: float = Field(default=24.0, ge=0)
-    """How old an unreferenced blob must be before repair removes it: its transaction may still be open."""
     import_line_bytes: int = Field(default=134_217_728, ge=1_024)
     """The longest line that an import reads: an artifact of 96 MB. A line is held in memory several times."""
     synchronous: Literal["full", "off"] = "full"
@@ -67,18 +57,8 @@ class SecretSettings(Value):
 
 
 class KnowledgeSettings(Value):
-    confirmed_confidence: float = Field(default=0.95, ge=0, le=1)
-    """A person said so: as sure as anything gets (the ceiling that use alone can reach)."""
-    corrected_factor: float = Field(default=0.3, ge=0, le=1)
-    """What remains of a corrected record's confidence: its history stays, its voice does not."""
-    flagged_factor: float = Field(default=0.5, ge=0, le=1)
-    """What remains of a record's confidence while a person's doubt is open."""
     conflict_candidates: int = Field(default=20, ge=0, le=LABELS)
     """Records about the same thing that a new one is compared with, the newest; 0 compares none."""
-    taught_confidence: float = Field(default=0.95, ge=0, le=1)
-    """A person's own words start where confirmation ends."""
-    witnesses: int = Field(default=50, ge=1, le=LABELS // 2)
-    """How many sessions and sources are kept from each end: who said it first, and who says so now. All are counted."""
 
 
 class JobSettings(Value):
@@ -89,11 +69,6 @@ class JobSettings(Value):
     """
     stuck_seconds: float = Field(default=3600.0, gt=0)
     """How long a job may take that says nothing of itself: a slow model reads a long session in less."""
-    backoff_seconds: float = Field(default=5.0, gt=0)
-    """First wait after a failure; doubles with each attempt."""
-    backoff_limit_seconds: float = Field(default=3600.0, gt=0)
-    poll_seconds: float = Field(default=1.0, gt=0)
-    """How often a worker without work looks for some: a second is soon, and costs one small query."""
     inline_seconds: float = Field(default=0.3, ge=0)
     """How long a command does small jobs of its own before it ends; what is left waits for `treering settle`."""
     keep_done_days: float = Field(default=7.0, ge=0)
@@ -102,7 +77,7 @@ class JobSettings(Value):
     """Dead letters are kept until a season has passed without anybody trying them again."""
 
 
-class UpkeepSettings(Value):
+class MaintenanceSettings(Value):
     """When maintenance runs: five fields of cron. An empty one leaves it to the user or the caller to start it."""
 
     timezone: str = ""
@@ -115,9 +90,5 @@ class UpkeepSettings(Value):
     """Stages that the schedule leaves out."""
     keep_runs: int = Field(default=60, ge=10)
     """Runs of each stage that are remembered: two months of nights."""
-    look_seconds: float = Field(default=60.0, gt=0)
-    """How often a worker looks at the schedule: cron's own step."""
-    idle_seconds: float = Field(default=5.0, ge=0)
-    """How long the background thread waits for more work before it ends: an agent's next step comes sooner."""
     close_seconds: float = Field(default=2.0, ge=0)
     """How long `close` waits for the background thread; a job that takes longer is taken over by the next worker."""

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 
 from treering.core.errors import MissingDependency, ModelUnavailable
 from treering.core.privacy import ModelLocation
-from treering.core.settings import EntitySettings
 from treering.entities.extraction.llm_provider import LlmNames
 from treering.entities.extraction.mentions import NameReader
 from treering.entities.extraction.rules import FAST
 from treering.entities.extraction.spacy_provider import spacy_names
 from treering.ports.models import Models, Writer
+
+ANSWER_TOKENS = 600  # room for some thirty names
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,12 @@ class Readers:
         return Readers(tuple(reader for reader in self.readers if reader.name != "llm"), self.missing)
 
 
-def accurate_readers(models: Models, settings: EntitySettings, writer: Callable[[], Writer] | None = None) -> Readers:
+def accurate_readers(models: Models, writer: Callable[[], Writer] | None = None) -> Readers:
     """The rules, spaCy if installed, and a language model if configured: `writer`, or that of `models`."""
     get_writer = writer or (lambda: models.writer(hurried=False))
     makers: Mapping[str, Callable[[], NameReader]] = {
         "spacy": spacy_names,
-        "llm": lambda: LlmNames(get_writer(), most_tokens=settings.llm_tokens),
+        "llm": lambda: LlmNames(get_writer(), most_tokens=ANSWER_TOKENS),
     }
     found, missing = list[NameReader](FAST), dict[str, str]()
     for name, make in makers.items():

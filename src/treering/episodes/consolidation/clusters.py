@@ -18,7 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treering.core.episodes import Episode
-from treering.core.settings import EpisodeConsolidationSettings
+from treering.core.values import LABELS
+
+MIN_CLUSTER = 3  # two may be chance; of three, one can be called typical
+MAX_CLUSTER = LABELS  # an episode lists every episode that it represents, and a list holds no more
 
 Vectors = NDArray[np.float16]
 # Rows whose cosines are computed at once: four megabytes, which stay in the processor's cache.
@@ -90,7 +93,7 @@ def components(
 
 
 def clusters(
-    candidates: Sequence[ConsolidationCandidate], component: NDArray[np.int64], settings: EpisodeConsolidationSettings
+    candidates: Sequence[ConsolidationCandidate], component: NDArray[np.int64]
 ) -> Iterator[list[ConsolidationCandidate]]:
     """Clusters worth merging, each in the order of time; too large ones are split.
 
@@ -101,8 +104,8 @@ def clusters(
     for candidate, number in zip(candidates, component.tolist(), strict=True):
         by_component[number].append(candidate)
     for group in by_component.values():
-        for part in _split(sorted(group, key=lambda each: (each.at, each.id)), settings.largest):
-            enough = sum(each.instances for each in part) >= settings.smallest
+        for part in _split(sorted(group, key=lambda each: (each.at, each.id)), MAX_CLUSTER):
+            enough = sum(each.instances for each in part) >= MIN_CLUSTER
             if enough and len(part) > 1 and not all(each.members for each in part):
                 yield part
 

@@ -23,11 +23,13 @@ from treering.core.episodes import (
     Variation,
 )
 from treering.core.failures import failure_messages
-from treering.core.settings import EpisodeConsolidationSettings
 from treering.core.taint import inherited_taint
 from treering.core.values import LABELS
 from treering.episodes.consolidation.clusters import unit
 from treering.episodes.consolidation.names import CONSOLIDATED
+
+MAX_CARRIED_OVER = 50  # insights and failures carried over, each said once
+DIFFERENCE_CHARACTERS = 200  # enough to see how one episode differs; the episode itself has the rest
 
 T = TypeVar("T")
 
@@ -102,9 +104,7 @@ def combined(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
     return np.asarray(mean.astype(np.float16), np.float32)
 
 
-def merged(
-    members: Sequence[Episode], vectors: NDArray[np.floating], model: str, settings: EpisodeConsolidationSettings
-) -> Episode:
+def merged(members: Sequence[Episode], vectors: NDArray[np.floating], model: str) -> Episode:
     """The episode that represents `members` (outlines, in the order of time); `vectors` has a row for each.
 
     It has the words of the most typical member, the tools, strategies and tags of all, and their mean vector. It is as
@@ -113,8 +113,8 @@ def merged(
     typical = members[medoid(vectors)]
     mean_duration = _mean(each.execution.duration_ms for each in members)
     patterns = _majority_patterns(members)
-    failures = _distinct((each.reflection.failures for each in members), settings.lessons)
-    insights = _distinct((each.reflection.insights for each in members), settings.lessons)
+    failures = _distinct((each.reflection.failures for each in members), MAX_CARRIED_OVER)
+    insights = _distinct((each.reflection.insights for each in members), MAX_CARRIED_OVER)
     return Episode(
         id=consolidated_id(each.id for each in members),
         session=typical.session if len({each.session for each in members}) == 1 else None,
@@ -135,20 +135,16 @@ def merged(
             tags=_distinct((each.metadata.tags for each in members), LABELS),
         ),
         embeddings=EpisodeEmbeddings(model=model, whole=tuple(combined(vectors).tolist())),
-        consolidation=_consolidation(members, typical, mean_duration, patterns, settings),
+        consolidation=_consolidation(members, typical, mean_duration, patterns),
         lifecycle=_lifecycle(members),
     )
 
 
 def _consolidation(
-    members: Sequence[Episode],
-    typical: Episode,
-    mean_duration: float | None,
-    patterns: tuple[str, ...],
-    settings: EpisodeConsolidationSettings,
+    members: Sequence[Episode], typical: Episode, mean_duration: float | None, patterns: tuple[str, ...]
 ) -> Consolidation:
     common = {name: _shared(members, typical, read) for name, read in _STRUCTURE.items()}
-    differences = ((each, _differences(each, typical, common, settings)) for each in members)
+    differences = ((each, _differences(each, typical, common)) for each in members)
     return Consolidation(
         representative=typical.id,
         members=tuple(each.id for each in members),
@@ -181,12 +177,7 @@ def _shared(
     return tuple(dict.fromkeys(item for item in read(typical) if item in everywhere))
 
 
-def _differences(
-    member: Episode,
-    typical: Episode,
-    common: Mapping[str, tuple[str, ...]],
-    settings: EpisodeConsolidationSettings,
-) -> dict[str, Any]:
+def _differences(member: Episode, typical: Episode, common: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
     """Items of a member that not all have; for texts and steps, the part that differs from the typical member."""
     differs: dict[str, Any] = {
         name: own
@@ -197,7 +188,7 @@ def _differences(
         differs["trace"] = {"instead_of": list(changed[0]), "says": list(changed[1])}
     for name, text in _TEXTS.items():
         if changed := _changed(text(typical).split(), text(member).split()):
-            before, after = (" ".join(words)[: settings.difference_characters] for words in changed)
+            before, after = (" ".join(words)[:DIFFERENCE_CHARACTERS] for words in changed)
             differs[name] = {"instead_of": before, "says": after}
     if member.execution.duration_ms is not None:
         differs["duration_ms"] = member.execution.duration_ms

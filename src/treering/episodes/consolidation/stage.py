@@ -18,7 +18,7 @@ from treering.core.episodes import Episode, EpisodeLifecycle, EpisodeStatus
 from treering.core.errors import BlobMissing, Conflict, ModelUnavailable, NotFound, StoreError, Unreadable
 from treering.core.values import LABELS
 from treering.episodes.consolidation.candidates import KIND, BandVectors, ClusterMember, eligible, embed_pending, gather
-from treering.episodes.consolidation.clusters import ConsolidationCandidate, clusters, components, seconds
+from treering.episodes.consolidation.clusters import MIN_CLUSTER, ConsolidationCandidate, clusters, components, seconds
 from treering.episodes.consolidation.merge import combined, merged, outline
 from treering.episodes.consolidation.names import CLAIM
 from treering.jobs.stage import StageProgress, StageRun
@@ -112,7 +112,7 @@ def _consolidate_band(
     run: StageRun, candidates: Sequence[ConsolidationCandidate], model: str, counter: _BandProgress
 ) -> None:
     unmerged = sum(not each.members for each in candidates)
-    if not unmerged or sum(each.instances for each in candidates) < run.settings.consolidation.smallest:
+    if not unmerged or sum(each.instances for each in candidates) < MIN_CLUSTER:
         return
     if not model:
         counter.add(skipped_without_vector=unmerged)
@@ -149,7 +149,7 @@ def _clusters(run: StageRun, gathered: BandVectors, counter: _BandProgress) -> I
         rows[member.place].append(row)
     of_candidate = found[[each[0] for each in rows]] if rows else found
     by_id = {candidate.id: rows[place] for place, candidate in enumerate(gathered.candidates)}
-    for parts in clusters(gathered.candidates, of_candidate, settings):
+    for parts in clusters(gathered.candidates, of_candidate):
         own = [row for part in parts for row in by_id[part.id]]
         own.sort(key=lambda row: (gathered.members[row].at, gathered.members[row].id))
         yield _EpisodeCluster(parts, [gathered.members[row] for row in own], own)
@@ -160,7 +160,7 @@ def _merge(run: StageRun, cluster: _EpisodeCluster, gathered: BandVectors, model
     vectors = gathered.vectors[np.array(cluster.rows)]
     outlines = list(_outlines(run, cluster.members))
     replaced = {each.id: each for each in (*outlines, *_earlier(run, cluster))}
-    representative = merged(outlines, vectors, model, run.settings.consolidation)
+    representative = merged(outlines, vectors, model)
     with run.store.transaction(run.scope, run.now) as tx:
         tx.claim(CLAIM)
         stored = tx.episodes.create(representative, detail={"instances": len(outlines)})

@@ -96,6 +96,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("import", "Archive", "archive:import_", "Read an export into the project."),
     Command("backup", "Archive", "archive:backup", "Copy the memory to a SQLite file that can be opened on its own."),
     Command("doctor", "Maintain", "doctor:doctor", "Diagnose the memory and suggest repairs."),
+    Command("config", "Maintain", "config:config", "Show each setting, its value and where it comes from."),
     Command("report", "Maintain", "maintenance:report", "Show the health of the memory."),
     Command("maintain", "Maintain", "maintenance:maintain", "Run the scheduled maintenance now."),
     Command("work", "Maintain", "worker:work", "Run queued jobs and scheduled stages until Ctrl-C."),

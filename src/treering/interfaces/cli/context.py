@@ -20,7 +20,7 @@ def context(
         typer.Option(
             "--budget",
             metavar="TOKENS",
-            help="Maximum length of the text. Default: that of the phase, else pack.budget.",
+            help="Maximum length of the text. Default: that of the phase, else context.budget.",
         ),
     ] = None,
     phase: WorkPhase = None,

@@ -60,7 +60,9 @@ def remember(
     started = now()
     with opened(db, project) as memory:
         if confidence is None and source == _USER_TAUGHT:
-            confidence = memory.settings.knowledge.taught_confidence
+            from treering.knowledge.authors import TAUGHT_CONFIDENCE
+
+            confidence = TAUGHT_CONFIDENCE
         fields = _without_none(
             tags=tags,
             files=files,

@@ -19,7 +19,7 @@ def search(
     query: Query = "",
     *,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="Maximum number of results. Default: recall.limit.")
+        int | None, typer.Option("--limit", metavar="N", help="Maximum number of results. Default: search.limit.")
     ] = None,
     types: Annotated[
         list[str] | None, typer.Option("--type", metavar="TYPE", help="Only this knowledge type; repeatable.")

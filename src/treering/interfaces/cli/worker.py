@@ -75,7 +75,9 @@ def _work(memory: "Memory", *, once: bool, every: float | None, quiet: bool) -> 
     def report_error(error: Exception) -> None:
         _print(f"the schedule cannot be read ({error}); queued jobs still run")
 
-    stop, pause = memory.maintenance.runner.stop, memory.settings.upkeep.look_seconds
+    from treering.maintenance.schedule import SCHEDULE_SECONDS
+
+    stop, pause = memory.maintenance.runner.stop, SCHEDULE_SECONDS
     while not stop.is_set():
         try:
             memory.maintenance.work(once=once, every=every, on_done=report_done, on_error=report_error)

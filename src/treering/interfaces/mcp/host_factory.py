@@ -32,9 +32,9 @@ def host_for(db: str | None, project: str | None) -> MemoryHost:
 
 def _open(db: str | None, project: str | None, repository: Path) -> "Memory":
     from treering import compose
-    from treering.core.settings import Settings, UpkeepSettings
+    from treering.core.settings import MaintenanceSettings, Settings
 
-    settings = Settings.defaults().model_copy(update={"upkeep": UpkeepSettings(close_seconds=JOB_SECONDS)})
+    settings = Settings.defaults().model_copy(update={"maintenance": MaintenanceSettings(close_seconds=JOB_SECONDS)})
     return compose.open(db, project=project or compose.current_project(), repository=repository, settings=settings)
 
 

@@ -11,9 +11,9 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge, RelationKind
 from treering.core.records import Relation as Tie
 from treering.core.scope import Visibility
-from treering.core.settings import Settings
 from treering.core.statements import Statement, fact_key, same_name
 from treering.core.turns import Turn
+from treering.knowledge.authors import CORRECTED_FACTOR
 from treering.knowledge.expiry import has_faded
 from treering.knowledge.facts.records import SAID_BY_PEOPLE, recorded, since
 from treering.knowledge.facts.similarity import Relation, relation
@@ -21,6 +21,9 @@ from treering.knowledge.reinforcement import reinforce
 from treering.ports.clock import NewId
 from treering.ports.index import IndexQuery
 from treering.ports.store import Transaction
+
+# Records compared with a new statement: the newest of its subject and attribute, and the most similar.
+MAX_COMPARED = 50
 
 _TYPES = ("fact", "preference", "decision", "requirement")
 
@@ -64,12 +67,9 @@ def claim_subjects(tx: Transaction, heard: Sequence[Heard]) -> None:
 class FactKeeper:
     """Keeps statements in one transaction, each so that it can be undone by itself."""
 
-    def __init__(self, tx: Transaction, new_id: NewId, settings: Settings) -> None:
+    def __init__(self, tx: Transaction, new_id: NewId) -> None:
         self._tx = tx
         self._new_id = new_id
-        self._settings = settings.learn
-        self._factor = settings.knowledge.corrected_factor
-        self._witnesses = settings.knowledge.witnesses
         self.kept = Kept()
 
     def keep(self, heard: Sequence[Heard]) -> Kept:
@@ -104,9 +104,9 @@ class FactKeeper:
         """Records of the same audience: those of the same subject and attribute, and those with the same words."""
         said = heard.statement
         keyed = where.replace(fact_keys=(fact_key(said.subject, said.attribute),))
-        yield from (found := tx.knowledge.find(keyed, limit=self._settings.candidates).items)
+        yield from (found := tx.knowledge.find(keyed, limit=MAX_COMPARED).items)
         words = [codes_of(term.forms) for term in query_terms(f"{said.subject} {said.value}")]
-        near = tx.index.candidates(IndexQuery(words), ("knowledge",), limit=self._settings.candidates)
+        near = tx.index.candidates(IndexQuery(words), ("knowledge",), limit=MAX_COMPARED)
         passing = tx.index.matching_ids({"knowledge": where}, near.number)
         others = {id for _, id in passing.values()} - {known.id for known in found}
         yield from tx.knowledge.get_many(others).values()
@@ -143,7 +143,7 @@ class FactKeeper:
     def _as_history(self, record: Knowledge, later: Sequence[Knowledge]) -> Knowledge:
         until = max(min(known.created_at for known in later), record.created_at)
         ended = until if record.valid_from is None else max(until, record.valid_from)
-        fading = record.confidence * self._factor
+        fading = record.confidence * CORRECTED_FACTOR
         return record.replace(valid_until=ended, deprecated_at=until, confidence=fading, needs_review=False)
 
     def _close(self, tx: Transaction, heard: Heard, closed: Sequence[Knowledge], *, by: Knowledge) -> None:
@@ -158,7 +158,7 @@ class FactKeeper:
             retired = known.replace(
                 valid_until=until,
                 deprecated_at=heard.at,
-                confidence=known.confidence * self._factor,
+                confidence=known.confidence * CORRECTED_FACTOR,
                 needs_review=False,
             )
             tx.knowledge.update(retired, Action.SUPERSEDE, {"replaced_by": by.id})
@@ -169,7 +169,7 @@ class FactKeeper:
         self.kept.repeated.append(known.id)
         if heard.by_person:
             again = recorded(heard.statement, heard.turn, tx.now, known.id, ())
-            stronger = reinforce(tx, known, again, witnesses=self._witnesses)
+            stronger = reinforce(tx, known, again)
             if stronger.tainted:
                 disputed = any(tie.kind is RelationKind.CONFLICTS_WITH for tie in stronger.relations)
                 tx.knowledge.update(stronger.replace(taint=None, needs_review=disputed), Action.REINFORCE)

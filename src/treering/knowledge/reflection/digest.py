@@ -15,7 +15,9 @@ from treering.core.payloads import ErrorPattern, Fact
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
     from treering.core.records import Knowledge
-    from treering.core.settings import ReflectionSettings
+
+MAX_LINES = 12  # lines of each part of the digest; the rest is counted
+LINE_CHARACTERS = 200  # what one line quotes of a record
 
 _CITED = re.compile(r"\(#(\d+(?:, #\d+)*)\)")
 _ELLIPSIS = "…"
@@ -66,19 +68,17 @@ class _Citations:
         return f"({', '.join(f'#{number}' for number in numbers)})"
 
 
-def digest(week: Week, settings: ReflectionSettings) -> Digest:
+def digest(week: Week) -> Digest:
     """The same text for the same week."""
     cited = _Citations()
     parts = {
-        "Learned": _learned(week, cited, settings),
-        "Changed": _changed(week.changes, cited, settings),
-        "Keeps failing": _failing(week, cited, settings),
-        "Corrected": _corrected(week.corrections, cited, settings),
+        "Learned": _learned(week, cited),
+        "Changed": _changed(week.changes, cited),
+        "Keeps failing": _failing(week, cited),
+        "Corrected": _corrected(week.corrections, cited),
     }
     told = [
-        f"{heading}\n{chr(10).join(_few(lines, settings.most_lines))}"
-        for heading, each in parts.items()
-        if (lines := list(each))
+        f"{heading}\n{chr(10).join(_few(lines, MAX_LINES))}" for heading, each in parts.items() if (lines := list(each))
     ]
     used = {id for number, id in enumerate(cited.ids, 1) if any(number in cited_in(part) for part in told)}
     records: Iterable[Knowledge | Episode] = (
@@ -105,15 +105,15 @@ def without_source(text: str, number: int) -> str:
     return "\n\n".join(each for at, each in enumerate(paragraphs) if at == 0 or len(each.strip().splitlines()) > 1)
 
 
-def _learned(week: Week, cited: _Citations, settings: ReflectionSettings) -> Iterator[str]:
+def _learned(week: Week, cited: _Citations) -> Iterator[str]:
     """Facts by whom they are about, those of the most spoken of first; then the rest by type."""
     groups: dict[str, list[Knowledge]] = defaultdict(list)
     for record in week.facts:
         groups[_about(record)].append(record)
     for name, mine in sorted(groups.items(), key=lambda each: (-len(each[1]), each[0])):
-        yield from (f"- {name}: {_quoted(each, settings)} {cited.cite(each.id)}" for each in mine)
+        yield from (f"- {name}: {_quoted(each)} {cited.cite(each.id)}" for each in mine)
     for record in sorted(week.others, key=lambda each: (each.type, each.created_at, each.id)):
-        yield f"- {record.type}: {_quoted(record, settings)} {cited.cite(record.id)}"
+        yield f"- {record.type}: {_quoted(record)} {cited.cite(record.id)}"
 
 
 def _about(record: Knowledge) -> str:
@@ -121,28 +121,26 @@ def _about(record: Knowledge) -> str:
     return _line(subject or next(iter(record.tags), record.type), 60)
 
 
-def _changed(
-    pairs: Sequence[tuple[Knowledge, Knowledge]], cited: _Citations, settings: ReflectionSettings
-) -> Iterator[str]:
+def _changed(pairs: Sequence[tuple[Knowledge, Knowledge]], cited: _Citations) -> Iterator[str]:
     for old, new in pairs:
-        yield f"- {_quoted(old, settings)} → {_quoted(new, settings)} {cited.cite(old.id, new.id)}"
+        yield f"- {_quoted(old)} → {_quoted(new)} {cited.cite(old.id, new.id)}"
 
 
-def _corrected(corrections: Sequence[Correction], cited: _Citations, settings: ReflectionSettings) -> Iterator[str]:
+def _corrected(corrections: Sequence[Correction], cited: _Citations) -> Iterator[str]:
     for each in corrections:
-        instead = f"; instead: {_quoted(each.new, settings)}" if each.new else ""
+        instead = f"; instead: {_quoted(each.new)}" if each.new else ""
         ids = (each.old.id, each.new.id) if each.new else (each.old.id,)
-        yield f"- {each.reason}: {_quoted(each.old, settings)}{instead} {cited.cite(*ids)}"
+        yield f"- {each.reason}: {_quoted(each.old)}{instead} {cited.cite(*ids)}"
 
 
-def _failing(week: Week, cited: _Citations, settings: ReflectionSettings) -> Iterator[str]:
+def _failing(week: Week, cited: _Citations) -> Iterator[str]:
     """Failures of more than one episode, and errors that were met more than once, the most frequent first."""
     told: list[tuple[int, str, tuple[str, ...]]] = []
     for message, ids in _repeated(week.episodes).items():
-        told.append((len(ids), _line(message, settings.line_characters), ids))
+        told.append((len(ids), _line(message, LINE_CHARACTERS), ids))
     for record in week.errors:
         times = record.payload.occurrences if isinstance(record.payload, ErrorPattern) else 1
-        told.append((times, _quoted(record, settings), (record.id,)))
+        told.append((times, _quoted(record), (record.id,)))
     for times, message, ids in sorted(told, key=lambda each: (-each[0], each[1])):
         yield f"- {message} ({times} times) {cited.cite(*ids[:3])}"
 
@@ -162,8 +160,8 @@ def _few(lines: list[str], most: int) -> list[str]:
     return lines if more <= 0 else [*lines[:most], f"- and {more} more"]
 
 
-def _quoted(record: Knowledge, settings: ReflectionSettings) -> str:
-    return _line(record.content, settings.line_characters)
+def _quoted(record: Knowledge) -> str:
+    return _line(record.content, LINE_CHARACTERS)
 
 
 def _line(text: str, most: int) -> str:

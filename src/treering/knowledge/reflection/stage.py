@@ -17,6 +17,8 @@ from treering.ports.store import Transaction
 from treering.prompts.model_answers import ask_json
 from treering.prompts.token_budget import metered_writer
 
+MIN_NEW_FACTS = 3  # fewer new facts need no digest
+
 _PROMPT = "reflection.md"
 _CLAIM = "reflection"
 
@@ -37,13 +39,13 @@ def reflect(run: StageRun) -> None:
             run.progress.advance(None, 0, too_soon=1)
             return
         week = read_week(tx, run.now, run.settings.reflection)
-    if week.fact_count < run.settings.reflection.least_facts:
+    if week.fact_count < MIN_NEW_FACTS:
         run.progress.advance(None, 0, too_few_facts=1)
         return
     if run.dry_run:
         run.progress.advance(None, **{WRITTEN: 1})
         return
-    made = digest(week, run.settings.reflection)
+    made = digest(week)
     text, counts = _worded(run, made, week)
     with run.store.transaction(run.scope, run.now) as tx:
         tx.claim(_CLAIM)

@@ -12,6 +12,8 @@ from treering.core.settings import ReflectionSettings
 from treering.knowledge.reflection.digest import Correction, Week
 from treering.ports.store import Transaction
 
+MAX_RECORDS = 200  # records of each kind that are read, the newest
+
 WEEKLY = "weekly"
 """The tag of those that this stage writes."""
 WRITTEN = "reflections"
@@ -31,19 +33,19 @@ def read_week(tx: Transaction, until: datetime, settings: ReflectionSettings) ->
     standing = [each for each in created if each.deprecated_at is None and not each.flagged]
     facts = [each for each in standing if each.type == "fact"]
     others = [each for each in standing if each.type not in ("fact", "error_pattern", "work_state", "reflection")]
-    corrections = list(_corrections(tx, since, settings))
+    corrections = list(_corrections(tx, since))
     corrected = {each.old.id for each in corrections}
     failures = EpisodeFilter(happened=TimeRange(since=since))
-    episodes = tx.episodes.find(failures, order=Order(by="at"), limit=settings.most_records).items
+    episodes = tx.episodes.find(failures, order=Order(by="at"), limit=MAX_RECORDS).items
     return Week(
         since=since,
         until=until,
-        facts=facts[: settings.most_records],
+        facts=facts[:MAX_RECORDS],
         fact_count=len(facts),
-        others=others[: settings.most_records],
-        changes=[pair for pair in _pairs(tx, created[: settings.most_records]) if pair[0].id not in corrected],
+        others=others[:MAX_RECORDS],
+        changes=[pair for pair in _pairs(tx, created[:MAX_RECORDS]) if pair[0].id not in corrected],
         corrections=corrections,
-        errors=_errors(tx, since, settings),
+        errors=_errors(tx, since),
         episodes=[each for each in episodes if each.visibility in _SHARED],
     )
 
@@ -98,10 +100,10 @@ def _pairs(tx: Transaction, created: Sequence[Knowledge]) -> Iterator[tuple[Know
                 yield old, new
 
 
-def _corrections(tx: Transaction, since: datetime, settings: ReflectionSettings) -> Iterator[Correction]:
+def _corrections(tx: Transaction, since: datetime) -> Iterator[Correction]:
     """What was wrong; what merely came to an end has changed."""
     where = AuditFilter(actions=(Action.CORRECT,), kinds=("knowledge",), happened=TimeRange(since=since))
-    for entry in tx.audit.find(where, order=Order(by="at"), limit=settings.most_records).items:
+    for entry in tx.audit.find(where, order=Order(by="at"), limit=MAX_RECORDS).items:
         reason = str(entry.detail.get("reason", ""))
         old = tx.knowledge.get(entry.subject)
         # Undone since, or taken away.
@@ -111,11 +113,11 @@ def _corrections(tx: Transaction, since: datetime, settings: ReflectionSettings)
         yield Correction(old, reason, new if new is not None and _is_shared(new) else None)
 
 
-def _errors(tx: Transaction, since: datetime, settings: ReflectionSettings) -> list[Knowledge]:
+def _errors(tx: Transaction, since: datetime) -> list[Knowledge]:
     where = KnowledgeFilter(
         types=("error_pattern",), updated=TimeRange(since=since), visibility=_SHARED, deprecated=False, flagged=False
     )
-    found = tx.knowledge.find(where, order=Order(by="updated_at"), limit=settings.most_records).items
+    found = tx.knowledge.find(where, order=Order(by="updated_at"), limit=MAX_RECORDS).items
     return [each for each in found if isinstance(each.payload, ErrorPattern) and each.payload.occurrences > 1]
 
 

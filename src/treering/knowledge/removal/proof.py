@@ -13,12 +13,15 @@ from treering.core.patterns import Pattern
 from treering.core.queries import EntityLinkFilter, RevisionFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
-from treering.core.settings import ForgettingSettings, Settings
+from treering.core.settings import Settings
 from treering.core.values import is_key
 from treering.knowledge.operations import KnowledgeOperations, earlier_wordings
 from treering.ports.clock import Clock
 from treering.ports.index import DOCUMENT_KINDS, IndexQuery
 from treering.ports.store import Store, Transaction
+
+PROOF_PIECES = 64  # pieces of a removed text searched for in the raw files; a copy of the text holds them all
+PROOF_CHARACTERS = 24  # about four words, which do not recur by chance in a memory of ordinary size
 
 # What holds a record's own words; the rest are names that others carry too.
 _TEXTS = frozenset({"content", "text", "citation"})
@@ -93,7 +96,7 @@ def forget_for_good(
     with store.reading(scope, clock()) as tx:
         ids = (id, *earlier_wordings(tx, id))
     texts = [text for each in ids for text in words_of(scope, store, clock(), each)]
-    pieces = (*pieces_of(texts, settings.forgetting), *own_words(scope, store, clock(), ids, texts))
+    pieces = (*pieces_of(texts), *own_words(scope, store, clock(), ids, texts))
     operations.purge(scope, clock(), id)
     sweep(scope, settings.store.busy_seconds)
     store.erase_traces()
@@ -110,16 +113,16 @@ def words_of(scope: Scope, store: Store, now: datetime, id: str) -> tuple[str, .
     return tuple(dict.fromkeys(text for text in texts if text.strip()))
 
 
-def pieces_of(texts: Iterable[str], settings: ForgettingSettings) -> tuple[str, ...]:
+def pieces_of(texts: Iterable[str]) -> tuple[str, ...]:
     """Pieces by which a copy would be known: short texts whole, of longer ones some from all over."""
-    each, length = [text.strip() for text in texts if text.strip()], settings.proof_characters
+    each, length = [text.strip() for text in texts if text.strip()], PROOF_CHARACTERS
     chosen: dict[str, None] = {}
     for text in sorted(each, key=len, reverse=True):
         last = max(0, len(text) - length)
         places = [*range(0, last, length), last]
-        step = max(1, len(places) * len(each) // settings.proof_pieces)
+        step = max(1, len(places) * len(each) // PROOF_PIECES)
         chosen |= dict.fromkeys(text[place : place + length] for place in places[::step])
-    return tuple(piece for piece in chosen if len(piece.strip()) >= _SHORTEST)[: settings.proof_pieces]
+    return tuple(piece for piece in chosen if len(piece.strip()) >= _SHORTEST)[:PROOF_PIECES]
 
 
 def own_words(scope: Scope, store: Store, now: datetime, ids: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:

@@ -18,6 +18,9 @@ from treering.knowledge.staleness.commit_marks import Compared, last_compared, r
 from treering.ports.repository import FileChange, Repository
 from treering.ports.store import Transaction
 
+MAX_LOSS = 0.5  # a record whose files were rewritten entirely is as likely right as wrong
+MIN_LOSS = 0.01  # a smaller loss is not worth a revision of the record
+
 FILES_CHANGED = "files changed"
 """Why a record changed, as the audit log has it; beside it stand the commits that were compared."""
 _PATH = TypeAdapter[str](FilePath)
@@ -125,8 +128,8 @@ def marked(record: Knowledge, finding: Finding, now: datetime, settings: Stalene
     changes, places = [finding.changes.get(file) for file in record.files], _places(record, finding.changes)
     there = any(place in finding.present for place in places)
     gone = not there and any(each is not None and each.now is None for each in changes)
-    lost = settings.most_loss * sum(each.share for each in changes if each) / max(1, len(changes))
-    kept = record.user_verified or gone or finding.lost or lost < settings.least_loss
+    lost = MAX_LOSS * sum(each.share for each in changes if each) / max(1, len(changes))
+    kept = record.user_verified or gone or finding.lost or lost < MIN_LOSS
     late = finding.modified is not None and finding.modified - record.created_at > timedelta(days=settings.review_days)
     stale_at = None if finding.lost and there else record.stale_at or (now if gone else None)
     return record.replace(

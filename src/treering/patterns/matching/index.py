@@ -20,10 +20,10 @@ from treering.core.applicability import DOMAIN, TASK_TYPE, applies, capabilities
 from treering.core.patterns import Pattern, PatternCategory, PatternStatus
 from treering.patterns.matching.condition_table import ConditionTable, TaskAnswers
 from treering.patterns.matching.decision_tree import build_tree
-from treering.patterns.matching.ranking import RankedPattern, ScoreBounds, TopPatterns
+from treering.patterns.matching.ranking import MAX_SUGGESTED, RankedPattern, ScoreBounds, TopPatterns
 
 if TYPE_CHECKING:
-    from treering.core.settings.patterns import PatternSettings
+    pass
 
 IN_USE = frozenset({PatternStatus.VALIDATED})
 
@@ -66,7 +66,6 @@ class PatternIndex:
         self,
         features: Mapping[str, Any],
         now: datetime,
-        settings: PatternSettings,
         *,
         limit: int | None = None,
         statuses: Collection[PatternStatus] = IN_USE,
@@ -74,11 +73,11 @@ class PatternIndex:
     ) -> list[RankedPattern]:
         """`ranked` of `applicable`, but faster: patterns are checked by descending upper bound, most of them never."""
         built, answers = self._built, self._built.answers(features)
-        best = TopPatterns(features, now, settings, settings.most_suggested if limit is None else limit)
+        best = TopPatterns(features, now, MAX_SUGGESTED if limit is None else limit)
         for pattern in self._newer(features, statuses, categories):
             best.offer(pattern)
         places = built.candidates(features, statuses, categories, answers)
-        scores = built.score_bounds.highest(places, now, settings)
+        scores = built.score_bounds.highest(places, now)
         order = np.argsort(-scores, kind="stable")
         for place, highest in zip(places[order].tolist(), scores[order].tolist(), strict=True):
             if best.is_out_of_reach(highest):

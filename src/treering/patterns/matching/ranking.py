@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.core.patterns import Applicability, Pattern
-    from treering.core.settings.patterns import PatternSettings
+
+CONFIDENCE_WEIGHT = 0.4  # the weights of the order are named by the requirement
+SUCCESS_WEIGHT = 0.3
+USE_WEIGHT = 0.15  # of log(1 + uses) / USE_SCALE, at most 1
+USE_SCALE = 10.0  # use counts in full at e^10, some 22,000 uses
+RECENCY_WEIGHT = 0.1
+RECENCY_DAYS = 90.0  # days after which a validation counts e times less
+MATCH_WEIGHT = 0.05  # for a pattern made for such a task, not for any
+MAX_SUGGESTED = 5  # patterns suggested for a task, by requirement
 
 _DAY = timedelta(days=1)
 # Sums of the same terms in another order differ by less than this.
@@ -48,28 +56,28 @@ class ScoreBounds:
         moments = [each.last_validated_at.timestamp() if each.last_validated_at else -np.inf for each in evidence]
         self._validated_at = np.array(moments, np.float64)
 
-    def highest(self, places: NDArray[np.intp], now: datetime, settings: PatternSettings) -> NDArray[np.float64]:
+    def highest(self, places: NDArray[np.intp], now: datetime) -> NDArray[np.float64]:
         """The score of each, up to rounding, for a task that meets all its requirements, which is the maximum."""
         days = np.maximum((now.timestamp() - self._validated_at[places]) / _DAY.total_seconds(), 0.0)
         return np.asarray(
-            settings.rank_confidence * self._confidence[places]
-            + settings.rank_success * self._success[places]
-            + settings.rank_use * np.minimum(self._use[places] / settings.rank_use_scale, 1.0)
-            + settings.rank_recency * np.exp(-days / settings.rank_recency_days)
-            + settings.rank_match * self._specificity[places]
+            CONFIDENCE_WEIGHT * self._confidence[places]
+            + SUCCESS_WEIGHT * self._success[places]
+            + USE_WEIGHT * np.minimum(self._use[places] / USE_SCALE, 1.0)
+            + RECENCY_WEIGHT * np.exp(-days / RECENCY_DAYS)
+            + MATCH_WEIGHT * self._specificity[places]
         )
 
 
 class TopPatterns:
     """The `limit` best of the patterns offered."""
 
-    def __init__(self, features: Mapping[str, Any], now: datetime, settings: PatternSettings, limit: int) -> None:
-        self._features, self._now, self._settings, self._limit = features, now, settings, limit
+    def __init__(self, features: Mapping[str, Any], now: datetime, limit: int) -> None:
+        self._features, self._now, self._limit = features, now, limit
         self._offered: list[tuple[float, str, Pattern]] = []
         self._highest: list[float] = []
 
     def offer(self, pattern: Pattern) -> None:
-        score = sum(terms_of(pattern, self._features, self._now, self._settings).values())
+        score = sum(terms_of(pattern, self._features, self._now).values())
         self._offered.append((-score, pattern.id, pattern))
         heappush(self._highest, score)
         if len(self._highest) > self._limit:
@@ -87,7 +95,7 @@ class TopPatterns:
         return [self._row(pattern) for _, _, pattern in first]
 
     def _row(self, pattern: Pattern) -> RankedPattern:
-        terms = terms_of(pattern, self._features, self._now, self._settings)
+        terms = terms_of(pattern, self._features, self._now)
         return RankedPattern(pattern, sum(terms.values()), terms, _why(pattern, terms, self._features, self._now))
 
 
@@ -95,28 +103,25 @@ def ranked(
     patterns: Iterable[Pattern],
     features: Mapping[str, Any],
     now: datetime,
-    settings: PatternSettings,
     *,
     limit: int | None = None,
 ) -> list[RankedPattern]:
-    """The `limit` best patterns (by default as many as the settings suggest), best first, ties by id."""
-    best = TopPatterns(features, now, settings, settings.most_suggested if limit is None else limit)
+    """The `limit` best patterns (by default `MAX_SUGGESTED`), best first, ties by id."""
+    best = TopPatterns(features, now, MAX_SUGGESTED if limit is None else limit)
     for pattern in patterns:
         best.offer(pattern)
     return best.rows()
 
 
-def terms_of(
-    pattern: Pattern, features: Mapping[str, Any], now: datetime, settings: PatternSettings
-) -> dict[str, float]:
+def terms_of(pattern: Pattern, features: Mapping[str, Any], now: datetime) -> dict[str, float]:
     """The terms of a pattern's score, by name."""
     evidence = pattern.evidence
     return {
-        "confidence": settings.rank_confidence * evidence.confidence,
-        "success": settings.rank_success * (evidence.success_rate or 0.0),
-        "use": settings.rank_use * min(log1p(pattern.usage_count) / settings.rank_use_scale, 1.0),
-        "recency": settings.rank_recency * _recency(evidence.last_validated_at, now, settings.rank_recency_days),
-        "match": settings.rank_match * feature_match(pattern.applicability, features),
+        "confidence": CONFIDENCE_WEIGHT * evidence.confidence,
+        "success": SUCCESS_WEIGHT * (evidence.success_rate or 0.0),
+        "use": USE_WEIGHT * min(log1p(pattern.usage_count) / USE_SCALE, 1.0),
+        "recency": RECENCY_WEIGHT * _recency(evidence.last_validated_at, now, RECENCY_DAYS),
+        "match": MATCH_WEIGHT * feature_match(pattern.applicability, features),
     }
 
 

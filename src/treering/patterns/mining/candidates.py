@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from treering.core.episodes import Episode
-from treering.core.settings.mining import MiningSettings
 from treering.core.task_features import features_of_episode
 from treering.patterns.mining.corpus import Corpus, FeaturesOf, corpus_of
 from treering.patterns.mining.costs import costs_saved
 from treering.patterns.mining.decompositions import decompositions
 from treering.patterns.mining.findings import MinedPattern, Mining
 from treering.patterns.mining.habits import failure_habits, habits
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.mining.recoveries import recoveries
 from treering.patterns.mining.routines import plan_routines, tool_routines
 from treering.patterns.mining.tool_choice import tool_choices
@@ -27,7 +27,7 @@ MINERS: tuple[Callable[[Corpus], list[MinedPattern]], ...] = (
 
 def mine(
     episodes: Iterable[Episode],
-    settings: MiningSettings | None = None,
+    settings: MiningLimits | None = None,
     *,
     features_of: FeaturesOf = features_of_episode,
 ) -> Mining:
@@ -36,13 +36,13 @@ def mine(
     Needs all episodes, not only new ones: session counts and base rates cannot be summed from parts. Ten thousand
     episodes take seconds.
     """
-    corpus = corpus_of(episodes, settings or MiningSettings(), features_of)
+    corpus = corpus_of(episodes, settings or MiningLimits(), features_of)
     found = {mined.key: mined for miner in MINERS for mined in miner(corpus)} if corpus.episodes else {}
     return _mining(corpus, tuple(found.values()))
 
 
 def mine_habits(
-    episodes: Iterable[Episode], settings: MiningSettings, *, features_of: FeaturesOf = features_of_episode
+    episodes: Iterable[Episode], settings: MiningLimits, *, features_of: FeaturesOf = features_of_episode
 ) -> Mining:
     """Habits only, without candidate patterns."""
     return _mining(corpus_of(episodes, settings, features_of), ())

@@ -12,9 +12,9 @@ from typing import Any
 from treering.core.applicability import applies
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.patterns import Pattern, PatternCategory, Procedure, Template
-from treering.core.settings.mining import MiningSettings
 from treering.core.task_features import features_of_episode
 from treering.patterns.mining.corpus import MinedEpisode, read_episode
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.mining.recoveries import attempt_features, attempts_of
 from treering.patterns.provenance import MINED
 
@@ -31,7 +31,7 @@ class EpisodeReading:
     features: Mapping[str, Any]
 
     @classmethod
-    def of(cls, episode: Episode, settings: MiningSettings) -> "EpisodeReading":
+    def of(cls, episode: Episode, settings: MiningLimits) -> "EpisodeReading":
         features = features_of_episode(episode)
         mined = read_episode(episode, settings, lambda _episode: features)
         return cls(episode, mined, features)
@@ -51,7 +51,7 @@ def mined_of(pattern: Pattern) -> Mapping[str, Any] | None:
     return found if isinstance(found, Mapping) else None
 
 
-def match_episode(pattern: Pattern, read: EpisodeReading, settings: MiningSettings) -> FollowedPattern | None:
+def match_episode(pattern: Pattern, read: EpisodeReading, settings: MiningLimits) -> FollowedPattern | None:
     """Outcome of a mined pattern in an episode; None if the episode did not follow it."""
     mined, rule = mined_of(pattern), _RULES.get(pattern.category)
     if mined is None or rule is None or not read.mined.tools.issuperset(_steps(mined)):
@@ -62,7 +62,7 @@ def match_episode(pattern: Pattern, read: EpisodeReading, settings: MiningSettin
 
 
 def _sequence(
-    pattern: Pattern, mined: Mapping[str, Any], read: EpisodeReading, settings: MiningSettings
+    pattern: Pattern, mined: Mapping[str, Any], read: EpisodeReading, settings: MiningLimits
 ) -> FollowedPattern | None:
     if not isinstance(pattern.content, Procedure):
         return None
@@ -72,14 +72,14 @@ def _sequence(
 
 
 def _warning(
-    pattern: Pattern, mined: Mapping[str, Any], read: EpisodeReading, settings: MiningSettings
+    pattern: Pattern, mined: Mapping[str, Any], read: EpisodeReading, settings: MiningLimits
 ) -> FollowedPattern | None:
     done = _sequence(pattern, mined, read, settings)
     return None if done is None else FollowedPattern(_INVERTED[done.outcome])
 
 
 def _recovery(
-    pattern: Pattern, mined: Mapping[str, Any], read: EpisodeReading, settings: MiningSettings
+    pattern: Pattern, mined: Mapping[str, Any], read: EpisodeReading, settings: MiningLimits
 ) -> FollowedPattern | None:
     """As mining counts it: it worked in an episode if it worked most times it was tried there."""
     (failing, *tried), balance, seen = _steps(mined), 0, False
@@ -93,14 +93,14 @@ def _recovery(
 
 
 def _tool(
-    _pattern: Pattern, mined: Mapping[str, Any], read: EpisodeReading, _settings: MiningSettings
+    _pattern: Pattern, mined: Mapping[str, Any], read: EpisodeReading, _settings: MiningLimits
 ) -> FollowedPattern | None:
     """The caller has checked that the episode has all steps of the pattern."""
     return FollowedPattern(read.episode.outcome.status) if _steps(mined) else None
 
 
 def _plan(
-    pattern: Pattern, _mined: Mapping[str, Any], read: EpisodeReading, _settings: MiningSettings
+    pattern: Pattern, _mined: Mapping[str, Any], read: EpisodeReading, _settings: MiningLimits
 ) -> FollowedPattern | None:
     if not isinstance(pattern.content, Template):
         return None
@@ -109,7 +109,7 @@ def _plan(
 
 
 def _saving(
-    _pattern: Pattern, mined: Mapping[str, Any], read: EpisodeReading, _settings: MiningSettings
+    _pattern: Pattern, mined: Mapping[str, Any], read: EpisodeReading, _settings: MiningLimits
 ) -> FollowedPattern | None:
     done, episode = _steps(mined), read.mined
     if not done or (len(done) > 1 and done not in set(pairwise(episode.steps))):
@@ -138,7 +138,7 @@ def _steps(mined: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(step for step in steps if isinstance(step, str)) if isinstance(steps, tuple) else ()
 
 
-Rule = Callable[[Pattern, Mapping[str, Any], EpisodeReading, MiningSettings], FollowedPattern | None]
+Rule = Callable[[Pattern, Mapping[str, Any], EpisodeReading, MiningLimits], FollowedPattern | None]
 _RULES: Mapping[PatternCategory, Rule] = {
     PatternCategory.SEQUENCE: _sequence,
     PatternCategory.FAILURE: _warning,

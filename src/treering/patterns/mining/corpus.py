@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.failures import normalised_failure
-from treering.core.settings.mining import MiningSettings
 from treering.core.values import LABEL_BYTES, fitting
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.mining.steps import levels_of, step_of, tool_name, words_of
 
 Numbers = NDArray[np.int64]
@@ -52,7 +52,7 @@ class Corpus:
     """All episodes in the order of time."""
 
     episodes: Sequence[MinedEpisode]
-    settings: MiningSettings
+    settings: MiningLimits
 
     @cached_property
     def sessions(self) -> Numbers:
@@ -81,7 +81,7 @@ class Corpus:
         return max(self.settings.least_episodes, int(np.ceil(self.settings.least_share * len(self.episodes))))
 
 
-def corpus_of(episodes: Iterable[Episode], settings: MiningSettings, features_of: FeaturesOf) -> Corpus:
+def corpus_of(episodes: Iterable[Episode], settings: MiningLimits, features_of: FeaturesOf) -> Corpus:
     """Read all episodes; a consolidated episode is left out if one of its members is present."""
     read, members_of = dict[str, tuple[Any, MinedEpisode]](), dict[str, tuple[str, ...]]()
     for episode in episodes:
@@ -114,7 +114,7 @@ def subtask_of(text: str) -> str:
     return fitting(" ".join(words_of(normalised_failure(text))[:6]), LABEL_BYTES)
 
 
-def read_episode(episode: Episode, settings: MiningSettings, features_of: FeaturesOf) -> MinedEpisode:
+def read_episode(episode: Episode, settings: MiningLimits, features_of: FeaturesOf) -> MinedEpisode:
     """One episode in the form that mining reads."""
     trace, features = episode.execution.trace, features_of(episode)
     kind = features.get("task_type")

@@ -8,11 +8,15 @@ from typing import Any
 
 from treering.core.episodes import TraceEntry
 from treering.core.queries import EpisodeFilter
-from treering.core.settings import Settings
 from treering.patterns.mining.candidates import mine_habits
 from treering.patterns.mining.findings import Mining
+from treering.patterns.mining.limits import MINING_LIMITS
 from treering.patterns.mining.next_steps import Suggestion, next_steps
 from treering.ports.store import Transaction
+
+MAX_EPISODES = 1_000  # episodes whose habits are kept in memory, the newest: read in some seconds, once a process
+REFRESH_GROWTH = 0.1  # habits are read again after this growth: one more episode among ten changes little
+REFRESH_MINUTES = 60.0  # habits are read again after this long, so that forgotten episodes leave this process as well
 
 _TRUSTED = EpisodeFilter(tainted=False, cold=False)
 
@@ -35,7 +39,6 @@ class HabitCache:
         self,
         tx: Transaction,
         history: Sequence[TraceEntry],
-        settings: Settings,
         *,
         features: Mapping[str, Any],
         message: str | None,
@@ -43,13 +46,11 @@ class HabitCache:
     ) -> tuple[Suggestion, ...]:
         """The likeliest next steps after `history`; none if there are no episodes."""
         found = next_steps(
-            self._mining(tx, settings),
+            self._mining(tx),
             history,
             features,
             limit=limit,
             message=message,
-            advice=settings.advice,
-            mining=settings.mining,
         )
         return tuple(found)
 
@@ -58,19 +59,19 @@ class HabitCache:
         with self._lock:
             self._cached = None
 
-    def _mining(self, tx: Transaction, settings: Settings) -> Mining:
-        count, mining = tx.episodes.count(_TRUSTED), settings.mining
+    def _mining(self, tx: Transaction) -> Mining:
+        count = tx.episodes.count(_TRUSTED)
         with self._lock:
             cached = self._cached
-            if cached is None or _is_stale(cached, count, tx.now, settings):
-                newest = tx.episodes.newest(_TRUSTED, limit=mining.advised_by)
+            if cached is None or _is_stale(cached, count, tx.now):
+                newest = tx.episodes.newest(_TRUSTED, limit=MAX_EPISODES)
                 cached = self._cached = _CachedHabits(
-                    mine_habits((each.value for each in newest), mining), count, tx.now
+                    mine_habits((each.value for each in newest), MINING_LIMITS), count, tx.now
                 )
             return cached.mining
 
 
-def _is_stale(cached: _CachedHabits, count: int, now: datetime, settings: Settings) -> bool:
+def _is_stale(cached: _CachedHabits, count: int, now: datetime) -> bool:
     more = count - cached.episodes
-    grown = more < 0 or more > settings.mining.advised_growth * cached.episodes
-    return grown or abs(now - cached.at) > timedelta(minutes=settings.mining.advised_minutes)
+    grown = more < 0 or more > REFRESH_GROWTH * cached.episodes
+    return grown or abs(now - cached.at) > timedelta(minutes=REFRESH_MINUTES)

@@ -18,6 +18,8 @@ from treering.ports.models import Writer
 from treering.prompts.model_answers import ask_json
 from treering.prompts.token_budget import metered_writer
 
+NAME_TOKENS = 60  # room for one name in an answer
+
 _PROMPT = "pattern_name.md"
 _IN_USE = PatternFilter(statuses=(PatternStatus.VALIDATED,))
 _NUMBER = re.compile(r"\d+")
@@ -31,7 +33,7 @@ class PatternName(Value):
 
 def name_mined_patterns(run: StageRun) -> None:
     """Name validated patterns that still have their generated name; a limited number per run."""
-    if run.settings.learn.model == "off" or run.dry_run or not run.settings.mining.named_a_night:
+    if run.settings.learn.model == "off" or run.dry_run or not run.settings.patterns.named_a_night:
         return
     try:
         writer = metered_writer(run.models, run.store, run.scope, run.now, run.settings)
@@ -40,7 +42,7 @@ def name_mined_patterns(run: StageRun) -> None:
     with run.store.reading(run.scope, run.now) as tx:
         found = (each for each in tx.patterns.stream(_IN_USE) if _has_generated_name(each))
         unnamed = (each for each in found if may_leave(each, writer.location))
-        some = list(islice(unnamed, run.settings.mining.named_a_night))
+        some = list(islice(unnamed, run.settings.patterns.named_a_night))
     run.progress.expect(len(some))
     for pattern in some:
         try:
@@ -63,7 +65,7 @@ def _name(run: StageRun, writer: Writer, pattern: Pattern) -> bool:
     """Rename the pattern; False if the answer is unusable, such as a name with numbers not in the finding."""
     prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8")
     request = prompt.format(finding=delimited(DATA, escaped(f"{pattern.name}\n{pattern.summary}")))
-    given = ask_json(writer, request, PatternName, most_tokens=run.settings.mining.name_tokens)
+    given = ask_json(writer, request, PatternName, most_tokens=NAME_TOKENS)
     name = short_name("".join(each if each.isprintable() else " " for each in given.name))
     numbers = set(_NUMBER.findall(f"{pattern.name} {pattern.summary}"))
     if not name or name == pattern.name or not numbers.issuperset(_NUMBER.findall(name)):

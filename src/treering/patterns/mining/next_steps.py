@@ -12,11 +12,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from treering.core.episodes import TraceEntry
-from treering.core.settings.mining import AdviceSettings, MiningSettings
 from treering.core.values import Count, Label, Share, Text, Value
+from treering.patterns.mining.advice_weights import AdviceWeights
 from treering.patterns.mining.corpus import failure_words, feature_names
 from treering.patterns.mining.findings import FailureHabit, Mining, StepHabit
 from treering.patterns.mining.habits import AFTER, BEGINNING, FEATURE, NEAR, WIDER
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.mining.steps import FAILED, levels_of, step_of
 
 _NOTHING: Mapping[str, Any] = {}
@@ -43,8 +44,8 @@ def next_steps(
     *,
     limit: int = 3,
     message: str | None = None,
-    advice: AdviceSettings | None = None,
-    mining: MiningSettings | None = None,
+    advice: AdviceWeights | None = None,
+    mining: MiningLimits | None = None,
 ) -> list[Suggestion]:
     """The likeliest next steps after `history`, likeliest first; none if nothing was mined.
 
@@ -53,7 +54,7 @@ def next_steps(
     """
     if not mined.shares:
         return []
-    weights, found = advice or AdviceSettings(), mining or MiningSettings()
+    weights, found = advice or AdviceWeights(), mining or MiningLimits()
     recent = history[-weights.own_memory :]
     steps = [step_of(entry) for entry in recent]
     failed = _CurrentFailure.read(recent, message, found)
@@ -79,7 +80,7 @@ class _CurrentFailure(NamedTuple):
     words: frozenset[str]
 
     @classmethod
-    def read(cls, recent: Sequence[TraceEntry], message: str | None, found: MiningSettings) -> "_CurrentFailure | None":
+    def read(cls, recent: Sequence[TraceEntry], message: str | None, found: MiningLimits) -> "_CurrentFailure | None":
         if message is not None:
             return cls(None, frozenset(failure_words(message, found.failure_words)))
         if not recent or not recent[-1].is_error:
@@ -96,7 +97,7 @@ def _likely(scores: Likely, total: float) -> Likely:
     return {step: total * share / sum_raised for step, share in raised.items()}
 
 
-def _only_own(mined: Mining, steps: list[str], weights: AdviceSettings) -> Likely:
+def _only_own(mined: Mining, steps: list[str], weights: AdviceWeights) -> Likely:
     """Shares of steps that occur only in this run, which no habit covers."""
     following, done = _following(steps), Counter(steps)
     use = {step: count / (len(steps) + weights.own_prior) for step, count in done.items()}
@@ -120,8 +121,8 @@ def _by_habit(
     mined: Mining,
     history: Sequence[TraceEntry],
     features: Mapping[str, Any],
-    weights: AdviceSettings,
-    found: MiningSettings,
+    weights: AdviceWeights,
+    found: MiningLimits,
 ) -> tuple[Likely, dict[str, Reason]]:
     shares, steps = mined.shares, [step_of(entry) for entry in history]
     marks = [step + FAILED if entry.is_error else step for step, entry in zip(steps, history, strict=True)]
@@ -140,7 +141,7 @@ def _by_habit(
 
 
 def _contexts(
-    mined: Mining, marks: list[str], features: Mapping[str, Any], weights: AdviceSettings, found: MiningSettings
+    mined: Mining, marks: list[str], features: Mapping[str, Any], weights: AdviceWeights, found: MiningLimits
 ) -> Iterator[tuple[StepHabit, float]]:
     line = [BEGINNING, *marks]
     if (AFTER, (line[-1],)) not in mined.by_context:
@@ -168,7 +169,7 @@ def _weigh(scores: Likely, narrower: Likely, wider: Likely, weight: float) -> No
         scores[step] += weight * math.log(share / wider[step])
 
 
-def _weigh_own(scores: Likely, shares: Likely, steps: list[str], weights: AdviceSettings) -> None:
+def _weigh_own(scores: Likely, shares: Likely, steps: list[str], weights: AdviceWeights) -> None:
     """Weigh the steps of this run, and those that followed the last step in it."""
     for counts, weight in ((_following(steps), weights.own_following), (Counter(steps), weights.own_use)):
         prior, total = weights.own_prior, counts.total()
@@ -181,7 +182,7 @@ def _describe(habit: StepHabit) -> str:
     return "after " + ", ".join("the beginning" if step == BEGINNING else step for step in habit.after)
 
 
-def _after_failure(mined: Mining, failed: _CurrentFailure, weights: AdviceSettings) -> tuple[Likely, dict[str, Reason]]:
+def _after_failure(mined: Mining, failed: _CurrentFailure, weights: AdviceWeights) -> tuple[Likely, dict[str, Reason]]:
     """Failures vote with their similarity; dissimilar ones only count as a whole."""
     votes, weight_of_all = defaultdict[str, float](float), 0.0
     reasons, best = dict[str, Reason](), 0.0
@@ -215,7 +216,7 @@ def _vote(votes: dict[str, float], failure: FailureHabit, likeness: float, worke
         votes[step] += likeness * failure.times * worked * times / recovered
 
 
-def _likeness(mined: Mining, failure: FailureHabit, failed: _CurrentFailure, weights: AdviceSettings) -> float:
+def _likeness(mined: Mining, failure: FailureHabit, failed: _CurrentFailure, weights: AdviceWeights) -> float:
     own = frozenset(failure.words)
     shared, all_ = _weight(mined, own & failed.words), _weight(mined, own | failed.words)
     similarity = shared / all_ if all_ else 0.0

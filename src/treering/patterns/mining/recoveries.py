@@ -13,10 +13,10 @@ from typing import Any
 from treering.core.conditions import Operator, Test, fields_of
 from treering.core.failures import failure_signature
 from treering.core.patterns import Applicability, Heuristic, PatternCategory
-from treering.core.settings.mining import MiningSettings
 from treering.patterns.mining.corpus import Corpus, MinedEpisode, failure_words
 from treering.patterns.mining.evidence import best_supported, candidate, times
 from treering.patterns.mining.findings import MinedPattern
+from treering.patterns.mining.limits import MiningLimits
 
 AGAIN = "the same again, changed"
 """The recovery if there were no steps between."""
@@ -68,13 +68,13 @@ def recoveries(corpus: Corpus) -> list[MinedPattern]:
 
 
 def failure_features(
-    message: str, step: str | None = None, settings: MiningSettings | None = None
+    message: str, step: str | None = None, settings: MiningLimits | None = None
 ) -> Mapping[str, Mapping[str, Any]]:
     """Features of a failure that the conditions of recoveries test; without `step` if it is unknown.
 
     `message` and `words` are for conditions written by people, `signature` for mined ones.
     """
-    words = failure_words(message, (settings or MiningSettings()).failure_words)
+    words = failure_words(message, (settings or MiningLimits()).failure_words)
     failed = {} if step is None else {"step": step}
     return {"failure": {**failed, "signature": _signature(words), "words": words, "message": message[:_MAX_MESSAGE]}}
 

@@ -11,15 +11,17 @@ from treering.core.history import Action
 from treering.core.patterns import Evidence, Pattern, PatternStatus
 from treering.core.queries import EpisodeFilter
 from treering.core.scope import Scope
-from treering.core.settings.mining import MiningSettings
 from treering.core.values import FrozenDict
 from treering.patterns.audience import Audience, audiences
 from treering.patterns.mining.candidates import mine
 from treering.patterns.mining.conformance import mined_of
 from treering.patterns.mining.findings import MinedPattern
+from treering.patterns.mining.limits import MiningLimits
 from treering.patterns.provenance import MINED
 from treering.patterns.storage import creation_detail
 from treering.ports.store import Store, Transaction
+
+PAGE_EPISODES = 100  # new episodes compared with mined patterns between two commits: the most that a crash costs
 
 # Cold episodes are older than half a year; tainted ones prove nothing.
 _MINED_EPISODES = EpisodeFilter(cold=False, tainted=False)
@@ -31,7 +33,7 @@ _METADATA_FIELDS = (
 
 
 def mine_patterns(
-    scope: Scope, store: Store, now: datetime, settings: MiningSettings, *, dry_run: bool = False
+    scope: Scope, store: Store, now: datetime, settings: MiningLimits, *, dry_run: bool = False
 ) -> tuple[MinedPattern, ...]:
     """Mine shared episodes and, separately, personal ones; returns the candidates."""
     found = list[MinedPattern]()
@@ -43,7 +45,7 @@ def mine_patterns(
     return tuple(found)
 
 
-def _candidates(audience: Audience, store: Store, now: datetime, settings: MiningSettings) -> list[MinedPattern]:
+def _candidates(audience: Audience, store: Store, now: datetime, settings: MiningLimits) -> list[MinedPattern]:
     with store.reading(audience.scope, now) as tx:
         own = (each for each in tx.episodes.stream(_MINED_EPISODES) if audience.owns(each.visibility))
         found = mine(own, settings).candidates
@@ -59,11 +61,11 @@ def _audience_key(audience: Audience, key: str) -> str:
 
 
 def store_candidates(
-    audience: Audience, store: Store, now: datetime, found: Iterable[MinedPattern], settings: MiningSettings
+    audience: Audience, store: Store, now: datetime, found: Iterable[MinedPattern], settings: MiningLimits
 ) -> None:
     """Store new candidates, and update patterns that were mined before."""
     pending = iter(found)
-    while batch := list(islice(pending, settings.page)):
+    while batch := list(islice(pending, PAGE_EPISODES)):
         with store.transaction(audience.scope, now) as tx:
             for mined in batch:
                 _store(tx, audience, mined)

@@ -15,6 +15,7 @@ from treering.interfaces.mcp.answers import cited, item_tokens, within
 from treering.interfaces.mcp.tool import Arguments, Hints, Reply, StoredText, Tool, ToolAnswer
 from treering.interfaces.mcp.tools.recording import (
     FROM_OUTSIDE,
+    MAX_SIMILAR,
     FromOutside,
     own_words,
     redaction_note,
@@ -102,10 +103,10 @@ def _repeated_by(call: "CallContext", asked: CorrectFact, valid: Knowledge) -> t
     """Ids of other records that still say what was corrected."""
     if asked.duplicate_of is not None or asked.reason not in ("outdated", "inaccurate"):
         return ()
-    settings, old = call.memory.settings, _known(call, asked.id)
+    old = _known(call, asked.id)
     retired = old.content
-    found = search_precisely(call, retired, settings.agents.similar + 2, private=is_private(old))
-    return tuple(hit.id for hit in found if hit.id != valid.id and says_all(hit.text, retired, settings.pack))
+    found = search_precisely(call, retired, MAX_SIMILAR + 2, private=is_private(old))
+    return tuple(hit.id for hit in found if hit.id != valid.id and says_all(hit.text, retired))
 
 
 def confirm_fact(call: "CallContext", asked: ConfirmFact) -> ToolAnswer[RecordResult]:

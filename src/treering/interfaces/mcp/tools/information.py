@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from treering.entities.profiles import Profile
     from treering.interfaces.mcp.host import CallContext
 
+RECENT_EPISODES = 5  # recent tasks listed when an agent begins
+
 
 class MemoryStats(Arguments):
     pass
@@ -166,7 +168,7 @@ def get_session_context(call: "CallContext", asked: GetSessionContext) -> ToolAn
     settings = call.memory.settings.agents
     budget = min(asked.budget or settings.answer_tokens, settings.most_answer_tokens)
     own = None if call.is_anonymous else call.session
-    briefing = call.memory.context.briefing(own, episodes=settings.recent_episodes, tainted=asked.outside)
+    briefing = call.memory.context.briefing(own, episodes=RECENT_EPISODES, tainted=asked.outside)
     items = _session_items(briefing)
     nothing = "" if items else _NOTHING
     no_session = "" if own is not None else _NO_SESSION

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from treering.interfaces.mcp.host import CallContext
     from treering.search.answer import Answer as SearchAnswer
 
+MAX_SIMILAR = 3  # records on the same subject shown after one is stored: enough to see that it is known already
+
 _UNNAMED = "agent"
 """The source if an agent only says that a text is from outside (true)."""
 FromOutside = Annotated[
@@ -164,7 +166,7 @@ def _store(
         tuple(each.record for each in record.conflicts if each.record and each.kind is kind)
         for kind in (RelationKind.SUPERSEDES, RelationKind.CONFLICTS_WITH)
     )
-    others = [item for item in similar if item.id != record.id][: call.memory.settings.agents.similar]
+    others = [item for item in similar if item.id != record.id][:MAX_SIMILAR]
     done = tuple(
         filter(
             None,
@@ -203,7 +205,7 @@ _SAME_SUBJECT = "On the same subject; if one of them is wrong or a duplicate now
 
 def _similar(call: "CallContext", text: str, *, private: bool) -> list[Cited]:
     """Records on the same subject, so that the agent notices duplicates."""
-    limit = call.memory.settings.agents.similar + 1
+    limit = MAX_SIMILAR + 1
     found = search_precisely(call, text, limit, private=private)
     return [Cited(id=hit.id, source=hit.source, text=hit.text) for hit in found]
 

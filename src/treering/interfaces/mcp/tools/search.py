@@ -153,7 +153,7 @@ def _rendered(found: "SearchAnswer", room: int, settings: "Settings") -> ToolAns
     notes = [note for note in (nothing, doubt, *without, damaged) if note]
     omission = left_out_note(len(found), NARROW_QUERY_OR_RAISE_BUDGET)
     spent = estimate_tokens(delimited(MEMORY, "\n".join((*notes, omission))))
-    packed = render_context(found.hits, budget=max(0, room - spent), settings=settings.pack)
+    packed = render_context(found.hits, budget=max(0, room - spent), settings=settings.context)
     items = {item.id: item for item in packed.items}
     shown = [(hit, items[hit.id]) for hit in found if hit.id in items]
     results = tuple(_result(hit, item.text, truncated=item.truncated) for hit, item in shown)

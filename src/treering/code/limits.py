@@ -1,11 +1,31 @@
-"""Which files change together: what counts of a history, and what of it becomes co-access."""
+"""Numbers of the chunks and the history, which decide what is stored. Importing this must stay cheap."""
 
 from pydantic import Field
 
 from treering.core.values import Share, Value
 
 
-class HistorySettings(Value):
+class ChunkLimits(Value):
+    """Files are cut anew when they are read again."""
+
+    most_bytes: int = Field(default=1_600, ge=200)
+    """What a chunk takes at most with its prefix: about 500 tokens of code, which is what small embedding models read.
+    Bytes, because counting tokens takes longer than reading the code."""
+    joined_bytes: int = Field(default=500, ge=0)
+    """Neighbours are joined up to this: a getter of three lines says little by itself."""
+    prose_lines: int = Field(default=100, ge=1)
+    """Lines of a chunk where nothing is defined: prose, data, configuration. The requirement names it."""
+    prose_slack: int = Field(default=20, ge=0)
+    """How many lines sooner or later such a chunk may end, where there is a blank line."""
+    group: int = Field(default=6, ge=1)
+    """One name in so many begins a new group of neighbours, whatever stands before it: so that an edit moves no
+    boundary far away."""
+
+
+CHUNK_LIMITS = ChunkLimits.defaults()
+
+
+class HistoryLimits(Value):
     """Counts of other settings are made anew. The weights of `related` were fitted with these (`bench/cochange.py`)."""
 
     most_files: int = Field(default=30, ge=2)
@@ -25,5 +45,6 @@ class HistorySettings(Value):
     """Weaker pairs, which includes those of long ago, are no co-access."""
     most_per_file: int = Field(default=20, ge=1)
     """Pairs of one file: retrieval looks at no more neighbours."""
-    look_seconds: float = Field(default=5.0, gt=0)
-    """How often a watcher asks git for new commits: it takes a hundredth of a second."""
+
+
+HISTORY_LIMITS = HistoryLimits.defaults()
