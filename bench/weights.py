@@ -30,7 +30,7 @@ from treering.search.private_words import QueryPrivacy
 from treering.search.query import understand
 from treering.search.query_vector import meaning_of
 from treering.search.relevance_feedback import with_feedback
-from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS, standing
+from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS, current
 
 FOLDS = 5
 SETTINGS = Settings(embedder=EmbedderSettings(provider="bundled"))
@@ -78,7 +78,7 @@ def _seen(memory: Memory, models: ChosenModels, dataset: str, group: str, questi
         asked = understand(
             query, at, languages=tx.index.languages(), speakers=tx.index.speakers(), settings=SETTINGS.recall
         )
-        filters = narrowed(standing({"knowledge": ALL_KNOWLEDGE, "turn": ALL_TURNS}), asked)
+        filters = narrowed(current({"knowledge": ALL_KNOWLEDGE, "turn": ALL_TURNS}), asked)
         found = with_feedback(tx, Paths(tx, asked, meaning, SETTINGS).search(filters, enough=LIMIT), SETTINGS)
         gold = tx.documents.numbers("turn", sorted(question.gold))
     number, nothing = found.candidates.number, np.zeros(len(found.candidates))

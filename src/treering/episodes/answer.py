@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, overload
 
-from treering.search.answer import Part
-from treering.search.citations import source_of
+from treering.search.answer import ScorePart
+from treering.search.citations import episode_source
 
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
@@ -28,7 +28,7 @@ class EpisodeHit:
     score: float
     source: str
     episode: Episode
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ScorePart, ...] = ()
     stands_for: tuple[str, ...] = ()
     compared: str = ""
 
@@ -124,4 +124,4 @@ class Trend:
 
 def plain_hit(episode: Episode, stands_for: tuple[str, ...] = ()) -> EpisodeHit:
     """A result that was not compared with a query."""
-    return EpisodeHit(episode.id, episode.task.input, 0.0, source_of(episode), episode, stands_for=stands_for)
+    return EpisodeHit(episode.id, episode.task.input, 0.0, episode_source(episode), episode, stands_for=stands_for)

@@ -8,7 +8,7 @@ from math import exp, log1p
 from typing import TYPE_CHECKING
 
 from treering.core.episodes import Episode, OutcomeStatus
-from treering.search.answer import Part
+from treering.search.answer import ScorePart
 
 if TYPE_CHECKING:
     from treering.core.settings import EpisodeSettings
@@ -24,14 +24,14 @@ def relevance_parts(
     settings: EpisodeSettings,
     *,
     by: str = "cosine",
-) -> tuple[Part, ...]:
+) -> tuple[ScorePart, ...]:
     """Likeness to the query (`by` this measure), how recent, whether a success, how often used, whether in domain."""
     age_days = max(0.0, (now - episode.at) / _DAY)
     use = min(log1p(episode.lifecycle.access_count) / settings.use_scale, 1.0)
     return (
-        Part(by, likeness, settings.similarity),
-        Part("recency", exp(-age_days / settings.recency_days), settings.recency),
-        Part("success", float(episode.outcome.status is OutcomeStatus.SUCCESS), settings.success),
-        Part("use", use, settings.use),
-        Part("domain", float(episode.metadata.domain in domains), settings.domain),
+        ScorePart(by, likeness, settings.similarity),
+        ScorePart("recency", exp(-age_days / settings.recency_days), settings.recency),
+        ScorePart("success", float(episode.outcome.status is OutcomeStatus.SUCCESS), settings.success),
+        ScorePart("use", use, settings.use),
+        ScorePart("domain", float(episode.metadata.domain in domains), settings.domain),
     )

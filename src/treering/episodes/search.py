@@ -18,7 +18,7 @@ from treering.episodes.relevance import relevance_parts
 from treering.episodes.representatives import Standing, is_old, released, represented
 from treering.ports.collections import Found
 from treering.ports.index import Candidates, Wanted
-from treering.search.citations import source_of
+from treering.search.citations import episode_source
 from treering.search.paths import hull
 from treering.search.private_words import QueryPrivacy
 from treering.search.query import Question, understand
@@ -214,7 +214,7 @@ class _Look:
         domains = (*self.wanted.where.domains, *filter(None, (self.wanted.domain,)))
         parts = relevance_parts(episode, likeness.value, self.tx.now, domains, self.settings.episodes, by=likeness.by)
         score = sum(part.added for part in parts)
-        text, source = episode.task.input, source_of(episode)
+        text, source = episode.task.input, episode_source(episode)
         return EpisodeHit(episode.id, text, score, source, episode, parts, each.stands_for, likeness.part)
 
 

@@ -15,7 +15,7 @@ from treering.episodes.answer import FailureAnswer, FailureHit
 from treering.episodes.representatives import represented
 from treering.episodes.search import by_words, episodes_of, overlap, words_of
 from treering.ports.collections import Found
-from treering.search.citations import source_of
+from treering.search.citations import episode_source
 
 if TYPE_CHECKING:
     from treering.core.settings import Settings
@@ -141,7 +141,7 @@ def _hit(tx: Transaction, met: _Met, episode: Episode, settings: Settings) -> Fa
         recovery=(*(_followed(episode, met.error, settings.episodes.recovery_steps) if recovered else ()), *_told(met)),
         insights=tuple(map(str, episode.reflection.insights)),
         solved_by=tuple(id for id in _solved_by(tx, episode, settings) if id != met.shown.id),
-        source=source_of(met.shown),
+        source=episode_source(met.shown),
         episode=met.shown if met.shown.id != episode.id else episode,
     )
 

@@ -20,7 +20,7 @@ from treering.patterns.matching.index import IN_USE
 from treering.patterns.matching.index_cache import PatternShelf
 from treering.patterns.recommendations import AfterFailure, Step, TaskContext
 from treering.search.pipeline import search
-from treering.search.request import ALL_KNOWLEDGE, SearchRequest, standing
+from treering.search.request import ALL_KNOWLEDGE, SearchRequest, current
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -101,7 +101,7 @@ class PatternSearch:
             cold=False,
         )
         similar = search_episodes(self.scope, self.store, now, query, settings=self.settings, models=self.models)
-        where = standing({SearchedKind.KNOWLEDGE: ALL_KNOWLEDGE.replace(tainted=seen)})
+        where = current({SearchedKind.KNOWLEDGE: ALL_KNOWLEDGE.replace(tainted=seen)})
         asked = SearchRequest(task, where, limit=most, thorough=False)
         facts = search(self.scope, self.store, now, asked, settings=self.settings, models=self.models)
         return TaskContext(task, told, found, similar, facts, {**facts.missing, **similar.missing})
@@ -136,7 +136,7 @@ class PatternSearch:
         """What was remembered about it: by the lines that say what it was, without what varies in them."""
         found: dict[str, Hit] = {}
         for line in telling_lines(error):
-            where = standing({SearchedKind.KNOWLEDGE: _ABOUT_ERRORS.replace(tainted=None if tainted else False)})
+            where = current({SearchedKind.KNOWLEDGE: _ABOUT_ERRORS.replace(tainted=None if tainted else False)})
             wanted = SearchRequest(line, where, limit=most, thorough=False, precise=True)
             answer = search(self.scope, self.store, self.clock(), wanted, settings=self.settings, models=self.models)
             found |= {hit.id: hit for hit in answer if hit.id not in found}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from treering.core.delimiters import escaped, one_line
 from treering.core.pattern_words import doing
 from treering.core.tokens import CountTokens, estimate_tokens
-from treering.search.episode_text import LESSONS, in_a_line
+from treering.search.episode_text import MAX_INSIGHTS, excerpt_line
 
 if TYPE_CHECKING:
     from treering.core.patterns import Pattern
@@ -89,7 +89,7 @@ class AfterFailure:
 
     def usual_steps(self) -> tuple[str, ...]:
         """What followed such a failure before, and how often. Nobody stored them: they have no ids."""
-        return tuple(f"{in_a_line(each.step)} ({each.because})" for each in self.next_steps if each.times)
+        return tuple(f"{excerpt_line(each.step)} ({each.because})" for each in self.next_steps if each.times)
 
     def text(self, budget: int | None = None, *, count: CountTokens = estimate_tokens) -> str:
         """As text for a prompt, within a budget of tokens."""
@@ -114,8 +114,8 @@ def _pattern_passage(ranked: Ranked) -> Passage:
 
 
 def _episode_passage(hit: EpisodeHit) -> Passage:
-    lessons = (f"- {in_a_line(each.text)}" for each in hit.episode.reflection.insights[:LESSONS])
-    return Passage(hit.id, hit.source, "\n".join((in_a_line(hit.text), *lessons)))
+    lessons = (f"- {excerpt_line(each.text)}" for each in hit.episode.reflection.insights[:MAX_INSIGHTS])
+    return Passage(hit.id, hit.source, "\n".join((excerpt_line(hit.text), *lessons)))
 
 
 def _failure_passage(hit: FailureHit) -> Passage:
@@ -126,10 +126,10 @@ def _failure_passage(hit: FailureHit) -> Passage:
         ("task: ", [hit.episode.task.input]),
         ("then: ", hit.recovery),
         ("in the end: ", [ended] if ended.strip() not in ("", hit.error.strip()) else []),
-        ("learned: ", hit.insights[:LESSONS]),
+        ("learned: ", hit.insights[:MAX_INSIGHTS]),
         ("solved by ", [", ".join(hit.solved_by)] if hit.solved_by else []),
     )
-    text = "\n".join(f"{what}{in_a_line(each)}" for what, said in lines for each in said)
+    text = "\n".join(f"{what}{excerpt_line(each)}" for what, said in lines for each in said)
     return Passage(hit.id, hit.source, text)
 
 

@@ -1,4 +1,4 @@
-"""An episode in a few lines: what was to be done, what came of it, what it taught."""
+"""An episode in a few lines: its task, outcome and insights."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
 
-LESSONS = 3
-"""Of what an episode taught, so much tells what it is about."""
-_LINE = 400
+MAX_INSIGHTS = 3
+_MAX_CHARACTERS = 400
 
 
-def told(episode: Episode) -> str:
-    """The task, how it ended where somebody said so, and the first lessons, each in a line."""
-    ended = [f"in the end: {in_a_line(episode.outcome.output)}"] if episode.outcome.output.strip() else []
-    lessons = (f"- {in_a_line(each.text)}" for each in episode.reflection.insights[:LESSONS])
-    return "\n".join((in_a_line(episode.task.input), *ended, *lessons))
+def episode_text(episode: Episode) -> str:
+    """The task, the outcome if recorded, and the first insights, one line each."""
+    outcome = [f"in the end: {excerpt_line(episode.outcome.output)}"] if episode.outcome.output.strip() else []
+    insights = (f"- {excerpt_line(each.text)}" for each in episode.reflection.insights[:MAX_INSIGHTS])
+    return "\n".join((excerpt_line(episode.task.input), *outcome, *insights))
 
 
-def in_a_line(text: str) -> str:
-    """The beginning of a text, where it is longer than what is read at a glance."""
+def excerpt_line(text: str) -> str:
+    """The text on one line, cut off with an ellipsis if it is long."""
     line = " ".join(text.split())
-    return line if len(line) <= _LINE else f"{line[: _LINE - 1]}…"
+    return line if len(line) <= _MAX_CHARACTERS else f"{line[: _MAX_CHARACTERS - 1]}…"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treering.search.answer import Explanation, Reasons
+from treering.search.answer import Explanation, RankExplanation
 from treering.search.citations import cite
 from treering.search.fusion import ranks
 
@@ -51,8 +51,8 @@ def explain(
         "graph": ranks(found.fused.parts["graph"], 0.0),
     }
 
-    def reasons(result: Ranked, why: str = "") -> Reasons:
-        return Reasons(
+    def reasons(result: Ranked, why: str = "") -> RankExplanation:
+        return RankExplanation(
             id=result.record.id,
             kind=result.kind,
             text=cite(result.record)[0],

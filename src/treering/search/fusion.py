@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treering.ports.index import ASKS, NAMES_TIME, Candidates
-from treering.search.answer import Part
+from treering.search.answer import ScorePart
 from treering.search.query_kinds import QueryKind
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ class Fused:
     weights: Mapping[str, float]
     total: NDArray[np.float64]
 
-    def explained(self, row: int) -> tuple[Part, ...]:
+    def explained(self, row: int) -> tuple[ScorePart, ...]:
         """What counted for one candidate, the most important first."""
-        found = (Part(name, float(values[row]), self.weights[name]) for name, values in self.parts.items())
+        found = (ScorePart(name, float(values[row]), self.weights[name]) for name, values in self.parts.items())
         return tuple(sorted((part for part in found if part.added), key=lambda part: -abs(part.added)))
 
 

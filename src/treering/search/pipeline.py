@@ -13,10 +13,10 @@ from treering.core.errors import InvalidInput
 from treering.core.language.greetings import is_greeting
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
-from treering.search.answer import Answer, Confidence, Hit, Remembered
-from treering.search.asked_types import asked_type, asks_for_a_time_alone, asks_for_nothing_else, narrowed_to_type
+from treering.search.answer import Answer, Confidence, Hit, StoredRecord
+from treering.search.asked_types import asked_type, names_only_a_time, names_only_type_and_time, narrowed_to_type
 from treering.search.citations import cite
-from treering.search.duplicates import folded
+from treering.search.duplicates import fold_duplicates
 from treering.search.expansion import expanded, is_thin
 from treering.search.explanation import explain
 from treering.search.fusion import normalised
@@ -28,7 +28,7 @@ from treering.search.query import Question, understand
 from treering.search.query_vector import Meaning, meaning_of
 from treering.search.ranked_result import Ranked
 from treering.search.relevance_feedback import with_feedback
-from treering.search.request import SearchRequest, holding
+from treering.search.request import SearchRequest, valid_at
 from treering.search.reranking import reranked
 from treering.search.scoring import beside_stated, scored
 from treering.search.states import COMPARED, asked_state, in_order_of_state
@@ -132,7 +132,7 @@ class _Search:
     def _listed(self, tx: Transaction, question: Question) -> Answer | None:
         """The records of the type and the time that the query asks for, if it names no subject; None without any."""
         type = asked_type(question)
-        if type is None or self.wanted.precise or not asks_for_nothing_else(question, type):
+        if type is None or self.wanted.precise or not names_only_type_and_time(question, type):
             return None
         filters = narrowed_to_type(self.wanted.filters, question, type)
         listed = _newest(tx, replace(self.wanted, filters=filters)) if filters else None
@@ -162,7 +162,7 @@ class _Search:
         found = self._within(tx, question, meaning, then)
         if then is asked or len(found.order):
             return found
-        self.listed_nothing |= asks_for_a_time_alone(question)
+        self.listed_nothing |= names_only_a_time(question)
         self.missing.setdefault("time", "nothing that fits was said or learned then; that time is only preferred")
         return self._within(tx, question, meaning, asked)
 
@@ -193,9 +193,9 @@ class _Search:
                 results.append(Ranked(row, number, kind, record, share, judged.factors, judged.score, judged.age))
         return results
 
-    def _read(self, tx: Transaction, named: Mapping[int, tuple[str, str]]) -> Mapping[int, tuple[str, Remembered]]:
+    def _read(self, tx: Transaction, named: Mapping[int, tuple[str, str]]) -> Mapping[int, tuple[str, StoredRecord]]:
         """Records by the number of their document; one that cannot be read does not keep others from being found."""
-        found: dict[int, tuple[str, Remembered]] = {}
+        found: dict[int, tuple[str, StoredRecord]] = {}
         for kind, collection in _searched(tx).items():
             ids = {id: number for number, (of, id) in named.items() if of == kind}
             if not ids:
@@ -226,7 +226,7 @@ class _Search:
         with self.watch.stage("fold"):
             best = ranked[: 2 * self.wanted.limit]
             alone = {each.number: () for each in best}
-            shown = alone if self.wanted.repeated else folded(best, self.settings.recall.alike)
+            shown = alone if self.wanted.repeated else fold_duplicates(best, self.settings.recall.alike)
         by_number = {each.number: each for each in ranked}
         results: list[Ranked] = []
         lost: list[tuple[Ranked, str]] = []
@@ -253,7 +253,7 @@ def search(
     if type(wanted.limit) is not int or not 1 <= wanted.limit <= settings.recall.limit_max:
         raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.recall.limit_max}, or use export")
     if wanted.precise:
-        wanted = replace(wanted, filters=holding(wanted.filters, now))
+        wanted = replace(wanted, filters=valid_at(wanted.filters, now))
     if not wanted.filters:
         return Answer(wanted.query, (), confidence=Confidence.LOW, strength=0.0)
     if not wanted.query.strip():
@@ -304,11 +304,11 @@ def _without_members(ranked: Sequence[Ranked]) -> list[Ranked]:
     ]
 
 
-def _only_greets(record: Remembered) -> bool:
+def _only_greets(record: StoredRecord) -> bool:
     return isinstance(record, Turn) and is_greeting(record.text, named=True)
 
 
-def _files(record: Remembered) -> frozenset[str]:
+def _files(record: StoredRecord) -> frozenset[str]:
     return frozenset(record.files) if isinstance(record, Knowledge) else frozenset()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from treering.search.answer import Remembered
+    from treering.search.answer import StoredRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Ranked:
     row: int
     number: int
     kind: str
-    record: Remembered
+    record: StoredRecord
     relevance: float
     factors: Mapping[str, float]
     score: float

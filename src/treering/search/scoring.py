@@ -14,7 +14,7 @@ from treering.core.records import Knowledge
 
 if TYPE_CHECKING:
     from treering.core.settings import Settings
-    from treering.search.answer import Remembered
+    from treering.search.answer import StoredRecord
     from treering.search.ranked_result import Ranked
 
 # A record's own weight in its score: what the query finds in it, how lately and how often it was used.
@@ -30,7 +30,7 @@ class Scored:
     age: float = 1.0
 
 
-def scored(record: Remembered, relevance: float, now: datetime, phase: Phase | None, settings: Settings) -> Scored:
+def scored(record: StoredRecord, relevance: float, now: datetime, phase: Phase | None, settings: Settings) -> Scored:
     """What was said or done counts for its relevance alone; what is known also for how far it can be relied on.
 
     Freshness and use count in proportion to relevance: a record that has nothing to do with the query stays at 0.

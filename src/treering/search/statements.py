@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.ports.store import Transaction
-    from treering.search.answer import Remembered
+    from treering.search.answer import StoredRecord
     from treering.search.query import Question
     from treering.search.ranked_result import Ranked
 
@@ -82,7 +82,7 @@ class Said:
     stance: Stance
 
 
-def said_of(record: Remembered, language: str, likely: Sequence[str]) -> Said | None:
+def said_of(record: StoredRecord, language: str, likely: Sequence[str]) -> Said | None:
     """A turn or a record of knowledge as a statement; None for other kinds."""
     if isinstance(record, Turn):
         text, by_agent = record.text, record.role is not Role.USER
@@ -98,7 +98,7 @@ def said_of(record: Remembered, language: str, likely: Sequence[str]) -> Said | 
     return Said(text, at, speaker, by_agent, stance_of(text, spoken))
 
 
-def said_at(record: Remembered) -> datetime | None:
+def said_at(record: StoredRecord) -> datetime | None:
     """Since when a statement holds; None for what is none."""
     if isinstance(record, Turn):
         return record.at

@@ -17,10 +17,10 @@ from treering.search.ranked_result import Ranked
 
 if TYPE_CHECKING:
     from treering.ports.store import Transaction
-    from treering.search.answer import Remembered
+    from treering.search.answer import StoredRecord
     from treering.search.request import Filters
 
-    Read = Callable[[Mapping[int, tuple[str, str]]], Mapping[int, tuple[str, Remembered]]]
+    Read = Callable[[Mapping[int, tuple[str, str]]], Mapping[int, tuple[str, StoredRecord]]]
 
 _MOST_RECORDS = 20
 _BEST = 3

@@ -120,11 +120,11 @@ def _profile(profile: "Profile") -> "RenderableType":
     from rich.text import Text
 
     from treering.interfaces.cli import views as show
-    from treering.search.citations import doubt_of
+    from treering.search.citations import taint_note
 
     also = f", also {', '.join(profile.aliases)}" if profile.aliases else ""
     mentions = f"{profile.mentions:,} mention{'' if profile.mentions == 1 else 's'}"
-    told = f"  {profile.entity.kind.value}, {mentions}{also}{doubt_of(profile.entity)}"
+    told = f"  {profile.entity.kind.value}, {mentions}{also}{taint_note(profile.entity)}"
     lines = [Text.assemble((show.safe(profile.entity.name), show.HEAD), (show.safe(told), show.FAINT))]
     if profile.summary:
         lines += [Text(show.preview(profile.summary))]

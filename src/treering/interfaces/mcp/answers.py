@@ -10,7 +10,7 @@ from treering.core.excerpts import ELLIPSIS, shortened
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.tool import Answer, Reply, Result
 from treering.search import episode_text as telling
-from treering.search.citations import cite, conflict_of, source_of
+from treering.search.citations import cite, conflict_note, episode_source
 
 if TYPE_CHECKING:
     from treering.core.records import Knowledge
@@ -55,9 +55,9 @@ def cited_ids(told: object) -> Iterator[str]:
 def cited(record: "Knowledge | Turn | Episode") -> Cited:
     """A record as a piece of what was found."""
     if isinstance(record, Episode):
-        return Cited(id=record.id, source=source_of(record), text=telling.told(record))
+        return Cited(id=record.id, source=episode_source(record), text=telling.episode_text(record))
     text, source = cite(record)
-    return Cited(id=record.id, source=", ".join(filter(None, (source, conflict_of(record)))), text=text)
+    return Cited(id=record.id, source=", ".join(filter(None, (source, conflict_note(record)))), text=text)
 
 
 def within(budget: int, told: Callable[[int], Answer[R]]) -> Answer[R]:

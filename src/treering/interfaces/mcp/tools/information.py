@@ -10,7 +10,7 @@ from pydantic import Field
 from treering.core.delimiters import MEMORY, delimited, one_line
 from treering.interfaces.mcp.answers import NOTE, Cited, cited, lines_within, listed, passages, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Budget, Name, Outside, Reply, Tool
-from treering.search.citations import OUTSIDE, doubt_of
+from treering.search.citations import OUTSIDE, taint_note
 
 if TYPE_CHECKING:
     from treering.context.briefing import Briefing
@@ -101,7 +101,7 @@ def get_entity_info(call: "Call", asked: GetEntityInfo) -> Answer[EntityInfo]:
     found = call.memory.entities.about(asked.name)
     # Knowledge that is not among the facts does not hold any more.
     spoken = [
-        Cited(id=each.id, source=f"{each.kind}, {each.at:%Y-%m-%d}{doubt_of(each)}", text=each.text)
+        Cited(id=each.id, source=f"{each.kind}, {each.at:%Y-%m-%d}{taint_note(each)}", text=each.text)
         for each in found.records
         if each.kind != "knowledge" and (asked.outside or not each.tainted)
     ]
