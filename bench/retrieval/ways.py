@@ -16,7 +16,7 @@ from treering.core.settings import EmbedderSettings, FusionSettings, RecallSetti
 from treering.memory import Memory
 from treering.ports.index import Wanted
 from treering.search.fusion import ranks
-from treering.search.query import understand
+from treering.search.query import interpret
 from treering.search.request import ALL_TURNS
 
 Rank = Callable[[str], Sequence[str]]
@@ -84,7 +84,7 @@ def fusing_ranks(place: str | Path, project: str) -> Iterator[Rank]:
 def _fused_ranks(memory: Memory, embedder: BundledEmbedder, query: str) -> Sequence[str]:
     recall, vector = memory.settings.recall, embedder.query(query)
     with memory.store.reading(memory.scope, now()) as tx:
-        asked = understand(query, now(), languages=tx.index.languages(), speakers=tx.index.speakers(), settings=recall)
+        asked = interpret(query, now(), languages=tx.index.languages(), speakers=tx.index.speakers(), settings=recall)
         wanted = Wanted(asked.codes, vector, embedder.model, asked.shares)
         found = tx.index.candidates(wanted, ("turn",), most=recall.candidates)
         places = (ranks(found.words, 0.0), ranks(found.meaning, -1.0))

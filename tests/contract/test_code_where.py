@@ -286,7 +286,7 @@ def test_code_is_a_kind_of_the_one_filter(memory: Memory, root: Path) -> None:
     in_folder = memory.search(QUESTION, where=SearchFilter(kinds=("code",), files=("tests/",)))
     assert {place.path for place in in_folder.code} == {"tests/test_redirects.py"}
     assert len(memory.search(QUESTION, limit=1)) == 1
-    with pytest.raises(InvalidInput, match="nothing has all of these"):
+    with pytest.raises(InvalidInput, match="no kind of record has all of these fields"):
         memory.search(QUESTION, where=SearchFilter(kinds=("code",), roles=("user",)))
 
 

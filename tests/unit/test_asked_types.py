@@ -5,11 +5,11 @@ import pytest
 from tests.samples import NOW
 from treering.core.settings import Settings
 from treering.search.asked_types import asked_type, names_only_type_and_time
-from treering.search.query import Question, understand
+from treering.search.query import Question, interpret
 
 
 def asked(query: str) -> Question:
-    return understand(query, NOW, languages=("en",), settings=Settings().recall)
+    return interpret(query, NOW, languages=("en",), settings=Settings().recall)
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ def load_ahead() -> None:
     for name in _FIRST_USED:
         import_module(name)
     from treering.core.language.terms import query_terms
-    from treering.search.query_kinds import kind_of
+    from treering.search.query_kinds import classify_query
 
     # Both make their tables when they are first asked; a word alone is compared with few rules.
     query_terms("word")
-    kind_of("two words")
+    classify_query("two words")

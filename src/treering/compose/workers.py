@@ -89,9 +89,9 @@ def _handlers(
         return Lease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
 
     def embed(scope: Scope, job: Job, _moment: datetime) -> None:
-        from treering.search.embedding import do_embedding
+        from treering.search.embedding import run_embedding_job
 
-        do_embedding(scope, store, job, clock, models=models, settings=settings, heed=lease(scope, job).heed)
+        run_embedding_job(scope, store, job, clock, models=models, settings=settings, check_stop=lease(scope, job).heed)
 
     def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.code.locations.embedding import ChunkEmbedding, do_chunk_embedding

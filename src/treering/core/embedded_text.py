@@ -65,7 +65,7 @@ def digest_of(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def vector_it_brings(record: Record | None, model: str) -> Vector:
+def supplied_vector(record: Record | None, model: str) -> Vector:
     """The vector of an episode that stands for several: theirs combined, not that of its text. Else empty."""
     if not isinstance(record, Episode) or record.consolidation is None or record.embeddings is None:
         return ()
@@ -76,7 +76,7 @@ WITHHELD = digest_of("\0withheld")
 """Like no text's: the digest of documents that the model may not read. Their vectors are zeros."""
 
 
-def digest_it_brings(record: Record) -> str:
+def supplied_digest(record: Record) -> str:
     """Like no text's: whoever embeds the same words again must not be given a combined vector."""
     return digest_of(f"\0brought by {record.id}")
 

@@ -21,8 +21,8 @@ from treering.ports.index import Candidates, Wanted
 from treering.search.citations import episode_source
 from treering.search.paths import hull
 from treering.search.private_words import QueryPrivacy
-from treering.search.query import Question, understand
-from treering.search.query_vector import Meaning, meaning_of
+from treering.search.query import Question, interpret
+from treering.search.query_vector import QueryVector, embed_query
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,11 +82,11 @@ def search_episodes(
         return list_episodes(scope, store, now, wanted.where, wanted.limit, settings=settings, cold=wanted.cold)
     parts = [part for part in EPISODE_PARTS if part in wanted.compared]
     asked = QueryPrivacy(wanted.query)
-    meaning = meaning_of(scope, store, now, asked, models=models, settings=settings, parts=parts)
+    meaning = embed_query(scope, store, now, asked, models=models, settings=settings, parts=parts)
     with store.reading(scope, now) as tx:
         # Vectors before words: an index that was asked for words alone does not look for new vectors any more.
         missing = meaning.missing(tx)
-        question = understand(wanted.query, now, languages=tx.index.languages(), settings=settings.recall)
+        question = interpret(wanted.query, now, languages=tx.index.languages(), settings=settings.recall)
         look = _Look(tx, wanted, question, meaning, settings, by_words=bool(missing))
         where = _timed(wanted.where, question)
         hits, unreadable = look.hits(where)
@@ -134,7 +134,7 @@ def check(query: object, limit: object, settings: Settings) -> None:
 
 def by_words(tx: Transaction, text: str, where: EpisodeFilter, settings: Settings) -> Sequence[str]:
     """Ids of episodes that share words with a text, the best first."""
-    question = understand(text, tx.now, languages=tx.index.languages(), settings=settings.recall)
+    question = interpret(text, tx.now, languages=tx.index.languages(), settings=settings.recall)
     wanted = Wanted(question.codes, shares=question.shares)
     seen = tx.index.candidates(wanted, (KIND,), most=settings.episodes.candidates)
     rows = np.flatnonzero(seen.words > 0)
@@ -150,7 +150,7 @@ class _Look:
     tx: Transaction
     wanted: EpisodeQuery
     question: Question
-    meaning: Meaning
+    meaning: QueryVector
     settings: Settings
     by_words: bool
     """Whether some can be found by their words only."""
@@ -173,7 +173,7 @@ class _Look:
             seen = self._candidates(most, index.passing(filters))
             ids = index.confirmed(filters, _numbers(seen))
         numbers = np.array(sorted(ids), np.int64)
-        beside = {} if self.meaning.beside is None else self._cosines(self.meaning.beside, numbers)
+        beside = {} if self.meaning.local is None else self._cosines(self.meaning.local, numbers)
         cosines = {**beside, **self._cosines(self.meaning, numbers)}
         alike = _likenesses(seen, cosines, self.wanted.least, self.settings)
         return {ids[number][1]: each for number, each in alike.items() if number in ids}
@@ -187,7 +187,7 @@ class _Look:
             asked += [self.meaning.wanted((), part=part) for part in others]
         return [self.meaning.candidates(self.tx, each, (KIND,), most=most, among=among) for each in asked]
 
-    def _cosines(self, meaning: Meaning, numbers: NDArray[np.int64]) -> Mapping[int, _Likeness]:
+    def _cosines(self, meaning: QueryVector, numbers: NDArray[np.int64]) -> Mapping[int, _Likeness]:
         """The nearest vector of each. The index compares them without what all texts have in common, this does not."""
         if meaning.vector is None or not len(numbers):
             return {}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from treering.core.errors import NotFound, TreeringError
 from treering.core.queries import ALL_CODE, CODE
 from treering.search.answer import Answer, Confidence, Explanation, Hit, RankExplanation
-from treering.search.location_questions import asks_for_place, speaks_of_code
+from treering.search.location_questions import asks_for_location, mentions_code
 
 if TYPE_CHECKING:
     from treering.core.code_locations import CodePlace
@@ -81,7 +81,7 @@ def code_request(
     """
     allowed = ALL_CODE if where is None else where.of_code()
     named = bool(code) or names_code(where)
-    if code is False or allowed is None or not (named or asks_for_place(query)):
+    if code is False or allowed is None or not (named or asks_for_location(query)):
         return None
     finding, certain = settings.index.finding, settings.recall.certain
     return CodeRequest(
@@ -90,7 +90,7 @@ def code_request(
         max_locations=min(limit, MAX_LOCATIONS if named else finding.recalled),
         min_relevance=0.0 if named else certain,
         certain=certain,
-        share=1.0 if named or speaks_of_code(query) else finding.beside,
+        share=1.0 if named or mentions_code(query) else finding.beside,
     )
 
 

@@ -13,7 +13,7 @@ from treering.search.citations import cite
 
 if TYPE_CHECKING:
     from treering.search.answer import StoredRecord
-    from treering.search.ranked_result import Ranked
+    from treering.search.ranked_result import RankedResult
 
 # A message that was delivered twice arrives twice within seconds.
 _SAME_TIME = timedelta(seconds=5)
@@ -22,7 +22,7 @@ _MAX_CHARACTERS = 2_000
 _WORD = re.compile(r"\w+")
 
 
-def fold_duplicates(results: Sequence[Ranked], alike: float) -> Mapping[int, tuple[int, ...]]:
+def fold_duplicates(results: Sequence[RankedResult], alike: float) -> Mapping[int, tuple[int, ...]]:
     """Document numbers to show, in order, each with the numbers of its duplicates.
 
     Two results are duplicates if they share at least the fraction `alike` of all their words. Turns must also have the
@@ -30,7 +30,7 @@ def fold_duplicates(results: Sequence[Ranked], alike: float) -> Mapping[int, tup
     """
     texts = {result.number: cite(result.record)[0][:_MAX_CHARACTERS] for result in results}
     words = {number: frozenset(_WORD.findall(fold(text))) for number, text in texts.items()}
-    shown: dict[int, tuple[Ranked, list[int]]] = {}
+    shown: dict[int, tuple[RankedResult, list[int]]] = {}
     for result in results:
         twins = (
             others

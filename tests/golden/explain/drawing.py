@@ -51,7 +51,7 @@ FOUND = Answer(
     embedder="wordllama",
     explanation=Explanation(
         understood={
-            "kind": "semantic: no name and no relation asked for",
+            "kind": "semantic: names no identifier and asks for no relation",
             "words": "deploy, fail",
             "meaning": "wordllama",
             "time": "last week (filter)",
@@ -85,7 +85,7 @@ FOUND = Answer(
         ),
         runners_up=(
             _why(OTHER, "knowledge", {"words": 4}, 0.401, lost="0.029 behind the last result"),
-            _why(GOTCHA, "knowledge", {"meaning": 2}, 0.9, lost="says the same as k1"),
+            _why(GOTCHA, "knowledge", {"meaning": 2}, 0.9, lost="duplicate of k1"),
         ),
     ),
 )

@@ -80,7 +80,7 @@ def _chunks(memory: "Memory") -> "ChunkEmbedding":
 def _make(memory: "Memory", embedder: "Embedder", beside: "list[Embedder]") -> int:
     """Vectors of the project's model, and of the local one `beside` a model elsewhere; those of others are removed."""
     from treering.compose import now
-    from treering.search.embedding import drop_others, embed_all
+    from treering.search.embedding import drop_other_models, embed_all
 
     for local in beside:
         embed_all(memory.scope, memory.store, now(), local, memory.settings.embedder)
@@ -88,7 +88,7 @@ def _make(memory: "Memory", embedder: "Embedder", beside: "list[Embedder]") -> i
     with _progress(embedder.model, before.documents - before.vectors + before.code - before.code_vectors) as advance:
         made = embed_all(memory.scope, memory.store, now(), embedder, memory.settings.embedder, between=advance)
         made += chunks.all(embedder, between=lambda more, _last: advance(made + more))
-    drop_others(memory.scope, memory.store, now(), embedder.model, "".join(each.model for each in beside))
+    drop_other_models(memory.scope, memory.store, now(), embedder.model, "".join(each.model for each in beside))
     chunks.drop_others(embedder.model)
     return made
 
