@@ -221,7 +221,7 @@ def test_a_faulty_answer_is_repaired_once(server: ModelServer, writer: ChatWrite
 
 def test_two_faulty_answers_are_an_error(server: ModelServer, writer: ChatWriter) -> None:
     server.answer(CHAT, chat("nothing"))
-    with pytest.raises(UnusableAnswer, match="openai/m answered twice what cannot be used"):
+    with pytest.raises(UnusableAnswer, match="openai/m gave two invalid answers"):
         read(writer)
     assert len(server.asked) == 2
 

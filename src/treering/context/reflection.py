@@ -13,9 +13,9 @@ from treering.search.citations import cite
 
 
 def latest_reflection(scope: Scope, store: Store, now: datetime, *, tainted: bool = False) -> Hit | None:
-    """What the last look back came to, without what was forgotten since; None where there is none.
+    """The newest reflection without points whose sources were forgotten; None if there is none.
 
-    A tainted one only where that is asked for.
+    A tainted reflection is returned only if `tainted` is set.
     """
     with store.reading(scope, now) as tx:
         last = newest_reflection(tx)

@@ -14,7 +14,7 @@ from treering.interfaces.mcp.answers import cited, listed, passages, within
 from treering.interfaces.mcp.tool import Answer, Arguments, Hints, Reply, Told, Tool
 from treering.interfaces.mcp.tools.recording import FROM_OUTSIDE, FromOutside, own_words, saying, taint_of, taken_out
 from treering.knowledge.authors import Author, check_confirmation
-from treering.render.overlap import says_all
+from treering.render.overlap import contains_all
 
 if TYPE_CHECKING:
     from treering.interfaces.mcp.host import Call
@@ -97,7 +97,7 @@ def _still_said_by(call: "Call", asked: CorrectFact, standing: Knowledge) -> tup
     settings, old = call.memory.settings, _known(call, asked.id)
     retired = old.content
     found = saying(call, retired, settings.agents.similar + 2, private=is_private(old))
-    return tuple(hit.id for hit in found if hit.id != standing.id and says_all(hit.text, retired, settings.pack))
+    return tuple(hit.id for hit in found if hit.id != standing.id and contains_all(hit.text, retired, settings.pack))
 
 
 def confirm_fact(call: "Call", asked: ConfirmFact) -> Answer[Standing]:

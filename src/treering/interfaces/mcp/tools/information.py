@@ -173,7 +173,12 @@ def get_session_context(call: "Call", asked: GetSessionContext) -> Answer[Sessio
 
     def told(room: int) -> Answer[SessionContext]:
         shown = passages(
-            items, room, lead=lead, most=_PIECE_TOKENS, advice=_ADVICE, others=stands.untold + stands.rules_left_out
+            items,
+            room,
+            lead=lead,
+            most=_PIECE_TOKENS,
+            advice=_ADVICE,
+            others=stands.records_left_out + stands.rules_left_out,
         )
         notes = tuple(filter(None, (*shown.notes, said, unknown)))
         result = SessionContext(notes=notes, session=own, items=shown.shown, left_out=shown.left_out)
@@ -201,7 +206,7 @@ def _session_items(told: "Briefing") -> list[SessionItem]:
     parts: Mapping[Part, Sequence[Knowledge | Episode]] = {
         "rule": told.rules,
         "in progress": told.in_progress,
-        "this session": told.kept,
+        "this session": told.records,
         "task": told.episodes,
     }
     turns = [(place, part, each) for part, found in parts.items() for place, each in enumerate(found)]
