@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from treering.jobs.worker import Settled
     from treering.knowledge.api import KnowledgeBase
     from treering.knowledge.authors import Author, Reason
-    from treering.knowledge.removal.proof import Forgotten
+    from treering.knowledge.removal.proof import PurgeReceipt
     from treering.maintenance.api import Upkeep
     from treering.maintenance.doctor import Report
     from treering.maintenance.health_report import HealthReport
@@ -365,7 +365,7 @@ class Memory:
         """
         return self._parts.knowledge.used(ids, corrected=corrected)
 
-    def forget(self, id: str, *, hard: bool = False) -> Forgotten | None:
+    def forget(self, id: str, *, hard: bool = False) -> PurgeReceipt | None:
         """Delete a record so that `undo` restores it, or purge it (`hard`) with every copy and return the proof.
 
         A PostgreSQL server overwrites its free pages and its log in its own time.

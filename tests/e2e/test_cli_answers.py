@@ -110,7 +110,7 @@ def test_a_person_is_believed_more_than_a_program(typed: Typed) -> None:
     ("arguments", "kind", "says"),
     [
         (("get", "nope"), "NotFound", "no record with id 'nope' in project 'test_what"),
-        (("confirm", "nope"), "NotFound", "`treering search` finds ids"),
+        (("confirm", "nope"), "NotFound", "`treering search` shows ids"),
         (("history", "nope"), "NotFound", "no record ever had the id 'nope'"),
         (("undo", "nope"), "NotFound", "no record with id 'nope'"),
         (("remember", "x", "--type", "opinion"), "InvalidInput", "unknown knowledge type 'opinion'; use one of causal"),

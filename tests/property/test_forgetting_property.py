@@ -15,8 +15,8 @@ from treering.core.confidence import effective_confidence, half_life_days, sprea
 from treering.core.quotations import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind
 from treering.core.settings import RelationSettings, Settings, TrustSettings
-from treering.knowledge.expiry import is_faded
-from treering.knowledge.removal.stage import forget_faded
+from treering.knowledge.expiry import is_expired
+from treering.knowledge.removal.stage import forget_expired
 
 DAY = timedelta(days=1)
 SETTINGS = Settings()
@@ -47,14 +47,14 @@ relations = st.builds(RelationSettings, depth=st.integers(0, 6), least=st.floats
 @given(record=values(Knowledge), first=moments, second=moments)
 def test_what_has_faded_stays_faded(record: Knowledge, first: datetime, second: datetime) -> None:
     earlier, later = sorted((first, second))
-    if is_faded(record, earlier, SETTINGS):
-        assert is_faded(record, later, SETTINGS)
+    if is_expired(record, earlier, SETTINGS):
+        assert is_expired(record, later, SETTINGS)
 
 
 @given(record=values(Knowledge), now=moments)
 def test_what_a_person_protects_never_fades(record: Knowledge, now: datetime) -> None:
-    assert not is_faded(record.replace(pinned=True), now, SETTINGS)
-    assert not is_faded(record.replace(user_verified=True), now, SETTINGS)
+    assert not is_expired(record.replace(pinned=True), now, SETTINGS)
+    assert not is_expired(record.replace(user_verified=True), now, SETTINGS)
 
 
 @given(record=values(Knowledge), few=st.integers(0, 2**40), more=st.integers(0, 2**40), now=moments)
@@ -120,10 +120,10 @@ def test_forgetting_twice_is_forgetting_once_and_undo_is_identity(
         record = memory.remember(f"{type} {number} {len(ages)}", type=type, **moment)
         made[record.id] = record
     first, second = Counted(), Counted()
-    forget_faded(run_of(memory, NOW, first))
-    gone = [id for id, record in made.items() if is_faded(record, NOW, memory.settings)]
+    forget_expired(run_of(memory, NOW, first))
+    gone = [id for id, record in made.items() if is_expired(record, NOW, memory.settings)]
     assert first.counts["unused"] + first.counts["doubted"] == len(gone)
-    forget_faded(run_of(memory, NOW, second))
+    forget_expired(run_of(memory, NOW, second))
     assert not any(second.counts.values())
     for id in gone:
         assert memory.undo(id).replace(version=1, updated_at=NOW) == made[id].replace(version=1, updated_at=NOW)

@@ -52,7 +52,7 @@ NameKeys = Callable[[NameSpan], Iterable[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class NamedEntity:
+class EntityMatch:
     """An entity named in a query, the ids of entities merged into it, and the spans that name it."""
 
     entity: Entity
@@ -60,7 +60,7 @@ class NamedEntity:
     spans: tuple[NameSpan, ...]
 
 
-def entities_in_query(tx: Transaction, query: str, settings: GraphSettings) -> tuple[NamedEntity, ...]:
+def entities_in_query(tx: Transaction, query: str, settings: GraphSettings) -> tuple[EntityMatch, ...]:
     """Entities that the query names by name or alias, each once; a name inside a longer one is ignored."""
     return entities_named(tx, name_spans(query, settings.most_names), exact_key, settings)
 
@@ -72,7 +72,7 @@ def exact_key(span: NameSpan) -> tuple[str, ...]:
 
 def entities_named(
     tx: Transaction, spans: Sequence[NameSpan], name_keys: NameKeys, settings: GraphSettings
-) -> tuple[NamedEntity, ...]:
+) -> tuple[EntityMatch, ...]:
     """Entities that the spans name, those with the longest names first."""
     if not spans or not tx.entities.find(order=_BY_NAME, limit=1).items:
         return ()
@@ -85,15 +85,15 @@ def entities_named(
     used = {span for own in spans_by_id.values() for span in own}
     outer = {id: tuple(span for span in own if not any(map(span.is_inside, used))) for id, own in spans_by_id.items()}
     longest = sorted((id for id in outer if outer[id]), key=lambda id: -_length(outer[id]))
-    named: dict[str, NamedEntity] = {}
+    named: dict[str, EntityMatch] = {}
     for entity, survivor in _survivors(tx, [found[id] for id in longest], settings):
-        before = named.get(survivor.id, NamedEntity(survivor, (survivor.id,), ()))
+        before = named.get(survivor.id, EntityMatch(survivor, (survivor.id,), ()))
         ids, own = dict.fromkeys((*before.ids, entity.id)), dict.fromkeys((*before.spans, *outer[entity.id]))
         named[survivor.id] = replace(before, ids=tuple(ids), spans=tuple(own))
     return _with_merged(tx, tuple(named.values())[: settings.most_entities], settings)
 
 
-def mentions_of(tx: Transaction, named: NamedEntity, settings: GraphSettings) -> Mapping[tuple[str, str], float]:
+def mentions_of(tx: Transaction, named: EntityMatch, settings: GraphSettings) -> Mapping[tuple[str, str], float]:
     """Confidence by kind and id of the records that mention the entity; empty if more than `most_links` do."""
     page = tx.entity_links.find(EntityLinkFilter(entities=named.ids), limit=settings.most_links)
     confidences: dict[tuple[str, str], float] = {}
@@ -150,7 +150,7 @@ def _survivors(tx: Transaction, entities: Sequence[Entity], settings: GraphSetti
             yield entity, end
 
 
-def _with_merged(tx: Transaction, named: Sequence[NamedEntity], settings: GraphSettings) -> tuple[NamedEntity, ...]:
+def _with_merged(tx: Transaction, named: Sequence[EntityMatch], settings: GraphSettings) -> tuple[EntityMatch, ...]:
     """Each with the ids of entities merged into it, transitively."""
     of = {id: position for position, each in enumerate(named) for id in each.ids}
     pending = tuple(of)

@@ -25,7 +25,7 @@ from treering.core.queries import (
 from treering.core.records import Knowledge, RelationKind
 from treering.core.settings import GraphSettings
 from treering.core.values import PATH_BYTES, Record
-from treering.search.entity_names import NamedEntity, entities_in_query, mentions_of
+from treering.search.entity_names import EntityMatch, entities_in_query, mentions_of
 
 if TYPE_CHECKING:
     from treering.ports.collections import Found
@@ -219,7 +219,7 @@ def _coupled_weight(coupling: float, type: str, settings: GraphSettings) -> floa
     return coupling * settings.loose_factor
 
 
-def _about_entities(tx: Transaction, named: Sequence[NamedEntity], settings: GraphSettings) -> Iterator[MatchedRecord]:
+def _about_entities(tx: Transaction, named: Sequence[EntityMatch], settings: GraphSettings) -> Iterator[MatchedRecord]:
     linked = sorted(
         (match for each in named for match in _mentions(tx, each, settings)), key=lambda match: -match.weight
     )
@@ -236,7 +236,7 @@ def _with_records(tx: Transaction, matches: Sequence[GraphMatch], settings: Grap
         )
 
 
-def _mentions(tx: Transaction, named: NamedEntity, settings: GraphSettings) -> Iterator[GraphMatch]:
+def _mentions(tx: Transaction, named: EntityMatch, settings: GraphSettings) -> Iterator[GraphMatch]:
     """One match for each record that mentions the entity; none if too many do."""
     confidences = mentions_of(tx, named, settings)
     if not confidences:

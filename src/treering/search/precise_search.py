@@ -14,7 +14,7 @@ from treering.core.queries import Filter, KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.statements import same_name
 from treering.ports.index import Candidates
-from treering.search.entity_names import NamedEntity, NameSpan, entities_named, exact_key, mentions_of, name_spans
+from treering.search.entity_names import EntityMatch, NameSpan, entities_named, exact_key, mentions_of, name_spans
 from treering.search.graph_path import GraphMatch, MatchedRecord, about_files, files_in, related
 from treering.search.query_terms import QueryWords
 from treering.search.spellings import corrections, spellings
@@ -157,7 +157,7 @@ class PreciseSearch:
         return found
 
 
-def _display_name(named: NamedEntity) -> str:
+def _display_name(named: EntityMatch) -> str:
     """The name used in the query, followed by the entity's own name if that differs."""
     called = named.spans[0].text
     return called if same_name(called) == same_name(named.entity.name) else f"{called} ({named.entity.name})"

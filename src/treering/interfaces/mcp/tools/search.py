@@ -23,7 +23,7 @@ from treering.interfaces.mcp.tool import (
     Tool,
     listed_items,
 )
-from treering.knowledge.authors import is_a_persons
+from treering.knowledge.authors import is_by_person
 from treering.render.budget import render_context
 from treering.search.answer import Confidence
 from treering.search.citations import open_conflicts
@@ -204,7 +204,7 @@ def _found(hit: "Hit", text: str, *, truncated: bool) -> FoundMemory:
         confidence=known and round(known.confidence, 3),
         files=known.files if known else (),
         tainted=getattr(record, "tainted", False),
-        confirmed=known is not None and is_a_persons(known),
+        confirmed=known is not None and is_by_person(known),
         truncated=truncated,
         also=hit.also,
         superseded_by=hit.superseded_by,
