@@ -498,7 +498,7 @@ def keep(memory: Memory, heard: Sequence[TurnStatement]) -> None:
     with memory.store.transaction(memory.scope, START) as tx:
         for each in heard:
             tx.turns.create(each.turn)
-        FactStorage(tx, memory._parts.new_id, Settings()).keep(heard)
+        FactStorage(tx, memory._parts.new_id, Settings()).store(heard)
 
 
 def test_nothing_is_learned_from_a_page_whose_mark_does_not_move(

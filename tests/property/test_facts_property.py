@@ -111,7 +111,7 @@ def _standing(open_memory: OpenMemory, project: str, heard: list[TurnStatement])
 
 def _keep(memory: Memory, heard: TurnStatement) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        FactStorage(tx, memory._parts.new_id, Settings()).keep([heard])
+        FactStorage(tx, memory._parts.new_id, Settings()).store([heard])
 
 
 @pytest.mark.timeout(60)

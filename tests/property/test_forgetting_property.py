@@ -11,7 +11,7 @@ from tests.contract.test_forgetting import Counted, run_of
 from tests.examples import examples
 from tests.property.strategies import values
 from tests.samples import NOW, knowledge
-from treering.core.confidence import effective_confidence, half_life_days, spread
+from treering.core.confidence import effective_confidence, half_life_days, propagated_changes
 from treering.core.quotations import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind
 from treering.core.settings import RelationSettings, Settings, TrustSettings
@@ -70,7 +70,7 @@ def test_more_use_never_makes_it_fade_sooner(record: Knowledge, few: int, more: 
 def test_propagation_stays_within_its_bounds(
     web: dict[str, Knowledge], change: float, chosen: RelationSettings
 ) -> None:
-    changed = spread("a", change, web, chosen)
+    changed = propagated_changes("a", change, web, chosen)
     assert "a" not in changed
     for id, (after, origin) in changed.items():
         before = web[id].confidence
@@ -84,12 +84,14 @@ def test_propagation_stays_within_its_bounds(
 def test_propagation_does_not_depend_on_the_order_of_records(
     web: dict[str, Knowledge], change: float, chosen: RelationSettings, order: list[str]
 ) -> None:
-    assert spread("a", change, {id: web[id] for id in order}, chosen) == spread("a", change, web, chosen)
+    assert propagated_changes("a", change, {id: web[id] for id in order}, chosen) == propagated_changes(
+        "a", change, web, chosen
+    )
 
 
 @given(web=webs, change=st.floats(0.06, 1))
 def test_a_deeper_look_changes_nothing_that_is_nearer(web: dict[str, Knowledge], change: float) -> None:
-    near, far = (spread("a", change, web, RelationSettings(depth=depth)) for depth in (1, 4))
+    near, far = (propagated_changes("a", change, web, RelationSettings(depth=depth)) for depth in (1, 4))
     assert {id: far[id] for id in near} == near
 
 
@@ -101,7 +103,7 @@ def in_a_circle(ids: tuple[str, ...]) -> dict[str, Knowledge]:
 @given(size=st.integers(1, 60), depth=st.integers(0, 100))
 def test_a_circle_of_any_size_ends(size: int, depth: int) -> None:
     web = in_a_circle(tuple(f"r{number}" for number in range(size)))
-    assert len(spread("r0", 0.45, web, RelationSettings(depth=depth))) <= min(depth, size - 1)
+    assert len(propagated_changes("r0", 0.45, web, RelationSettings(depth=depth))) <= min(depth, size - 1)
 
 
 ages = st.lists(st.tuples(st.sampled_from(("fact", "gotcha", "decision", "work_state")), st.floats(0, 300)), max_size=6)

@@ -18,7 +18,7 @@ from tests.golden.context.drawing import (
 )
 from treering.conversation.views import Explained, Line
 from treering.conversation.window_context import ORPHAN
-from treering.core.contexts import Removed
+from treering.core.contexts import RemovedRun
 from treering.core.errors import InvalidInput
 from treering.interfaces.cli.conversation import watch
 from treering.interfaces.cli.conversation.command import _refuse_contradictions
@@ -39,7 +39,7 @@ def long_conversation() -> Explained:
     return explained(lines, [span(place, place) for place in range(1, 41, 2)])
 
 
-def laid_out(lines: list[Line], spans: list[Removed]) -> list[object]:
+def laid_out(lines: list[Line], spans: list[RemovedRun]) -> list[object]:
     """Places of messages; of runs the places and where their span began."""
     return [
         ([each.place for each in piece.lines], piece.span and piece.span.first)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from treering.context.briefing import Briefing
-    from treering.core.history import Injected
+    from treering.core.history import LogInjection
     from treering.core.records import Knowledge
     from treering.core.scope import Scope
     from treering.core.settings import Settings
@@ -35,7 +35,7 @@ class ContextBuilder:
     search: Callable[..., Answer]
     note_access: Callable[[Iterable[Hit], datetime], None]
     """Marks the results that are part of a context as accessed."""
-    injected: Injected
+    injected: LogInjection
     """Records in the audit log which records were handed to a model."""
 
     def build(

@@ -15,7 +15,7 @@ from treering.conversation.strategies import Strategy, completed_tasks, strategy
 from treering.conversation.truncation import cut_to_fit, too_large
 from treering.conversation.views import ConversationStats, Explained, Happened
 from treering.conversation.window_context import Context, Layout, Recalled, Shown, left_out, orphaned
-from treering.core.contexts import Rules
+from treering.core.contexts import WindowRules
 from treering.core.errors import InvalidInput, TreeringError
 from treering.core.messages import Format, Message, Role
 from treering.core.values import storable
@@ -31,7 +31,7 @@ _FARTHEST = 5
 class Conversation:
     """One conversation with one model. Safe to share between threads; others may write to it meanwhile."""
 
-    def __init__(self, id: str, rules: Rules, around: Surroundings) -> None:
+    def __init__(self, id: str, rules: WindowRules, around: Surroundings) -> None:
         self.id = id
         self.rules = rules
         self._around = around

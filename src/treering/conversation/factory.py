@@ -8,9 +8,9 @@ from treering.conversation.state import checked
 from treering.conversation.stored_window import Find, Surroundings
 from treering.conversation.summary_job import summary_job
 from treering.conversation.views import Happened
-from treering.core.contexts import Rules
+from treering.core.contexts import WindowRules
 from treering.core.errors import InvalidInput
-from treering.core.history import Injected
+from treering.core.history import LogInjection
 from treering.core.scope import Scope
 from treering.core.settings import ConversationSettings, Settings
 from treering.core.turns import Session
@@ -48,7 +48,7 @@ def open_conversation(
     tokenizer: Tokenizer | str | None,
     find: Find,
     on_event: Callable[[Happened], None],
-    injected: Injected,
+    injected: LogInjection,
 ) -> Conversation:
     """The conversation called so: as it is stored, or new."""
     named = tokenizer if tokenizer is None or isinstance(tokenizer, str) else tokenizer.name
@@ -79,7 +79,7 @@ def _rules_for(
     id: str,
     model: str | None,
     given: Mapping[str, Any],
-) -> Rules:
+) -> WindowRules:
     """What is given counts most, then what the conversation was held under, then the settings.
 
     Another model brings its own window.
@@ -98,7 +98,7 @@ def _rules_for(
     return checked(_rules(window, settings, before, asked))
 
 
-def _meter_for(rules: Rules, settings: ConversationSettings, ports: Needs, own: Tokenizer | str | None) -> Meter:
+def _meter_for(rules: WindowRules, settings: ConversationSettings, ports: Needs, own: Tokenizer | str | None) -> Meter:
     """Counts as the model's provider does, with the caller's `own` tokenizer where one is given.
 
     Where the conversation was held with a tokenizer that only its caller has, a careful estimate stands in.
@@ -115,7 +115,7 @@ def _meter_for(rules: Rules, settings: ConversationSettings, ports: Needs, own: 
     return Meter(tokenizer, rules_of(window.rules))
 
 
-def _rules_in(session: Session | None) -> Rules | None:
+def _rules_in(session: Session | None) -> WindowRules | None:
     state = None if session is None else session.context
     return None if state is None else state.rules
 
@@ -125,8 +125,8 @@ def _window(model: Label, settings: ConversationSettings, asked: Mapping[str, An
 
 
 def _rules(
-    window: ModelWindow, settings: ConversationSettings, before: Rules | None, asked: Mapping[str, Any]
-) -> Rules:
+    window: ModelWindow, settings: ConversationSettings, before: WindowRules | None, asked: Mapping[str, Any]
+) -> WindowRules:
     kept = {} if before is None else before.model_dump(include={*_HABITS})
     chosen = {name: getattr(settings, name) for name in _HABITS}
     of_model = {
@@ -135,7 +135,7 @@ def _rules(
         "tokenizer": window.tokenizer,
         "max_tokens": max(1, int(window.limit * settings.prune_at)),
     }
-    return Rules.make(**{**chosen, **kept, **of_model, **asked})
+    return WindowRules.make(**{**chosen, **kept, **of_model, **asked})
 
 
 _HABITS = ("max_messages", "keep_recent", "strategy", "oversize", "at_task_boundary")

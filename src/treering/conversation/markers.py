@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 
 from treering.conversation.summaries import CountTokens, summarise
 from treering.conversation.transcript import Entry, Transcript
-from treering.core.contexts import Removed
+from treering.core.contexts import RemovedRun
 from treering.core.delimiters import REMOVED, delimited, escaped
 from treering.core.messages import Message, Role
 
@@ -77,19 +77,19 @@ class Removal:
     trigger: str
     reasons: Mapping[int, str] = field(default_factory=dict)
 
-    def spans(self, before: Sequence[Removed], groups: Sequence[Sequence[Entry]]) -> tuple[Removed, ...]:
+    def spans(self, before: Sequence[RemovedRun], groups: Sequence[Sequence[Entry]]) -> tuple[RemovedRun, ...]:
         """The runs as they stand now: those that did not change stay as they are, the others get reasons anew."""
         known = {(run.first, run.last, run.messages): run for run in before}
         return tuple(
             known.get((group[0].seq, group[-1].seq, len(group))) or self._span(before, group) for group in groups
         )
 
-    def _span(self, before: Sequence[Removed], group: Sequence[Entry]) -> Removed:
+    def _span(self, before: Sequence[RemovedRun], group: Sequence[Entry]) -> RemovedRun:
         first, last = group[0].seq, group[-1].seq
         shared = (run for run in before if run.first <= last and first <= run.last)
         inside = (reason for run in shared for reason in run.why.split("; "))
         fresh = (f"{self.trigger}: {self.reasons[entry.place]}" for entry in group if entry.place in self.reasons)
-        return Removed(
+        return RemovedRun(
             first=first,
             last=last,
             messages=len(group),
@@ -100,8 +100,8 @@ class Removal:
 
 
 def summarised(
-    spans: Sequence[Removed], groups: Sequence[Sequence[Entry]], count: CountTokens, room: int, most: int
-) -> tuple[Removed, ...]:
+    spans: Sequence[RemovedRun], groups: Sequence[Sequence[Entry]], count: CountTokens, room: int, most: int
+) -> tuple[RemovedRun, ...]:
     """The longest spans get a summary, in equal shares of the room and of at most `most` tokens each."""
     told = sorted(range(len(spans)), key=lambda place: -spans[place].messages)[:_SUMMARISED]
     share = min(most, room // max(1, len(told)))
@@ -115,5 +115,5 @@ def summarised(
     return tuple(_with_summary(span, summaries.get(place, "")) for place, span in enumerate(spans))
 
 
-def _with_summary(span: Removed, summary: str) -> Removed:
+def _with_summary(span: RemovedRun, summary: str) -> RemovedRun:
     return span if span.summary == summary else span.replace(summary=summary, written_by=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from treering.core.jobs import following_jobs, learning_job
+from treering.core.jobs import follow_up_jobs, learning_job
 from treering.core.queries import SessionFilter
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _MOST = 20
 
 def kept_turn(tx: Transaction, turn: Turn, new_id: NewId) -> Turn:
     """The turn, with the work on it queued; where it begins a session, those before it end."""
-    for alternatives in following_jobs(tx.scope.principal, tx.now, new_id):
+    for alternatives in follow_up_jobs(tx.scope.principal, tx.now, new_id):
         tx.jobs.enqueue_first(alternatives)
     if turn.seq == 0:
         end_others(tx, turn.session, turn.owner, new_id)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from treering.core.contexts import Removed, Rules
+from treering.core.contexts import RemovedRun, WindowRules
 from treering.core.errors import InvalidInput
 
 
-def checked(rules: Rules) -> Rules:
+def checked(rules: WindowRules) -> WindowRules:
     """Rules that can be followed."""
     if rules.max_tokens > rules.limit:
         raise InvalidInput(
@@ -19,7 +19,7 @@ def without(ids: Sequence[str], id: str) -> tuple[str, ...]:
     return tuple(each for each in ids if each != id)
 
 
-def seqs_out(removed: Iterable[Removed], seqs: Sequence[int]) -> set[int]:
+def seqs_out(removed: Iterable[RemovedRun], seqs: Sequence[int]) -> set[int]:
     """Which of the places left, by one walk over both; `seqs` are in order, and so are the runs."""
     out, runs = set[int](), iter(sorted(removed, key=lambda run: run.first))
     run = next(runs, None)

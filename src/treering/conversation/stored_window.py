@@ -12,9 +12,9 @@ from treering.conversation.strategies import Strategy
 from treering.conversation.transcript import Entry, Transcript
 from treering.conversation.views import Happened
 from treering.conversation.window import Window
-from treering.core.contexts import ContextState, Removed, Rules
+from treering.core.contexts import ContextState, RemovedRun, WindowRules
 from treering.core.errors import Conflict, NotFound
-from treering.core.history import Injected
+from treering.core.history import LogInjection
 from treering.core.jobs import Job
 from treering.core.messages import Message
 from treering.core.scope import Scope
@@ -56,13 +56,13 @@ class Surroundings:
     summarise: Callable[[str, datetime], Sequence[Job]]
     """Jobs that write better summaries of what left; none where no language model is configured."""
     on_event: Callable[[Happened], None]
-    injected: Injected
+    injected: LogInjection
 
 
 class HeldWindow:
     """Everything said, and what of it is in the window, in step with the store."""
 
-    def __init__(self, id: str, rules: Rules, around: Surroundings) -> None:
+    def __init__(self, id: str, rules: WindowRules, around: Surroundings) -> None:
         self.id = id
         self.rules = rules
         self._around = around
@@ -235,7 +235,7 @@ class HeldWindow:
         removal = markers.Removal(self._around.clock(), "around a pinned message")
         return pinned.replace(removed=self._spans(state, self.window.out - back, removal))
 
-    def _spans(self, state: ContextState, out: frozenset[int], removal: markers.Removal) -> tuple[Removed, ...]:
+    def _spans(self, state: ContextState, out: frozenset[int], removal: markers.Removal) -> tuple[RemovedRun, ...]:
         """The runs that are out then, told in what room there is for it."""
         groups = markers.runs(self.transcript, out)
         spans = removal.spans(state.removed, groups)
@@ -264,7 +264,7 @@ class HeldWindow:
         raise AssertionError("the last attempt returns or raises")
 
 
-def _under(rules: Rules, state: ContextState) -> ContextState:
+def _under(rules: WindowRules, state: ContextState) -> ContextState:
     """The state under other rules; what another model's provider counted says nothing about this one's."""
     same = (rules.model, rules.tokenizer) == (state.rules.model, state.rules.tokenizer)
     return state.replace(rules=rules, reported=state.reported if same else ())

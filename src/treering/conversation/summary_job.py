@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from importlib.resources import files
 
-from treering.core.contexts import Removed
+from treering.core.contexts import RemovedRun
 from treering.core.delimiters import DATA, delimited, escaped
 from treering.core.errors import Conflict
 from treering.core.jobs import Job
@@ -51,7 +51,7 @@ def do_summaries(
             _keep(scope, store, clock, id, span, span.replace(summary=summary, written_by=writer.model))
 
 
-def _spans(scope: Scope, store: Store, clock: Clock, id: str) -> Sequence[Removed]:
+def _spans(scope: Scope, store: Store, clock: Clock, id: str) -> Sequence[RemovedRun]:
     with store.reading(scope, clock()) as tx:
         session = tx.sessions.get(id)
     state = None if session is None else session.context
@@ -59,7 +59,7 @@ def _spans(scope: Scope, store: Store, clock: Clock, id: str) -> Sequence[Remove
     return [span for span in spans if span.messages >= _LEAST and span.written_by is None and span.summary]
 
 
-def _turns(scope: Scope, store: Store, clock: Clock, id: str, span: Removed) -> list[Turn]:
+def _turns(scope: Scope, store: Store, clock: Clock, id: str, span: RemovedRun) -> list[Turn]:
     found, after = list[Turn](), None
     with store.reading(scope, clock()) as tx:
         while True:
@@ -81,7 +81,7 @@ def _told(turns: Sequence[Turn]) -> str:
     return delimited(DATA, escaped(read))
 
 
-def _keep(scope: Scope, store: Store, clock: Clock, id: str, *spans: Removed) -> None:
+def _keep(scope: Scope, store: Store, clock: Clock, id: str, *spans: RemovedRun) -> None:
     """Put the second of two spans in the place of the first, where that is as it was read."""
     read, told = spans
     try:

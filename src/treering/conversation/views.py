@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from treering.conversation.importance import Importance
-from treering.core.contexts import Removed, Rules
+from treering.core.contexts import RemovedRun, WindowRules
 from treering.core.messages import Role
 
 
@@ -14,7 +14,7 @@ class ConversationStats:
     """The window in numbers. Tokens are those in the window now; `total_tokens` those of everything said."""
 
     id: str
-    rules: Rules
+    rules: WindowRules
     exact: bool
     messages: int
     in_context: int
@@ -26,7 +26,7 @@ class ConversationStats:
     marker_tokens: int
     oldest: datetime | None
     last_removal: datetime | None
-    spans: tuple[Removed, ...]
+    spans: tuple[RemovedRun, ...]
     counts_from_cache: float
     """The share of token counts that were known already."""
     counts_estimated: int

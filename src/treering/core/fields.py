@@ -1,4 +1,4 @@
-"""Keyword arguments of the verbs that store records, as types: what `remember`, `turn`, `episode` and `task` accept."""
+"""Typed keyword arguments of `remember`, `turn`, `episode` and `task`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Fields = Mapping[str, Any]
 
 
 class KnowledgeFields(TypedDict, total=False):
-    """Fields of `Knowledge` beside its text and type."""
+    """Fields of `Knowledge` except text and type."""
 
     id: str
     version: int
@@ -72,7 +72,7 @@ class KnowledgeFields(TypedDict, total=False):
 
 
 class TurnFields(TypedDict, total=False):
-    """Fields of `Turn` beside session, role, text, id and time."""
+    """Fields of `Turn` except session, role, text, id and time."""
 
     speaker: str | None
     visibility: Visibility | str
@@ -119,7 +119,7 @@ class EpisodeFields(TypedDict, total=False):
 
 
 class TaskFields(TypedDict, total=False):
-    """What `Task.load_task_context` takes beside the description."""
+    """Arguments of `Task.load_task_context` except the description."""
 
     goals: Iterable[str]
     constraints: Iterable[Any]

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from dateutil.relativedelta import relativedelta
 from pydantic import BeforeValidator, ConfigDict, ValidationError
 
-from treering.core.delimiters import DATA, delimited, escaped, one_line, without_ours
+from treering.core.delimiters import DATA, delimited, escaped, one_line, without_delimited
 from treering.core.errors import InvalidInput
 from treering.core.language.folding import fold
 from treering.core.messages import Role
@@ -117,7 +117,7 @@ def extract_statements(
 def _pages(turns: Sequence[Turn], settings: LearnSettings) -> Iterator[list[_ShownTurn]]:
     page, characters = list[_ShownTurn](), 0
     for turn in turns:
-        shown = without_ours(turn.text).strip()[: min(settings.turn_characters, settings.page_characters)]
+        shown = without_delimited(turn.text).strip()[: min(settings.turn_characters, settings.page_characters)]
         if not shown or not _is_quotable(turn):
             continue
         length = len(shown) + _HEADER_CHARACTERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from treering.core.confidence import spread
+from treering.core.confidence import propagated_changes
 from treering.core.history import Action
 from treering.core.queries import KnowledgeFilter, Order
 from treering.core.scope import Visibility
@@ -63,7 +63,7 @@ def propagate(
     if abs(change) <= settings.least:
         return ()
     records = reachable(tx, id, settings) if among is None else tx.knowledge.get_many(among)
-    reached = spread(id, change, records, settings)
+    reached = propagated_changes(id, change, records, settings)
     return tuple(
         tx.knowledge.update(
             records[target].replace(confidence=confidence), Action.UPDATE, {"reason": RELATED, "to": origin}

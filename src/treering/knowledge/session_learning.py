@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
-from treering.core.delimiters import without_ours
+from treering.core.delimiters import without_delimited
 from treering.core.errors import BlobMissing, Conflict, ModelUnavailable, Unreadable, UnusableAnswer
 from treering.core.jobs import LEARN_SESSION, Job, JobState, learning_job
 from treering.core.messages import Role
@@ -190,7 +190,7 @@ def statements_by_rules(turns: Sequence[Turn]) -> list[TurnStatement]:
 
 
 def _without_memory_text(turn: Turn) -> Turn:
-    text = without_ours(turn.text)
+    text = without_delimited(turn.text)
     return turn if text == turn.text else turn.replace(text=text)
 
 

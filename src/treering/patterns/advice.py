@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from treering.core.episodes import TraceEntry, trace_of
 from treering.core.errors import InvalidInput
-from treering.core.failures import telling_lines
+from treering.core.failures import significant_lines
 from treering.core.patterns import PatternCategory, PatternStatus
 from treering.core.queries import EpisodeFilter, KnowledgeFilter, SearchedKind
 from treering.core.task_features import features_told
@@ -135,7 +135,7 @@ class PatternSearch:
     def _known_of(self, error: str, most: int, *, tainted: bool) -> tuple[Hit, ...]:
         """What was remembered about it: by the lines that say what it was, without what varies in them."""
         found: dict[str, Hit] = {}
-        for line in telling_lines(error):
+        for line in significant_lines(error):
             where = current({SearchedKind.KNOWLEDGE: _ABOUT_ERRORS.replace(tainted=None if tainted else False)})
             wanted = SearchRequest(line, where, limit=most, thorough=False, precise=True)
             answer = search(self.scope, self.store, self.clock(), wanted, settings=self.settings, models=self.models)

@@ -6,7 +6,7 @@ from typing import Any
 
 from treering.core.episodes import TraceEntry
 from treering.core.errors import InvalidInput
-from treering.core.history import Injected
+from treering.core.history import LogInjection
 from treering.core.patterns import PatternStatus
 from treering.core.tokens import estimate_tokens
 from treering.patterns.advice import PatternSearch
@@ -24,7 +24,7 @@ class Patterns(PatternSearch, PatternCare):
     `injected` notes in the audit log what is made for a prompt.
     """
 
-    injected: Injected
+    injected: LogInjection
 
     def context_for_task(
         self,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 from treering.core.values import brief
 
 if TYPE_CHECKING:
-    from treering.core.code_locations import CodePlace
+    from treering.core.code_locations import CodeLocation
     from treering.core.episodes import Episode
     from treering.core.patterns import Pattern
     from treering.core.records import Knowledge
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 StoredRecord: TypeAlias = "Knowledge | Turn | Episode | Pattern"
-HitRecord: TypeAlias = "StoredRecord | CodePlace"
+HitRecord: TypeAlias = "StoredRecord | CodeLocation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Answer(Sequence[Hit]):
     embedder: str = ""
     explanation: Explanation | None = None
     confidence: Confidence = Confidence.HIGH
-    code: tuple[CodePlace, ...] = ()
+    code: tuple[CodeLocation, ...] = ()
     strength: float = 1.0
 
     @overload

@@ -13,7 +13,7 @@ from treering.search.answer import Answer, Confidence, Explanation, Hit, RankExp
 from treering.search.location_questions import asks_for_location, mentions_code
 
 if TYPE_CHECKING:
-    from treering.core.code_locations import CodePlace
+    from treering.core.code_locations import CodeLocation
     from treering.core.queries import CodeFilter, SearchFilter
     from treering.core.settings import Settings
 
@@ -39,7 +39,7 @@ class CodeRequest:
 class CodeMatches:
     """Code locations found for a query; `missing` maps unavailable parts of the code search to reasons."""
 
-    places: Sequence[CodePlace]
+    places: Sequence[CodeLocation]
     complete: bool
     missing: Mapping[str, str]
 
@@ -99,7 +99,7 @@ def names_code(where: SearchFilter | None) -> bool:
     return where is not None and CODE in where.kinds
 
 
-def rank_together(answer: Answer, places: Sequence[CodePlace], request: CodeRequest) -> Answer:
+def rank_together(answer: Answer, places: Sequence[CodeLocation], request: CodeRequest) -> Answer:
     """Records and code locations in one ranking: a record's strength and a location's relevance share one scale."""
     best = places[0].relevance if places else 0.0
     if not places or best < request.min_relevance:
@@ -119,7 +119,7 @@ def rank_together(answer: Answer, places: Sequence[CodePlace], request: CodeRequ
     )
 
 
-def _hit(place: CodePlace) -> Hit:
+def _hit(place: CodeLocation) -> Hit:
     text = "\n".join(filter(None, (place.symbol, place.text)))
     return Hit(place.id, CODE, text or place.path, place.score, "code", place)
 

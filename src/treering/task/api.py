@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput, NotFound
-from treering.core.history import Injected
+from treering.core.history import LogInjection
 from treering.core.settings import WorkingSettings
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.core.turns import TASK, Turn
@@ -52,7 +52,7 @@ class Task:
         count: CountTokens,
         find: Find,
         keep_episode: Callable[..., Episode],
-        injected: Injected,
+        injected: LogInjection,
         on_event: Callable[[Step], None] | None = None,
     ) -> None:
         self._shelf = shelf

@@ -13,7 +13,7 @@ from treering.code.build.report import Phase, Progress, nobody
 from treering.code.graph import Standing
 from treering.code.locations.embedding import ChunkEmbedding, queue_chunk_embedding
 from treering.code.locations.unstored_vectors import UnstoredVectors
-from treering.core.code_locations import CodePlace
+from treering.core.code_locations import CodeLocation
 from treering.core.errors import InvalidInput, ModelUnavailable
 from treering.core.privacy import WITHHELD_QUERY, ModelLocation
 from treering.core.queries import ALL_CODE, CodeFilter
@@ -38,26 +38,26 @@ MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Whereabouts(Sequence[CodePlace]):
+class Whereabouts(Sequence[CodeLocation]):
     """The places that answer, best first, one for each definition, and how far they can be relied on.
 
     `missing` says which ways of finding were not available and why. `embedded` pieces of code got their vectors first.
     """
 
     query: str
-    places: tuple[CodePlace, ...]
+    places: tuple[CodeLocation, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
     standing: Standing = field(default_factory=Standing)
     embedded: int = 0
 
     @overload
-    def __getitem__(self, place: int) -> CodePlace: ...
+    def __getitem__(self, place: int) -> CodeLocation: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[CodePlace, ...]: ...
-    def __getitem__(self, place: int | slice) -> CodePlace | tuple[CodePlace, ...]:
+    def __getitem__(self, place: slice) -> tuple[CodeLocation, ...]: ...
+    def __getitem__(self, place: int | slice) -> CodeLocation | tuple[CodeLocation, ...]:
         return self.places[place]
 
-    def __iter__(self) -> Iterator[CodePlace]:
+    def __iter__(self) -> Iterator[CodeLocation]:
         return iter(self.places)
 
     def __len__(self) -> int:
@@ -145,7 +145,7 @@ class Places:
         """Have vectors made of what has none, in the background; whether there is something to do."""
         return queue_chunk_embedding(self._work, self._models, self._new_id)
 
-    def _shown(self, found: Sequence[Where], root: Path | None) -> Iterator[CodePlace]:
+    def _shown(self, found: Sequence[Where], root: Path | None) -> Iterator[CodeLocation]:
         settings, texts = self._work.settings.index, dict[str, str]()
         if root is not None and settings.finding.shown_lines:
             from treering.code.locations.chunk_texts import chunks_in
@@ -156,7 +156,7 @@ class Places:
         for each in found:
             lines = redact(texts.get(each.digest, "")).text.split("\n")[: settings.finding.shown_lines]
             text = "\n".join(lines).rstrip()
-            yield CodePlace(
+            yield CodeLocation(
                 each.path, each.symbol, each.start_line, each.end_line, each.score, text, round(each.relevance, 6)
             )
 

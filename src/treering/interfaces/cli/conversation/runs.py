@@ -9,7 +9,7 @@ from treering.conversation.window_context import ORPHAN
 
 if TYPE_CHECKING:
     from treering.conversation.views import Line
-    from treering.core.contexts import Removed
+    from treering.core.contexts import RemovedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Run:
     """Neighbours that left together, and what is known of it."""
 
     lines: tuple["Line", ...]
-    span: "Removed | None"
+    span: "RemovedRun | None"
 
 
 def removed(line: "Line") -> bool:
@@ -25,7 +25,7 @@ def removed(line: "Line") -> bool:
     return not line.in_context and line.why != ORPHAN
 
 
-def pieces(lines: Iterable["Line"], spans: Sequence["Removed"]) -> Iterator["Line | Run"]:
+def pieces(lines: Iterable["Line"], spans: Sequence["RemovedRun"]) -> Iterator["Line | Run"]:
     """Messages and runs in order. What was never sent does not part a run; it comes after it."""
     run, beside = list["Line"](), list["Line"]()
 
@@ -48,5 +48,5 @@ def pieces(lines: Iterable["Line"], spans: Sequence["Removed"]) -> Iterator["Lin
     yield from ended()
 
 
-def _span_of(line: "Line", spans: Sequence["Removed"]) -> "Removed | None":
+def _span_of(line: "Line", spans: Sequence["RemovedRun"]) -> "RemovedRun | None":
     return next((span for span in spans if span.first <= line.seq <= span.last), None)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from treering.core.delimiters import one_line, without_ours
+from treering.core.delimiters import one_line, without_delimited
 from treering.core.errors import InvalidInput
 from treering.core.records import RelationKind, Source
 from treering.core.secret_formats import MARK
@@ -137,7 +137,7 @@ def own_words(text: str) -> str:
     """What the agent says itself: blocks of memory that it was handed are not knowledge a second time."""
     if not text.strip():
         raise InvalidInput("there are no words in it; say in a sentence what is to be kept")
-    said = without_ours(text).strip()
+    said = without_delimited(text).strip()
     if not said:
         raise InvalidInput("this is what memory handed out before; say in your own words what is new in it")
     return said
