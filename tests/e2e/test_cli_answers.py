@@ -124,7 +124,7 @@ def test_a_person_is_believed_more_than_a_program(typed: Typed) -> None:
         (("search", "x", "--since", "someday"), "InvalidInput", "'someday' is not a date"),
         (("search", "x", "--role", "user", "--tag", "t"), "InvalidInput", "leave one side out"),
         (("search", "x", "--limit", "0"), "InvalidInput", "limit is 0; pass 1 to 1000"),
-        (("search", "x", "--phase", "lunch"), "InvalidInput", "there is no phase 'lunch'; choose one of define"),
+        (("search", "x", "--phase", "lunch"), "InvalidInput", "'lunch' is not a phase; use one of define"),
         (("search", "x", "--budget", "9"), "InvalidInput", "add --pack"),
         (("search", "x", "--pack", "--budget", "-1"), "InvalidInput", "the budget is -1"),
         (("search", "x", "--pack", "--explain"), "InvalidInput", "leave it out to see --explain"),

@@ -80,10 +80,10 @@ def test_an_unknown_type_is_refused_with_those_that_are_known() -> None:
 @pytest.mark.parametrize(
     ("payload", "says"),
     [
-        (Gotcha(), "carries Fact, not Gotcha"),
+        (Gotcha(), "is a Gotcha; pass a Fact"),
         ({"subject": 5}, "payload is not a valid Fact: subject"),
         ({"colour": "red"}, "payload is not a valid Fact: colour"),
-        ("text", "payload should be a mapping"),
+        ("text", "payload is not a mapping"),
     ],
 )
 def test_a_payload_belongs_to_its_type(payload: object, says: str) -> None:

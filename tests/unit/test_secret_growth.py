@@ -10,7 +10,7 @@ from bench.secrets_cases import fill, formats
 from tests.growth import growth, seconds
 from treering.core.delimiters import escaped, without_delimited
 from treering.core.secret_assignments import assigned_values
-from treering.core.secret_formats import PHRASES, TOKENS, Format
+from treering.core.secret_formats import PHRASES, TOKENS, SecretFormat
 from treering.core.secret_words import SECRET_WORDS
 from treering.core.secrets import redact, regex_of, scan
 
@@ -68,7 +68,7 @@ def test_quadratic_work_is_noticed() -> None:
         assert_linear(rescanned, ["a"])
 
 
-def pieces_of(form: Format) -> Iterator[str]:
+def pieces_of(form: SecretFormat) -> Iterator[str]:
     """The prefix alone, among its alphabet, and in secrets that are complete or lack their end."""
     prefix = form.prefixes[0]
     yield from (prefix, *(prefix + each for each in ALPHABET))

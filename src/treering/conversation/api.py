@@ -17,7 +17,7 @@ from treering.conversation.views import ConversationStats, Explained, Happened
 from treering.conversation.window_context import Context, Layout, Recalled, Shown, left_out, orphaned
 from treering.core.contexts import WindowRules
 from treering.core.errors import InvalidInput, TreeringError
-from treering.core.messages import Format, Message, Role
+from treering.core.messages import Message, MessageFormat, Role
 from treering.core.values import storable
 
 Item = Message | Mapping[str, Any]
@@ -44,7 +44,12 @@ class Conversation:
         self._built: Context | None = None
 
     def add(
-        self, message: Item | Role | str, text: str | None = None, *, format: Format | str | None = None, **fields: Any
+        self,
+        message: Item | Role | str,
+        text: str | None = None,
+        *,
+        format: MessageFormat | str | None = None,
+        **fields: Any,
     ) -> Message:
         """Keep what was said next: a message in any format, or a role and a text. It is durable when this returns."""
         if isinstance(message, str):
@@ -55,7 +60,7 @@ class Conversation:
             raise InvalidInput("a message brings its own text and fields; leave the other arguments out")
         return self.extend([message], format=format)[0]
 
-    def extend(self, messages: Iterable[Item], *, format: Format | str | None = None) -> tuple[Message, ...]:
+    def extend(self, messages: Iterable[Item], *, format: MessageFormat | str | None = None) -> tuple[Message, ...]:
         """Keep many messages, all or none of them."""
         said = read_all([each if isinstance(each, Message) else storable(each) for each in messages], format)
         with self._lock:

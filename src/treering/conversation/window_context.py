@@ -9,7 +9,7 @@ from treering.conversation.exchanges import Spot
 from treering.conversation.formats import Written, write
 from treering.conversation.markers import Marker, merged
 from treering.conversation.transcript import Entry, Transcript
-from treering.core.messages import CallPart, Format, Message, Part, ResultPart, Role
+from treering.core.messages import CallPart, Message, MessageFormat, Part, ResultPart, Role
 from treering.core.values import EMPTY
 
 UNANSWERED = "a call that no result answers yet"
@@ -49,7 +49,7 @@ class Context:
     def percent(self) -> float:
         return 100 * self.tokens / self.limit
 
-    def to(self, format: Format | str) -> Written:
+    def to(self, format: MessageFormat | str) -> Written:
         """The messages as a provider takes them."""
         return write(self.messages, format)
 
@@ -129,7 +129,7 @@ class Layout:
         if len(parts) == len(entry.said.parts):
             yield Shown(entry.said, entry)
         elif parts:
-            plain = {"parts": parts, "origin": Format.PLAIN, "extra": EMPTY}
+            plain = {"parts": parts, "origin": MessageFormat.PLAIN, "extra": EMPTY}
             speaks = entry.role is Role.TOOL and not any(isinstance(part, ResultPart) for part in parts)
             yield Shown(entry.said.replace(**plain, **({"role": Role.USER} if speaks else {})), entry)
 

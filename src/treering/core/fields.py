@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         EpisodeReflection,
         TraceEntry,
     )
-    from treering.core.messages import Body
+    from treering.core.messages import MessageBody
     from treering.core.payloads import Payload
     from treering.core.records import Chunk, Level, Relation, Source, WorkUnit
     from treering.core.scope import Visibility
@@ -78,7 +78,7 @@ class TurnFields(TypedDict, total=False):
     visibility: Visibility | str
     tool_calls: Iterable[ToolCall | Fields]
     tool_result: ToolResult | Fields | None
-    body: Body | None
+    body: MessageBody | None
     tainted: bool
     taint: Taint | Fields | None
     language: str | None

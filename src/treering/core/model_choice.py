@@ -1,4 +1,4 @@
-"""Models named in the environment: `ollama:nomic-embed-text`, `openai:text-embedding-3-small`, `cohere:rerank-v3.5`…"""
+"""Models named in environment variables, such as `ollama:nomic-embed-text` or `cohere:rerank-v3.5`."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -12,7 +12,7 @@ _VARIABLES = ("TREERING_EMBEDDER", "TREERING_RERANKER", "TREERING_WRITER", "TREE
 
 
 def from_environment(settings: Settings, environment: Mapping[str, str]) -> Settings:
-    """The settings, where they are silent with what TREERING_EMBEDDER, _RERANKER and _WRITER (each with _URL) say.
+    """The settings, with unset models from TREERING_EMBEDDER, _RERANKER and _WRITER (each with _URL).
 
     TREERING_TEST_SYNCHRONOUS=off turns `store.synchronous` off.
     """
@@ -29,7 +29,7 @@ def from_environment(settings: Settings, environment: Mapping[str, str]) -> Sett
         place = {"directory": model} if provider == "local" else {"model": model}
         reranker = _made(RerankerSettings, "TREERING_RERANKER", environment, provider=provider, **place)
     if writer == WriterSettings() and (named := environment.get("TREERING_WRITER")):
-        # Other names have colons of their own: "qwen3:8b".
+        # Model names may contain colons: "qwen3:8b".
         model = named.removeprefix("anthropic:")
         provider = "openai" if model == named else "anthropic"
         writer = _made(WriterSettings, "TREERING_WRITER", environment, provider=provider, model=model)

@@ -15,7 +15,7 @@ from treering.core.scope import Scope
 from treering.core.secrets import redact
 from treering.core.settings import Settings
 from treering.core.time_limit import time_limit
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 from treering.core.values import TEXT_BYTES, Value
 from treering.jobs.follow_up import queue_following
 from treering.ports.blobs import digest_of
@@ -65,7 +65,7 @@ def keep_episode(
     Another content under its id is a `Conflict`, and so is an episode that was forgotten.
     """
     produced = _produced(artifacts, settings)
-    moment = moment_of(at, now)
+    moment = timestamp_of(at, now)
     episode = _built(scope, new_id() if id is None else id, moment, fields, produced)
 
     def keep(tx: Transaction) -> tuple[Episode, bool]:

@@ -12,7 +12,7 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.redaction import without_secrets
 from treering.core.scope import Visibility
 from treering.core.statements import ATTRIBUTES, PROJECT, SPEAKER, fact_key, same_name
-from treering.core.wording import LONGEST_STATEMENT, Wording
+from treering.core.wording import MAX_STATEMENT, Wording
 from treering.knowledge.authors import Author
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class SimilarRecords:
 
 def may_conflict(record: Knowledge, now: datetime) -> bool:
     """Whether the record is a single statement that is valid now."""
-    states = issubclass(knowledge_type(record.type).payload, Stated) and len(record.content) <= LONGEST_STATEMENT
+    states = issubclass(knowledge_type(record.type).payload, Stated) and len(record.content) <= MAX_STATEMENT
     return states and not record.flagged and record.deprecated_at is None and _is_valid(record, now)
 
 
@@ -191,7 +191,7 @@ def _by_words(new: Wording, old: Wording, *, values_only: bool = False) -> Verdi
     if new.changes and old.words & new.over and old.words < new.words and len(new.words - old.words) == 1:
         return Verdict.REPLACES
     same_thing = new.before == old.before != frozenset() and new.negated == old.negated
-    other = new.said != old.said and new.values == old.values
+    other = new.after != old.after and new.values == old.values
     named = new.names and old.names
     if not same_thing or not other or values_only or not (named or new.changes):
         return Verdict.UNRELATED

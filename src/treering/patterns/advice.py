@@ -12,7 +12,7 @@ from treering.core.errors import InvalidInput
 from treering.core.failures import significant_lines
 from treering.core.patterns import PatternCategory, PatternStatus
 from treering.core.queries import EpisodeFilter, KnowledgeFilter, SearchedKind
-from treering.core.task_features import features_told
+from treering.core.task_features import given_features
 from treering.core.values import FrozenDict
 from treering.episodes.search import EpisodeQuery, search_episodes
 from treering.episodes.similar_failures import similar_failures
@@ -73,7 +73,7 @@ class PatternSearch:
         Only validated ones unless other statuses are asked for. `features` are what is known of the task besides its
         words (task_type, domain, complexity, tools, files, languages, context); they go before what the words say.
         """
-        return self._ranked(features_told(task, features), limit, statuses, categories)
+        return self._ranked(given_features(task, features), limit, statuses, categories)
 
     def context(
         self,
@@ -88,7 +88,7 @@ class PatternSearch:
     ) -> TaskContext:
         """What memory has for a task that begins: its best patterns, the most similar episodes, what is known of it."""
         seen = None if tainted else False
-        told, wanted = features_told(task, features), self.settings.patterns
+        told, wanted = given_features(task, features), self.settings.patterns
         most = wanted.context_known if known is None else known
         found = self._ranked(told, wanted.context_patterns if patterns is None else patterns, statuses, None)
         now = self.clock()
@@ -123,7 +123,7 @@ class PatternSearch:
         now, most = self.clock(), self.settings.patterns.context_patterns if limit is None else limit
         done = _with_failure(trace_of(history, now), error)
         failed = done[-1] if done else None
-        told = FrozenDict({**features_told(task, features), **advice.failure_features(error, failed)})
+        told = FrozenDict({**given_features(task, features), **advice.failure_features(error, failed)})
         recoveries = self._ranked(told, most, statuses, _RECOVERY)
         with self.store.reading(self.scope, now) as tx:
             similar = similar_failures(tx, error, most, self.settings, tainted=tainted)

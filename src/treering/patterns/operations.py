@@ -13,7 +13,7 @@ from treering.core.patterns import Application, Pattern, PatternCategory, Patter
 from treering.core.queries import ApplicationFilter, Order, PatternFilter
 from treering.core.scope import Scope
 from treering.core.settings import Settings
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 from treering.core.values import EMPTY
 from treering.patterns.mining.habit_cache import HabitsAtHand
 from treering.ports.clock import Clock, NewId
@@ -116,7 +116,7 @@ class PatternCare:
         known = {
             "outcome": outcome,
             "session": session,
-            "at": None if at is None else moment_of(at, self.clock()),
+            "at": None if at is None else timestamp_of(at, self.clock()),
             "features": features,
             "task_type": task_type,
             "time_saved_ms": time_saved_ms,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from treering.core.delimiters import escaped, one_line
-from treering.core.pattern_words import doing
+from treering.core.pattern_words import instruction_lines
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.search.episode_text import MAX_INSIGHTS, excerpt_line
 
@@ -99,7 +99,9 @@ class AfterFailure:
 
 def advice_of(pattern: Pattern) -> str:
     """What a pattern says to do, and how."""
-    return "\n".join(filter(None, (pattern.summary or pattern.description, *doing(pattern), pattern.guidance.how)))
+    return "\n".join(
+        filter(None, (pattern.summary or pattern.description, *instruction_lines(pattern), pattern.guidance.how))
+    )
 
 
 def _pattern_passage(ranked: Ranked) -> Passage:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from graphlib import CycleError
 
 from treering.core.errors import InvalidInput
-from treering.core.pattern_words import in_order
+from treering.core.pattern_words import dependency_order
 from treering.core.patterns import Parameter, PatternContent, Procedure, Subtask, Template
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -66,7 +66,7 @@ def _check_titles(subtasks: Sequence[Subtask]) -> None:
 
 def _in_order(subtasks: Sequence[Subtask]) -> tuple[Subtask, ...]:
     try:
-        return in_order(subtasks)
+        return dependency_order(subtasks)
     except CycleError as exc:
         circle = " → ".join(repr(subtasks[place].title) for place in reversed(exc.args[1]))
         raise InvalidInput(f"subtasks wait for each other: {circle}; remove one dependency") from exc

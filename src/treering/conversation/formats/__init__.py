@@ -14,7 +14,7 @@ from treering.conversation.formats.content import Item
 from treering.conversation.formats.detection import candidates, detect_all
 from treering.conversation.formats.portable import TARGETS
 from treering.core.errors import InvalidInput
-from treering.core.messages import Format, Message, Role
+from treering.core.messages import Message, MessageFormat, Role
 from treering.core.values import FrozenDict, thaw
 
 __all__ = ["EARLIER", "Written", "read", "read_all", "write"]
@@ -22,17 +22,17 @@ __all__ = ["EARLIER", "Written", "read", "read_all", "write"]
 # What the user says where a conversation begins with the assistant, which Anthropic refuses.
 EARLIER = "[the conversation began earlier]"
 
-_READERS: Mapping[Format, Callable[[Item], Message]] = {
-    Format.PLAIN: plain.read,
-    Format.CHAT: chat.read,
-    Format.RESPONSES: responses.read,
-    Format.ANTHROPIC: anthropic.read,
+_READERS: Mapping[MessageFormat, Callable[[Item], Message]] = {
+    MessageFormat.PLAIN: plain.read,
+    MessageFormat.CHAT: chat.read,
+    MessageFormat.RESPONSES: responses.read,
+    MessageFormat.ANTHROPIC: anthropic.read,
 }
-_WRITERS: Mapping[Format, Callable[[Message], list[Item]]] = {
-    Format.PLAIN: plain.write,
-    Format.CHAT: chat.write,
-    Format.RESPONSES: responses.write,
-    Format.ANTHROPIC: anthropic.write,
+_WRITERS: Mapping[MessageFormat, Callable[[Message], list[Item]]] = {
+    MessageFormat.PLAIN: plain.write,
+    MessageFormat.CHAT: chat.write,
+    MessageFormat.RESPONSES: responses.write,
+    MessageFormat.ANTHROPIC: anthropic.write,
 }
 
 
@@ -48,7 +48,7 @@ class Written:
     system: str | list[dict[str, Any]] | None = None
 
 
-def read(item: Mapping[str, Any] | Message, format: Format | str | None = None) -> Message:
+def read(item: Mapping[str, Any] | Message, format: MessageFormat | str | None = None) -> Message:
     """One message. A `Message` is taken as it is; without a `format` it is told by what the item holds."""
     if isinstance(item, Message):
         return item
@@ -56,7 +56,9 @@ def read(item: Mapping[str, Any] | Message, format: Format | str | None = None) 
     return _READERS[_format(format) if format is not None else candidates(fields)[0]](fields)
 
 
-def read_all(items: Iterable[Mapping[str, Any] | Message], format: Format | str | None = None) -> tuple[Message, ...]:
+def read_all(
+    items: Iterable[Mapping[str, Any] | Message], format: MessageFormat | str | None = None
+) -> tuple[Message, ...]:
     """Several messages. Without a `format`, an item that could have several has that of its neighbours."""
     if isinstance(items, (Mapping, str, bytes)) or not isinstance(items, Iterable):
         raise InvalidInput(f"messages come as a list, not as {type(items).__name__}; put a single one into a list")
@@ -69,17 +71,17 @@ def read_all(items: Iterable[Mapping[str, Any] | Message], format: Format | str 
     )
 
 
-def write(messages: Sequence[Message], format: Format | str) -> Written:
+def write(messages: Sequence[Message], format: MessageFormat | str) -> Written:
     """The messages for a call to a provider.
 
     Those that came in this format are given back as they came, the others are converted. For Anthropic, system
     messages go to `system`, except a native one in the midst of a conversation, which the API takes in its place.
     """
     wanted = _format(format)
-    if wanted is Format.PLAIN:
+    if wanted is MessageFormat.PLAIN:
         return Written([item for message in messages for item in plain.write(message)])
     steps = arrange(messages, TARGETS[wanted])
-    if wanted is Format.ANTHROPIC:
+    if wanted is MessageFormat.ANTHROPIC:
         return _for_anthropic(steps)
     return Written([item for step in steps for item in _WRITERS[wanted](step.message)])
 
@@ -88,19 +90,19 @@ def _for_anthropic(steps: list[Step]) -> Written:
     system: list[Step] = []
     said: list[Step] = []
     for step in steps:
-        stays = bool(said) and step.as_it_came(Format.ANTHROPIC)
+        stays = bool(said) and step.as_it_came(MessageFormat.ANTHROPIC)
         (said if stays or step.message.role is not Role.SYSTEM else system).append(step)
     items = [item for step in said for item in anthropic.write(step.message)]
-    if said and said[0].message.role is Role.ASSISTANT and not said[0].as_it_came(Format.ANTHROPIC):
+    if said and said[0].message.role is Role.ASSISTANT and not said[0].as_it_came(MessageFormat.ANTHROPIC):
         items.insert(0, {"role": "user", "content": EARLIER})
     return Written(items, anthropic.write_system([step.message for step in system]))
 
 
-def _format(name: Format | str) -> Format:
+def _format(name: MessageFormat | str) -> MessageFormat:
     try:
-        return Format(name)
+        return MessageFormat(name)
     except ValueError:
-        raise InvalidInput(f"the format {name!r} is unknown; use one of {', '.join(Format)}") from None
+        raise InvalidInput(f"the format {name!r} is unknown; use one of {', '.join(MessageFormat)}") from None
 
 
 def _json(item: Any) -> Item:

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from treering.conversation.formats.content import Item
-from treering.core.messages import Format
+from treering.core.messages import MessageFormat
 
-_ALL = (Format.PLAIN, Format.CHAT, Format.ANTHROPIC, Format.RESPONSES)
+_ALL = (MessageFormat.PLAIN, MessageFormat.CHAT, MessageFormat.ANTHROPIC, MessageFormat.RESPONSES)
 
 
 @dataclass(frozen=True, slots=True)
 class Sign:
     """Something that an item can have, and the formats in which it occurs."""
 
-    formats: frozenset[Format]
+    formats: frozenset[MessageFormat]
     holds: Callable[[Item], bool]
 
 
-def candidates(item: Item) -> tuple[Format, ...]:
+def candidates(item: Item) -> tuple[MessageFormat, ...]:
     """The formats an item may have, the likeliest first. A sign that contradicts an earlier one counts for nothing."""
     left = frozenset(_ALL)
     for sign in _SIGNS:
@@ -27,7 +27,7 @@ def candidates(item: Item) -> tuple[Format, ...]:
     return tuple(format for format in _ALL if format in left)
 
 
-def detect_all(items: Sequence[Item]) -> list[Format]:
+def detect_all(items: Sequence[Item]) -> list[MessageFormat]:
     """The format of each item. One that could have several has that of the others, where these agree."""
     found = [candidates(item) for item in items]
     sure = {formats[0] for formats in found if len(formats) == 1}
@@ -60,32 +60,35 @@ def _has_result(item: Item) -> bool:
     return any(str(part.get("type")).endswith("_tool_result") for part in _parts(item))
 
 
-def _in(*formats: Format) -> frozenset[Format]:
+def _in(*formats: MessageFormat) -> frozenset[MessageFormat]:
     return frozenset(formats)
 
 
 _SIGNS = (
-    Sign(_in(Format.PLAIN), _has("parts")),
-    Sign(_in(Format.RESPONSES), lambda item: "role" not in item and ("type" in item or "id" in item)),
-    Sign(_in(Format.CHAT), _has("tool_calls", "tool_call_id", "function_call", "refusal", "audio")),
-    Sign(_in(Format.CHAT), _is("role", "function", "tool")),
-    Sign(_in(Format.RESPONSES), _holds("input_text", "output_text", "input_image", "input_file")),
+    Sign(_in(MessageFormat.PLAIN), _has("parts")),
+    Sign(_in(MessageFormat.RESPONSES), lambda item: "role" not in item and ("type" in item or "id" in item)),
+    Sign(_in(MessageFormat.CHAT), _has("tool_calls", "tool_call_id", "function_call", "refusal", "audio")),
+    Sign(_in(MessageFormat.CHAT), _is("role", "function", "tool")),
+    Sign(_in(MessageFormat.RESPONSES), _holds("input_text", "output_text", "input_image", "input_file")),
     Sign(
-        _in(Format.ANTHROPIC),
+        _in(MessageFormat.ANTHROPIC),
         _holds("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document", "image"),
     ),
-    Sign(_in(Format.ANTHROPIC), _has_result),
-    Sign(_in(Format.CHAT), _holds("image_url", "file")),
-    Sign(_in(Format.CHAT, Format.RESPONSES), _holds("refusal", "input_audio")),
-    Sign(_in(Format.CHAT, Format.ANTHROPIC), _holds("text")),
-    Sign(_in(Format.ANTHROPIC), _has("stop_reason", "stop_sequence")),
-    Sign(_in(Format.CHAT, Format.RESPONSES), _is("role", "developer")),
-    Sign(_in(Format.RESPONSES), _is_typed),
-    Sign(_in(Format.RESPONSES), _has("status", "phase")),
-    Sign(_in(Format.RESPONSES), _is("type", "message")),
-    Sign(_in(Format.PLAIN), _has("origin", "at", "speaker")),
-    Sign(_in(Format.CHAT), _has("name")),
+    Sign(_in(MessageFormat.ANTHROPIC), _has_result),
+    Sign(_in(MessageFormat.CHAT), _holds("image_url", "file")),
+    Sign(_in(MessageFormat.CHAT, MessageFormat.RESPONSES), _holds("refusal", "input_audio")),
+    Sign(_in(MessageFormat.CHAT, MessageFormat.ANTHROPIC), _holds("text")),
+    Sign(_in(MessageFormat.ANTHROPIC), _has("stop_reason", "stop_sequence")),
+    Sign(_in(MessageFormat.CHAT, MessageFormat.RESPONSES), _is("role", "developer")),
+    Sign(_in(MessageFormat.RESPONSES), _is_typed),
+    Sign(_in(MessageFormat.RESPONSES), _has("status", "phase")),
+    Sign(_in(MessageFormat.RESPONSES), _is("type", "message")),
+    Sign(_in(MessageFormat.PLAIN), _has("origin", "at", "speaker")),
+    Sign(_in(MessageFormat.CHAT), _has("name")),
     # Weak: some servers of chat take these marks of Anthropic's, too.
-    Sign(_in(Format.ANTHROPIC), lambda item: any("citations" in part for part in _parts(item))),
-    Sign(_in(Format.CHAT, Format.ANTHROPIC, Format.RESPONSES), lambda item: not isinstance(item.get("content"), str)),
+    Sign(_in(MessageFormat.ANTHROPIC), lambda item: any("citations" in part for part in _parts(item))),
+    Sign(
+        _in(MessageFormat.CHAT, MessageFormat.ANTHROPIC, MessageFormat.RESPONSES),
+        lambda item: not isinstance(item.get("content"), str),
+    ),
 )

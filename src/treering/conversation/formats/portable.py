@@ -14,10 +14,20 @@ from typing import Any
 
 from treering.conversation.formats import files
 from treering.conversation.formats.content import Said, one_text
-from treering.core.messages import CallPart, Format, ImagePart, Message, OtherPart, Part, ResultPart, Role, TextPart
+from treering.core.messages import (
+    CallPart,
+    ImagePart,
+    Message,
+    MessageFormat,
+    OtherPart,
+    Part,
+    ResultPart,
+    Role,
+    TextPart,
+)
 from treering.core.values import EMPTY, FrozenDict, thaw
 
-_OPENAI = frozenset({Format.CHAT, Format.RESPONSES})
+_OPENAI = frozenset({MessageFormat.CHAT, MessageFormat.RESPONSES})
 _IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _DETAILS = frozenset({"auto", "low", "high", "original"})
 _STAND_INS = {
@@ -35,7 +45,7 @@ FAILED = "[error]"
 class Target:
     """What a provider's format can hold."""
 
-    format: Format
+    format: MessageFormat
     write_file: Callable[[files.File], OtherPart | None]
     call_ids: re.Pattern[str]
     object_arguments: bool = False
@@ -45,13 +55,13 @@ class Target:
     details: bool = True
 
 
-TARGETS: Mapping[Format, Target] = {
+TARGETS: Mapping[MessageFormat, Target] = {
     target.format: target
     for target in (
-        Target(Format.CHAT, files.to_chat, re.compile(r".{1,40}"), rich_results=False),
-        Target(Format.RESPONSES, files.to_responses, re.compile(r".{1,64}")),
+        Target(MessageFormat.CHAT, files.to_chat, re.compile(r".{1,40}"), rich_results=False),
+        Target(MessageFormat.RESPONSES, files.to_responses, re.compile(r".{1,64}")),
         Target(
-            Format.ANTHROPIC,
+            MessageFormat.ANTHROPIC,
             files.to_anthropic,
             re.compile(r"[A-Za-z0-9_-]{1,128}"),
             object_arguments=True,
@@ -67,7 +77,7 @@ def is_native(message: Message, target: Target) -> bool:
     """Whether the message is written exactly as it came. Nothing but words, said plainly, is at home everywhere."""
     if message.origin is target.format:
         return True
-    words = one_text(message.parts) if message.origin is Format.PLAIN and message.role is not Role.TOOL else None
+    words = one_text(message.parts) if message.origin is MessageFormat.PLAIN and message.role is not Role.TOOL else None
     return words is not None and (target.blank_texts or bool((words.text or "").strip()))
 
 
@@ -76,7 +86,7 @@ def portable(message: Message, target: Target) -> Message:
     kin = {message.origin, target.format} <= _OPENAI
     parts = [crossed for part in message.parts for crossed in _crossed(part, message.role, target, kin)]
     hints = {"role": message.extra["role"]} if kin and "role" in message.extra else {}
-    if target.format is Format.RESPONSES and message.role is Role.ASSISTANT:
+    if target.format is MessageFormat.RESPONSES and message.role is Role.ASSISTANT:
         hints["as"] = "turn"
     return message.replace(parts=parts, origin=target.format, extra=hints)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
 
-from treering.core.language.stems import known, language_of, stop_words
+from treering.core.language.stems import language_of, stop_words, supported_language
 from treering.core.statements import ATTRIBUTES, PROJECT, SPEAKER, Statement
 from treering.core.values import LABEL_BYTES
 from treering.knowledge.facts.letters import bare
@@ -95,7 +95,7 @@ _rules = language
 def _languages(parsed: Sequence[Sentence], language: str | None) -> tuple[str, ...]:
     """The language of the sentences; if it is not recognised, those with the most matching stop words."""
     text = " ".join(each.text for each in parsed)
-    code = known(language) if language else language_of(text, LANGUAGES)
+    code = supported_language(language) if language else language_of(text, LANGUAGES)
     if code:
         return (code,) if code in LANGUAGES else ()
     words = set(_WORD.findall(text.lower()))

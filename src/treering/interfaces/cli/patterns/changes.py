@@ -291,10 +291,10 @@ def _moment(at: str | None) -> datetime | None:
     if at is None:
         return None
     from treering.compose import now
-    from treering.core.timestamps import moment_of
+    from treering.core.timestamps import timestamp_of
 
     with wrong_where_refused():
-        return moment_of(at, now())
+        return timestamp_of(at, now())
 
 
 def _read(path: Path, most_bytes: int) -> str:

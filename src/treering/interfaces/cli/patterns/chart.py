@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from treering.core.pattern_words import listed, said, where
+from treering.core.pattern_words import content_lines, listed, requirement_lines
 from treering.core.patterns import Evidence, Pattern, PatternStatus, Subtask
 from treering.interfaces.cli import views as show
 from treering.interfaces.cli.layout import Fitting, counted, rows
@@ -81,8 +81,8 @@ def transition(entry: "HistoryEntry") -> Text:
 def _told(pattern: Pattern) -> Iterator[tuple[str, list[Text]]]:
     guidance, links = pattern.guidance, pattern.links
     yield "in short", _lines([pattern.summary])
-    yield "applies", _lines(where(pattern.applicability))
-    yield "does", _lines(said(pattern.content))
+    yield "applies", _lines(requirement_lines(pattern.applicability))
+    yield "does", _lines(content_lines(pattern.content))
     yield "description", _lines([pattern.description])
     yield "why", _lines([pattern.explanation])
     yield "when", _lines([guidance.when])

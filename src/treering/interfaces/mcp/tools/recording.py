@@ -9,7 +9,7 @@ from treering.core.errors import InvalidInput
 from treering.core.records import RelationKind, Source
 from treering.core.secret_formats import MARK
 from treering.core.taint import Taint
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.answers import Cited, passages, within
 from treering.interfaces.mcp.tool import (
@@ -129,7 +129,7 @@ def record_memory(call: "Call", asked: RecordMemory) -> Answer[Kept]:
 def remember_fact(call: "Call", asked: RememberFact) -> Answer[Kept]:
     stated = {"subject": asked.subject, "attribute": asked.attribute, "value": asked.value}
     payload = {name: told for name, told in stated.items() if told is not None}
-    since = {} if asked.since is None else {"valid_from": moment_of(asked.since, call.now)}
+    since = {} if asked.since is None else {"valid_from": timestamp_of(asked.since, call.now)}
     return _kept(call, asked, asked.fact, "fact", from_outside=asked.from_outside, payload=payload or None, **since)
 
 
