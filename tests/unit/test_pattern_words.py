@@ -32,7 +32,7 @@ def test_what_a_pattern_asks_for_is_said_a_line_each() -> None:
         "task type is fix, test or docs",
         "domain is backend",
         "complexity is between 0.25 and 1",
-        "git is at hand",
+        "git is available",
         "only where complexity is at most 0.5",
         "not where complexity is at most 0.5",
     )

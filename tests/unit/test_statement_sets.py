@@ -16,7 +16,7 @@ from treering.search.statements import StatementSet, statement_of
 START = datetime(2026, 2, 3, 12, tzinfo=UTC)
 
 
-class Said(NamedTuple):
+class Line(NamedTuple):
     """One turn, a day after the one before; `near` is its similarity to every other turn."""
 
     text: str
@@ -27,7 +27,7 @@ class Said(NamedTuple):
     has_subject: bool = True
 
 
-def statements(query: str, turns: Sequence[Said], *, language: str = "en", shared_rarity: float = 0.0) -> StatementSet:
+def statements(query: str, turns: Sequence[Line], *, language: str = "en", shared_rarity: float = 0.0) -> StatementSet:
     records = [
         Turn.make(
             id=f"t{place}",
@@ -75,7 +75,7 @@ def statements(query: str, turns: Sequence[Said], *, language: str = "en", share
     ],
 )
 def test_an_end_replaces_a_value_without_naming_another(language: str, query: str, old: str, new: str) -> None:
-    read = statements(query, [Said(old, score=0.9), Said(new)], language=language)
+    read = statements(query, [Line(old, score=0.9), Line(new)], language=language)
     assert read.current_row() == 1
     assert read.superseded_numbers(1) == {0}
 
@@ -98,7 +98,7 @@ def test_an_end_replaces_a_value_without_naming_another(language: str, query: st
 def test_a_statement_without_a_value_does_not_answer_a_question_for_one(
     language: str, query: str, old: str, new: str
 ) -> None:
-    assert statements(query, [Said(old, score=0.9), Said(new)], language=language).current_row() == 0
+    assert statements(query, [Line(old, score=0.9), Line(new)], language=language).current_row() == 0
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_statement_without_a_value_does_not_answer_a_question_for_one(
 def test_another_person_may_decide_a_change_that_names_the_former_value(
     language: str, query: str, old: str, new: str
 ) -> None:
-    turns = [Said(old, "Ivo", score=0.9, near=0.1), Said(new, "Uta", score=0.6, near=0.1)]
+    turns = [Line(old, "Ivo", score=0.9, near=0.1), Line(new, "Uta", score=0.6, near=0.1)]
     assert statements(query, turns, language=language, shared_rarity=1.0).current_row() == 1
     assert statements(query, turns, language=language).current_row() == 0
 
@@ -147,43 +147,43 @@ def test_another_person_may_decide_a_change_that_names_the_former_value(
 def test_another_person_without_a_word_of_change_replaces_nothing(
     language: str, query: str, old: str, new: str
 ) -> None:
-    by_two = [Said(old, "Ivo", score=0.9), Said(new, "Uta")]
+    by_two = [Line(old, "Ivo", score=0.9), Line(new, "Uta")]
     assert statements(query, by_two, language=language).current_row() == 0
-    by_one = [Said(old, "Ivo", score=0.9), Said(new, "Ivo")]
+    by_one = [Line(old, "Ivo", score=0.9), Line(new, "Ivo")]
     assert statements(query, by_one, language=language).current_row() == 1
 
 
 @pytest.mark.parametrize(
     "later",
     [
-        Said("Should we move the tasting to the barn?"),
-        Said("Maybe we move the tasting to the barn."),
-        Said("My cousin's tasting moved to the barn.", has_subject=False),
-        Said("The tasting has moved to the barn.", role=Role.ASSISTANT),
-        Said("The tasting is in the cellar."),
+        Line("Should we move the tasting to the barn?"),
+        Line("Maybe we move the tasting to the barn."),
+        Line("My cousin's tasting moved to the barn.", has_subject=False),
+        Line("The tasting has moved to the barn.", role=Role.ASSISTANT),
+        Line("The tasting is in the cellar."),
     ],
     ids=["question", "plan", "other people", "agent", "same text"],
 )
-def test_what_replaces_nothing(later: Said) -> None:
-    read = statements("Where is the tasting?", [Said("The tasting is in the cellar.", score=0.9), later])
+def test_what_replaces_nothing(later: Line) -> None:
+    read = statements("Where is the tasting?", [Line("The tasting is in the cellar.", score=0.9), later])
     assert read.current_row() == 0
     assert read.superseded_numbers(0) == frozenset()
 
 
 def test_a_similar_statement_about_another_subject_replaces_nothing() -> None:
     turns = [
-        Said("The oak barrel holds 225 litres.", score=0.9),
-        Said("The steel tank now holds 900 litres.", has_subject=False),
+        Line("The oak barrel holds 225 litres.", score=0.9),
+        Line("The steel tank now holds 900 litres.", has_subject=False),
     ]
     assert statements("How much does the oak barrel hold?", turns).current_row() == 0
 
 
 def test_the_chain_is_in_order_of_time_and_has_the_former_and_the_first_state() -> None:
     turns = [
-        Said("The choir sings in the chapel.", score=0.7),
-        Said("The choir moved to the school hall.", score=0.8),
-        Said("The choir is now in the library.", score=0.9),
-        Said("Will the choir ever get a stage?", score=0.9),
+        Line("The choir sings in the chapel.", score=0.7),
+        Line("The choir moved to the school hall.", score=0.8),
+        Line("The choir is now in the library.", score=0.9),
+        Line("Will the choir ever get a stage?", score=0.9),
     ]
     read = statements("Where does the choir sing?", turns)
     current = read.current_row()
@@ -196,5 +196,5 @@ def test_the_chain_is_in_order_of_time_and_has_the_former_and_the_first_state() 
 
 def test_nothing_is_current_if_nothing_is_stated() -> None:
     assert (
-        statements("Where is the key?", [Said("Where is the key?"), Said("Maybe in the shed.")]).current_row() is None
+        statements("Where is the key?", [Line("Where is the key?"), Line("Maybe in the shed.")]).current_row() is None
     )
