@@ -6,7 +6,7 @@ import pytest
 
 from treering.core.conditions import AllOf
 from treering.core.errors import InvalidInput
-from treering.core.patterns import PatternContent, Procedure, ProcedureStep, Subtask, Template
+from treering.core.patterns import PatternContent, Procedure, ProcedureStep, Template, TemplateSubtask
 from treering.patterns.templates import instantiate, refuse_broken
 
 ALWAYS = AllOf(conditions=())
@@ -117,8 +117,8 @@ def test_the_template_itself_stays_as_it_is() -> None:
     ("content", "said"),
     [
         (Template(structure=()), "no subtasks"),
-        (Template(structure=(Subtask(title="a", depends_on=("b",)),)), "no subtask is called"),
-        (Template(structure=(Subtask(title="a", depends_on=("a",)),)), "wait for each other"),
+        (Template(structure=(TemplateSubtask(title="a", depends_on=("b",)),)), "no subtask is called"),
+        (Template(structure=(TemplateSubtask(title="a", depends_on=("a",)),)), "wait for each other"),
         (Procedure(steps=()), "no steps"),
         (Procedure(steps=(ProcedureStep(name="a", action="x", next_if=((ALWAYS, "b"),)),)), "no step is called"),
     ],

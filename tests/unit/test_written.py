@@ -113,7 +113,9 @@ def test_a_faulty_answer_is_shown_to_its_author_once() -> None:
 
 def test_two_faulty_answers_are_given_up() -> None:
     writer = Scripted("no", "never", GOOD)
-    with pytest.raises(UnusableAnswer, match=r"scripted gave two invalid answers .*no JSON object.*; choose another model"):
+    with pytest.raises(
+        UnusableAnswer, match=r"scripted gave two invalid answers .*no JSON object.*; choose another model"
+    ):
         asked(writer)
     assert len(writer.prompts) == 2
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     )
     from treering.core.messages import MessageBody
     from treering.core.payloads import Payload
-    from treering.core.records import Chunk, Level, Relation, Source, WorkUnit
+    from treering.core.records import Level, RecordChunk, Relation, Source, WorkUnit
     from treering.core.scope import Visibility
     from treering.core.taint import Taint
     from treering.core.turns import ToolCall, ToolResult
@@ -68,7 +68,7 @@ class KnowledgeFields(TypedDict, total=False):
     taint: Taint | Fields | None
     citation: str | None
     language: str | None
-    chunk: Chunk | Fields | None
+    chunk: RecordChunk | Fields | None
 
 
 class TurnFields(TypedDict, total=False):

@@ -12,8 +12,8 @@ from treering.core.patterns import (
     PatternContent,
     Procedure,
     Strategy,
-    Subtask,
     Template,
+    TemplateSubtask,
 )
 from treering.core.values import Value
 
@@ -35,14 +35,14 @@ def content_lines(content: PatternContent) -> tuple[str, ...]:
     return tuple(_RENDERERS[type(content)](content))
 
 
-def dependency_order(subtasks: Sequence[Subtask]) -> tuple[Subtask, ...]:
+def dependency_order(subtasks: Sequence[TemplateSubtask]) -> tuple[TemplateSubtask, ...]:
     """Subtasks after those they depend on, otherwise in written order. `CycleError` names the indexes of a cycle."""
     places = {each.title: place for place, each in enumerate(subtasks)}
     sorter = TopologicalSorter(
         {place: {places[title] for title in each.depends_on if title in places} for place, each in enumerate(subtasks)}
     )
     sorter.prepare()
-    ordered, ready = list[Subtask](), set[int]()
+    ordered, ready = list[TemplateSubtask](), set[int]()
     while sorter.is_active():
         ready.update(sorter.get_ready())
         first = min(ready)
@@ -87,7 +87,7 @@ def _template(content: Template) -> Iterator[str]:
     yield from (f"rule: {each}" for each in content.rules)
 
 
-def _ordered_or_written(subtasks: Sequence[Subtask]) -> Sequence[Subtask]:
+def _ordered_or_written(subtasks: Sequence[TemplateSubtask]) -> Sequence[TemplateSubtask]:
     """Subtasks in order; in written order if their dependencies are cyclic."""
     try:
         return dependency_order(subtasks)

@@ -58,7 +58,7 @@ class Parameter(Value):
     default: Text | None = None
 
 
-class Subtask(Value):
+class TemplateSubtask(Value):
     title: Text
     description: Text = ""
     depends_on: Labels = ()
@@ -66,7 +66,7 @@ class Subtask(Value):
 
 class Template(Value):
     form: Literal["template"] = "template"
-    structure: tuple[Subtask, ...]
+    structure: tuple[TemplateSubtask, ...]
     parameters: tuple[Parameter, ...] = ()
     rules: tuple[Text, ...] = ()
 

@@ -100,7 +100,7 @@ class ChunkKind(StrEnum):
     PROSE = "prose"
 
 
-class Chunk(Value):
+class RecordChunk(Value):
     """Part of a file that a record was extracted from."""
 
     kind: ChunkKind
@@ -193,7 +193,7 @@ class Knowledge(Taintable, Record):
 
     citation: Text | None = Field(default=None, max_length=CITATION_CHARACTERS)
     language: Label | None = None
-    chunk: Chunk | None = None
+    chunk: RecordChunk | None = None
 
     @classmethod
     def from_stored(cls, fields: Mapping[str, Any]) -> Self:

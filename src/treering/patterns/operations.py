@@ -9,7 +9,7 @@ from treering.core.conditions import Condition, condition_of, explain
 from treering.core.episodes import OutcomeStatus, TraceEntry, trace_of
 from treering.core.errors import InvalidInput
 from treering.core.history import HistoryEntry
-from treering.core.patterns import Application, Pattern, PatternCategory, PatternContent, Subtask
+from treering.core.patterns import Application, Pattern, PatternCategory, PatternContent, TemplateSubtask
 from treering.core.queries import ApplicationFilter, Order, PatternFilter
 from treering.core.scope import Scope
 from treering.core.settings import Settings
@@ -200,7 +200,7 @@ class PatternCare:
 
         return mine_patterns(self.scope, self.store, self.clock(), self.settings.mining, dry_run=dry_run)
 
-    def instantiate(self, id: str, /, **values: str) -> tuple[Subtask, ...]:
+    def instantiate(self, id: str, /, **values: str) -> tuple[TemplateSubtask, ...]:
         """A template as subtasks, each after those it depends on; `values` are those of its parameters."""
         from treering.patterns.storage import instantiated
 

@@ -6,12 +6,12 @@ from graphlib import CycleError
 
 from treering.core.errors import InvalidInput
 from treering.core.pattern_words import dependency_order
-from treering.core.patterns import Parameter, PatternContent, Procedure, Subtask, Template
+from treering.core.patterns import Parameter, PatternContent, Procedure, Template, TemplateSubtask
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
-def instantiate(template: Template, values: Mapping[str, object]) -> tuple[Subtask, ...]:
+def instantiate(template: Template, values: Mapping[str, object]) -> tuple[TemplateSubtask, ...]:
     """The subtasks, each after those it depends on, otherwise in the order of the template.
 
     `{name}` stands for the value of the parameter of that name, in titles, descriptions and dependencies. Values are
@@ -40,18 +40,18 @@ def _filled_in(parameters: Sequence[Parameter], values: Mapping[str, object]) ->
     return {each.name: texts.get(each.name, each.default or "") for each in parameters}
 
 
-def _filled(subtask: Subtask, given: Mapping[str, str]) -> Subtask:
+def _filled(subtask: TemplateSubtask, given: Mapping[str, str]) -> TemplateSubtask:
     def fill(text: str) -> str:
         return _PLACEHOLDER.sub(lambda found: given.get(found[1], found[0]), text)
 
-    return Subtask.make(
+    return TemplateSubtask.make(
         title=fill(subtask.title),
         description=fill(subtask.description),
         depends_on=tuple(map(fill, subtask.depends_on)),
     )
 
 
-def _check_titles(subtasks: Sequence[Subtask]) -> None:
+def _check_titles(subtasks: Sequence[TemplateSubtask]) -> None:
     titles = [each.title for each in subtasks]
     if any(not title.strip() for title in titles):
         raise InvalidInput("a subtask has no title once its parameters are filled in; give them values")
@@ -64,7 +64,7 @@ def _check_titles(subtasks: Sequence[Subtask]) -> None:
             )
 
 
-def _in_order(subtasks: Sequence[Subtask]) -> tuple[Subtask, ...]:
+def _in_order(subtasks: Sequence[TemplateSubtask]) -> tuple[TemplateSubtask, ...]:
     try:
         return dependency_order(subtasks)
     except CycleError as exc:

@@ -1,4 +1,4 @@
-"""Duplicates among results: the best one is kept and lists the others."""
+"""Duplicates among results: the best one remains and lists the others."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from treering.core.patterns import (
     Pattern,
     PatternLinks,
     PatternStatus,
-    Subtask,
+    TemplateSubtask,
 )
 from treering.core.settings.patterns import PatternSettings
 from treering.interfaces.cli.patterns import chart
@@ -195,8 +195,8 @@ SHOWN = chart.Shown(PROVEN, weeks_of(SESSIONS, NOW, 90.0), MOVES)
 FEATURES = {"task_type": "fix", "domain": "backend", "complexity": 0.3, "tools": ("pytest", "git")}
 FOUND = ranked([PROVEN, NEW], FEATURES, NOW, PatternSettings())
 SUBTASKS = (
-    Subtask(title="Describe the resource", description="fields and rights"),
-    Subtask(title="Write the handler", depends_on=("Describe the resource",)),
+    TemplateSubtask(title="Describe the resource", description="fields and rights"),
+    TemplateSubtask(title="Write the handler", depends_on=("Describe the resource",)),
 )
 PICTURES: dict[str, RenderableType] = {
     "show": chart.whole(SHOWN),

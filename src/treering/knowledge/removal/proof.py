@@ -126,10 +126,12 @@ def unique_words(scope: Scope, store: Store, now: datetime, id: str, texts: Sequ
         return ()
     with store.reading(scope, now) as tx:
         try:
-            said = [*texts, *_labels(tx, id)]
+            all_texts = [*texts, *_labels(tx, id)]
         except (BlobMissing, Unreadable, InvalidInput):
-            said = list(texts)
-        words = sorted(dict.fromkeys(word for text in said for word in _LONG_WORD.findall(text)), key=len, reverse=True)
+            all_texts = list(texts)
+        words = sorted(
+            dict.fromkeys(word for text in all_texts for word in _LONG_WORD.findall(text)), key=len, reverse=True
+        )
         return tuple(word for word in words[:_MAX_WORDS] if _is_unique(tx, word))
 
 

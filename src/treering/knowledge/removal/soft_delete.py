@@ -29,10 +29,10 @@ def expire_records(run: StageRun, records: Sequence[Knowledge]) -> Mapping[str, 
         return {}
     with run.store.reading(run.scope, run.now) as tx:
         spared = _restored(tx, aging, run)
-        kept = _superseded(tx, [record for record in records if record.id in aging - spared])
+        history = _superseded(tx, [record for record in records if record.id in aging - spared])
     missed = [record for record in records if record.id in spared and expiry_reason(record, run.now, run.settings)]
-    counts = Counter({_HISTORY: len(kept), _SPARED: len(missed)})
-    chosen = sorted(aging - spared - kept)
+    counts = Counter({_HISTORY: len(history), _SPARED: len(missed)})
+    chosen = sorted(aging - spared - history)
     if not chosen:
         return counts
     opened = run.store.reading if run.dry_run else run.store.transaction

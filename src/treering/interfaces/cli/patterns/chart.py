@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from treering.core.pattern_words import content_lines, listed, requirement_lines
-from treering.core.patterns import Evidence, Pattern, PatternStatus, Subtask
+from treering.core.patterns import Evidence, Pattern, PatternStatus, TemplateSubtask
 from treering.interfaces.cli import views as show
 from treering.interfaces.cli.layout import Fitting, counted, rows
 from treering.interfaces.cli.patterns.episode_names import episodes
@@ -65,7 +65,7 @@ def odds(e_value: float) -> str:
     return f"{e_value:,.0f}" if 100 <= e_value < 1e9 else f"{e_value:.3g}"
 
 
-def subtasks(made: Iterable[Subtask]) -> RenderableType:
+def subtasks(made: Iterable[TemplateSubtask]) -> RenderableType:
     """What a template became with its parameters filled in."""
     return rows((_numbered(number, each) for number, each in enumerate(made, start=1)), right=True)
 
@@ -198,7 +198,7 @@ def _move(entry: "HistoryEntry") -> RenderableType:
     return Group(transition(entry), Text(show.safe(str(reason)), show.FAINT))
 
 
-def _numbered(number: int, made: Subtask) -> tuple[Text, RenderableType]:
+def _numbered(number: int, made: TemplateSubtask) -> tuple[Text, RenderableType]:
     after = f"after {listed(made.depends_on, 'and')}" if made.depends_on else ""
     lines = [(made.title, ""), (made.description, ""), (after, show.FAINT)]
     return Text(str(number), show.FAINT), Group(*(Text(show.safe(line), style) for line, style in lines if line))
