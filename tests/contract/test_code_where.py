@@ -328,7 +328,7 @@ def test_recall_says_when_some_code_is_missing(open_memory: OpenMemory, root: Pa
     (root / "web/redirects.py").write_text("def other():\n    pass\n")
     answer = memory.search(QUESTION)
     assert "web/redirects.py" not in {place.path for place in answer.code}
-    assert "not read again" in answer.missing["some code"]
+    assert "files changed" in answer.missing["some code"]
 
 
 def test_recall_is_as_before_where_nothing_is_indexed(memory: Memory) -> None:

@@ -261,7 +261,7 @@ class Screen:
 @contextmanager
 def on_screen(terminal: Terminal, *arguments: str) -> Iterator[Screen]:
     line, end = pty.openpty()
-    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.context.build("HHHH", 24, 80, 0, 0))
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     environment = terminal.variables({"TERM": "xterm-256color"})
     for fixed in ("COLUMNS", "LINES", "NO_COLOR"):
         environment.pop(fixed, None)

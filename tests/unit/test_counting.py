@@ -39,8 +39,8 @@ def words(text: str) -> int:
 
 
 def png(width: int, height: int) -> str:
-    header = struct.context.build(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    chunk = struct.context.build(">I", 13) + b"IHDR" + header + struct.context.build(">I", zlib.crc32(b"IHDR" + header))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunk = struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
     return base64.b64encode(b"\x89PNG\r\n\x1a\n" + chunk + b"\0" * 50_000).decode()
 
 
