@@ -96,7 +96,7 @@ def test_knowledge_about_files_in_play_is_tied_most_firmly(memory: Memory) -> No
 
 
 def test_a_path_that_leaves_the_project_is_refused(memory: Memory) -> None:
-    with reading(memory) as tx, pytest.raises(InvalidInput, match="leaves the project"):
+    with reading(memory) as tx, pytest.raises(InvalidInput, match="is outside the project"):
         graph_matches(tx, "", ["../secret.py"], GRAPH)
 
 
