@@ -88,6 +88,7 @@ check: $(VENV)/.check  ## lint, format, types and import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/lint-imports --config .importlinter-doors
 
 format: $(VENV)/.check  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .

@@ -24,14 +24,13 @@ OWN = Path(__file__).parent / "changing_facts"
 KINDS = ("now", "before", "as_of", "unchanged", "none")
 ABOUT = (
     "Dialogues in which one fact changes, with plans, hypotheses, questions and other people's values around it. "
-    "`dev` (50) and `held` (70) were written for this by one who had not seen the rules; who wrote the rules read "
-    "`dev` only, and learned the weights on it. `dev2` (61) was written later by the hand that then changed the "
-    "rules: it shows what they can do, not what they are worth. `held` was measured four times: 26 % of `now` "
-    "were right first at the first look, 28 % at the second, 29 % at the third, each time with changes that "
-    "`dev`, a review or other sets had given the reason for; the fourth is below. `public` are the 30 dialogues "
-    "that came with the issue: only totals were looked at, many times. An answer is right where its first result "
-    "states the value asked for and no stale one; for `none` where the answer says that nothing fits. `All in "
-    "one`: all dialogues of a language in one project."
+    "`dev` (50) and `held` (70) were written for this by an author who had not seen the rules; the author of the rules "
+    "read only `dev`, and learned the weights on it. `dev2` (61) was written later by the author who then changed the "
+    "rules: it is development material. `held` was measured four times: 26 % of `now` were right first in the first "
+    "measurement, 28 % in the second, 29 % in the third, each time after changes motivated by `dev`, a review or other "
+    "sets; the fourth is below. `public` are the 30 dialogues that came with the issue: only totals were read, many "
+    "times. An answer is right if its first result states the requested value and no stale one; for `none`, if the "
+    "answer says that nothing fits. `All in one`: all dialogues of a language in one project."
 )
 Dialogue = dict[str, Any]
 

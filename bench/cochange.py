@@ -1,10 +1,11 @@
 """Given one changed file, which others does the commit change? Histories of real repositories, replayed.
 
-The newest 20 % of the commits that touch a source file are asked about: of each that changes 2 to 10 source files,
-every file that was there before is given once, and the others that were there are to be found. Counts are kept up from
-commit to commit; co-commit, same folder and popularity are counted from the same commits. Terms were chosen and weights
-fitted (`bench/cochange_fit.py`) on the older 80 % of the repositories marked so, the same for all; the others had no
-part in that. The queries of flask, hono and gin are the shared ones, taken as they are.
+The queries come from the newest 20 % of the commits that touch a source file: of each commit that changes 2 to
+10 source files, every file that existed before is given once, and the others that existed are to be found.
+Counts are updated from commit to commit; co-commit, same folder and popularity are counted from the same
+commits. Terms were chosen and weights fitted (`bench/cochange_fit.py`) on the older 80 % of the repositories
+marked so, the same for all; the others were not used for that. The queries of flask, hono and gin are the
+shared ones, unchanged.
 """
 
 import argparse
@@ -109,7 +110,7 @@ def by_formula(counts: CoChange, path: str) -> list[str]:
 def by_count(counts: CoChange, path: str) -> list[str]:
     number = counts.number(path)
     near = counts.pairs.get(number, {}) if number is not None else {}
-    there = [each for each in near if counts.is_there(each)]
+    there = [each for each in near if counts.exists(each)]
     return [counts.path(each) for each in sorted(there, key=lambda each: (-near[each].count, *_busiest(counts, each)))]
 
 
@@ -119,7 +120,7 @@ def by_folder(counts: CoChange, path: str) -> list[str]:
 
 
 def by_popularity(counts: CoChange, path: str) -> list[str]:
-    there = (each for each in counts.files if counts.is_there(each) and each != counts.number(path))
+    there = (each for each in counts.files if counts.exists(each) and each != counts.number(path))
     return [counts.path(each) for each in sorted(there, key=lambda each: _busiest(counts, each))[:ONE_PLACE]]
 
 

@@ -303,13 +303,14 @@ def main() -> None:
     found = rows(chosen.repositories, chosen.cache, chosen.largest)
     plot(found, TARGET)
     note = (
-        f"Made-up repositories are Python, {FUNCTIONS} functions a file that make {FUNCTIONS * USES} calls into files "
-        "before them, half of them files of the same folder. In brackets and under `of the processor` is processor "
-        f"time, of all processes together. `told`: {EDITS} files get one more function each, and a watcher names them; "
-        "`looked for`: nobody names them. Goals at 50,000 definitions and 500,000 edges: cold at least 250 files/s on "
+        f"Synthetic repositories are Python with {FUNCTIONS} functions per file that make {FUNCTIONS * USES} calls "
+        "into earlier files, half of them files of the same folder. Values in brackets and under `of the processor` "
+        f"are processor time of all processes together. `told`: {EDITS} files get one more function each, and a "
+        "watcher names them; `looked for`: the changed files have to be found. "
+        "Goals at 50,000 definitions and 500,000 edges: cold at least 250 files/s on "
         "two cores, load < 400 ms, one edited file p95 < 50 ms, memory < 200 MB.\n\n"
-        "Memory is what a whole process has, Python and its libraries included (`opened`: before it does anything). "
-        "`asking` loads the stored graph and asks about so many nodes that it counts the totals of all; `watching` "
+        "Memory is that of a whole process, Python and its libraries included (`opened`: before any work). "
+        "`asking` loads the stored graph and queries enough nodes to count the totals of all; `watching` "
         f"also compares all files and reads {EDITS} edited ones; `cold` indexes into an empty store."
     )
     drawn = f"![Cost against size]({TARGET.name})"

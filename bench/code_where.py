@@ -190,9 +190,10 @@ def main() -> None:
     cache.mkdir(parents=True, exist_ok=True)
     rows = [row(asked, way, cache) for asked in SETS for way in WAYS]
     said = (
-        "Questions such as “where is the session cookie signed?”, each with the one function that answers, written "
-        "from reading the code before anything was searched. Another place of the same function counts, its caller or "
-        "its class does not. Times are of the whole call, with a look at the files."
+        "Questions such as “where is the session cookie signed?”, each with the one function that answers it, "
+        "written while reading the code and before any search. Another location in the same function counts, "
+        "its caller or its class does not. Times are those of the whole call, including the comparison with the "
+        "files."
     )
     write_section("code-where", "Where in the code", f"{said}\n\n{table(HEADERS, rows)}")
 

@@ -146,7 +146,7 @@ def import_row(package: Package, truth: Truth, root: Path, found: Found) -> Row 
 
 def body(shared: list[Row], packages: list[tuple[Row, Row | None]]) -> str:
     parts = [
-        "Calls and imports as they are stored after `memory.code.index`, against an oracle's. Nested functions count "
+        "Calls and imports stored by `memory.code.index`, compared with those of an oracle. Nested functions count "
         "as the function around them, constructors as their class. Judged precision counts a false call only where the "
         "oracle itself resolved a call of that name in that caller; cross-file are calls between files. The naive "
         "matcher takes a definition of that name in the same file, else the only one of that name anywhere; it has no "
@@ -154,26 +154,28 @@ def body(shared: list[Row], packages: list[tuple[Row, Row | None]]) -> str:
     ]
     if shared:
         parts += [
-            "### Shared repositories\n\nThe truth comes with them: pyright 1.1.414 and calls seen at run time for "
-            "Python, the compiler and scip-typescript for TypeScript, go/types for Go (without the calls that judging "
-            "needs), rust-analyzer for Rust. The rules of the languages were written while looking at these: they "
-            "say how well the rules are kept, not how well they carry over.",
+            "### Shared repositories\n\nThe ground truth comes with them: pyright 1.1.414 and calls seen at run time "
+            "for Python, the compiler and scip-typescript for TypeScript, go/types for Go (without the calls that "
+            "judging needs), rust-analyzer for Rust. The language rules were written while reading these repositories: "
+            "the figures show how well the rules work there, not how well they generalise.",
             table(HEADERS, shared),
         ]
     if packages:
         of_imports = [imports for _, imports in packages if imports is not None]
         parts += [
-            "### Published packages\n\nFetched from PyPI and npm at the version named, checked by digest; tests that "
-            f"are not in the package are not read. Calls by {ORACLES['python'].version} (go to definition, no "
+            "### Published packages\n\nDownloaded from PyPI and npm at the named version, verified by digest; "
+            "tests that are not in the package are not read. Calls by "
+            f"{ORACLES['python'].version} (go to definition, no "
             f"third-party packages installed) and {ORACLES['typescript'].version} (checker); imports by the standard "
-            "library's parser and the import system's rules, and by the compiler. These projects, too, were looked at "
-            "while the rules were written. The compiler does not follow `this` in functions that are assigned to an "
-            "object, which is how express is written: what it cannot see counts as false, and is not judged.",
+            "library's parser and the import system's rules, and by the compiler. These projects, too, were read "
+            "while the rules were written. The compiler does not follow `this` in functions that are assigned "
+            "to an object, which is the style of express: calls that it cannot see count as false, and are not "
+            "judged.",
             table(HEADERS, [calls for calls, _ in packages]),
         ]
         if of_imports:
             parts += [
-                f"Python imports by three readings: the standard library's parser, grimp {version('grimp')} and "
+                f"Python imports by three readers: the standard library's parser, grimp {version('grimp')} and "
                 "Treering.",
                 table(IMPORT_HEADERS, of_imports),
             ]

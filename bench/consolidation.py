@@ -199,7 +199,8 @@ HEADERS = (
 )
 NOTES = """
 Goals at 100,000: < 10 minutes on two cores, < 2 GB. Embedded engine; all episodes are mature and in one band, vectors
-have 256 numbers, one task recurs 2,500 times, others up to 15 times. Each cluster is a durable transaction of its own.
+have 256 numbers, one task recurs 2,500 times, others up to 15 times. Each cluster is a separate durable
+transaction.
 Recall: pairs of 2,000 episodes that brute force finds and that end in one cluster.
 """
 

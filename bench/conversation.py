@@ -72,7 +72,7 @@ def resident() -> float:
 
 def decision(talk: Conversation, strategy: str) -> Callable[[], object]:
     """Deciding anew what has to leave of everything that was said."""
-    held = talk._held
+    held = talk._stored
 
     def decide() -> object:
         return pruning.decide(
@@ -80,9 +80,9 @@ def decision(talk: Conversation, strategy: str) -> Callable[[], object]:
             frozenset(),
             frozenset(),
             START + timedelta(days=1),
-            room=pruning.Room(tokens=100_000, messages=None),
-            limit=pruning.Room(tokens=128_000, messages=None),
-            marker=pruning.MarkerSize(tokens=15, most=400, total=6_000),
+            room=pruning.WindowCapacity(tokens=100_000, messages=None),
+            limit=pruning.WindowCapacity(tokens=128_000, messages=None),
+            marker=pruning.MarkerSizes(tokens=15, max_markers=400, total=6_000),
             protection=pruning.Protection(keep_recent=10),
             strategy=STRATEGIES[strategy],
             fading=1_000,
@@ -119,7 +119,7 @@ def _row(what: str, size: int, taken: list[float], goal: float | None = None) ->
     return Row(what, size, percentile(taken, 0.5), percentile(taken, 0.95), goal)
 
 
-def memory_held() -> tuple[float, float, float]:
+def memory_stored() -> tuple[float, float, float]:
     """Megabytes more: a conversation of one message above the import, then 5,000 and 10,000 messages above that."""
     imported = resident()
     with tempfile.TemporaryDirectory() as folder, treering.open(Path(folder) / "memory.db", project="bench") as memory:
@@ -156,7 +156,7 @@ def _renamed(message: Message, half: int) -> Message:
 
 
 def main() -> None:
-    one, five, ten = memory_held()
+    one, five, ten = memory_stored()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder, treering.open(Path(folder) / "memory.db", project="bench") as memory:
         for size in SIZES:
@@ -168,7 +168,7 @@ def main() -> None:
     held = (
         f"Resident memory: opening a memory and counting a message takes {one:.0f} MB above the import (vocabulary of "
         f"o200k_base, SQLAlchemy, the database); 5,000 messages of 1 KB take {five:.1f} MB more (goal 40), "
-        f"10,000 {ten:.1f} MB. Only what is in the window is held with its text."
+        f"10,000 {ten:.1f} MB. Only messages in the window are kept with their text."
     )
     write_section("conversation", "Conversation", f"{body}\n\n{held}")
 

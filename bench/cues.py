@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.data import DATA
 from bench.results import percentile, table, write_section
-from treering.conversation.cues import Cues, cues_of
+from treering.conversation.cues import MessageCues, cues_of
 from treering.conversation.cues.notation import LANGUAGES
 from treering.conversation.cues.phrases import Cue
 from treering.conversation.topics import Topic, subject_of
@@ -25,19 +25,21 @@ Case = dict[str, Any]
 Said = tuple[Role, str]
 ABOUT = (
     "Written and labelled by the author of the phrase lists (`bench/cue_messages/`), as developers and agents talk. "
-    "The held third was written before the lists, two thirds of it also before the tuned messages. Its errors were not "
-    "read, its figures were: at the first look held directives had a recall of 89.3 %, and what tuned messages and "
-    "outside sessions taught since raised it. The same hand wrote all within an hour and remembered the held messages, "
-    "so on messages by others the figures will be lower. An empty cell: nothing was labelled or seen."
+    "The held third was written before the lists, two thirds of it also before the tuned messages. Its errors "
+    "were not read, its figures were: in the first measurement held directives had a recall of 89.3 %, and "
+    "later changes, made for tuned messages and outside sessions, raised it. The same author wrote all within "
+    "an hour and remembered the held messages, so on messages by others the figures will be lower. An empty "
+    "cell: nothing was labelled or found."
 )
 ABOUT_SHIFTS = (
-    "Two conversations of a set joined at random, {pairs} times: the joint is the one true boundary, and every later "
-    "message of a user is a chance to be wrong (real changes of subject inside a conversation count as wrong, too). "
+    "Two conversations of a set joined at random, {pairs} times: the joint is the one true boundary, and every "
+    "later message of a user can be a false boundary (real changes of subject inside a conversation count as "
+    "false, too). "
     "The numbers in `topics.py` were chosen on other sessions (public histories of specstoryai/getspecstory and "
-    "tnyOffice), where they have a precision of .81, a recall of .17 and .25 % false a message; not on these sets, "
-    "though figures on them were seen on the way. Of agent_sessions, what the agent's program wrote in the user's name "
-    "is left out, as on the sessions chosen on; it was left in at first, and precision was then 24 %. A shift that is "
-    "seen starts a new topic."
+    "tnyOffice), where they have a precision of .81, a recall of .17 and .25 % false boundaries per message; not "
+    "on these sets, although figures on them were seen during development. In agent_sessions, messages that the "
+    "agent's program wrote in the user's name are left out, as in the sessions used for tuning; with them, "
+    "precision was 24 %. A detected shift starts a new topic."
 )
 
 
@@ -65,7 +67,7 @@ def load() -> list[Case]:
     return [case | {"part": PARTS[case.get("held", False)]} for case in map(json.loads, lines)]
 
 
-def read(case: Case) -> Cues:
+def read(case: Case) -> MessageCues:
     """The cues of a case's message; what a tool said comes as its result."""
     text = TextPart.make(text=case["text"])
     if case["role"] != Role.TOOL:
@@ -135,9 +137,9 @@ def _errors_seen() -> str:
     seen = Counter((event["is_error"], cues_of(Message.of(Role.TOOL, event["text"])).error) for event in results)
     right, missed, unmarked = seen[True, True], seen[True, False], seen[False, True]
     return (
-        f"Errors told by their text alone, on {len(results):,} tool results of real sessions, {right + missed} of them "
-        f"marked as errors: {right / (right + missed):.1%} of the marked are seen, "
-        f"{right / (right + unmarked):.1%} of the seen are marked."
+        f"Errors recognised by their text alone, on {len(results):,} tool results of real sessions, {right + missed} "
+        f"of them marked as errors: {right / (right + missed):.1%} of the marked ones are found, "
+        f"{right / (right + unmarked):.1%} of those found are marked."
     )
 
 

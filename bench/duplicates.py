@@ -23,13 +23,14 @@ FIRST = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 APART = timedelta(hours=3)
 MOST_A_FACT = 1.5
 ABOUT = (
-    "Each turn comes in a session of its own, hours after the one before; then all is learned. Said again: facts that "
-    "ten turns repeat in other words, all into one memory, each said once before the first is said again. Unrelated: "
-    "turns with one fact each that share a subject or an attribute or a value with others and contradict none. A "
-    "record stands unless it is closed (no longer valid, deprecated or deleted), and belongs to the facts whose "
-    "sessions or turns it names. The turns (`bench/duplicates_cases/`) were written by somebody who had not seen the "
-    "learner, the unrelated ones from templates. The rules learn explicit statements only, so many turns leave no "
-    "record: what counts here is that a fact has few records and that unrelated turns close none."
+    "Each turn is in its own session, hours after the previous one; then all sessions are learned. Said again: "
+    "facts that ten turns repeat in other words, all in one memory, each stated once before the first is "
+    "repeated. Unrelated: turns with one fact each that share a subject, an attribute or a value with others "
+    "and contradict none. A record is open unless it is no longer valid, deprecated or deleted, and belongs to "
+    "the facts whose sessions or turns it names. The turns (`bench/duplicates_cases/`) were written by an "
+    "author who had not seen the rules, the unrelated ones from templates. The rules learn explicit statements "
+    "only, so many turns leave no record: the figures to read are few records per fact, and no record closed by "
+    "unrelated turns."
 )
 
 
@@ -154,7 +155,7 @@ def _said_again(groups: list[dict[str, Any]], learned: Learned) -> str:
     headers = ("said again", "facts", "turns", "records a fact", "facts without one", "with one", "most of one fact")
     return (
         f"{table(headers, rows)}\n\n"
-        f"Goal: at most {MOST_A_FACT} records a fact. {_others(learned)} Facts without a record lower records a fact; "
+        f"Goal: at most {MOST_A_FACT} records per fact. {_others(learned)} Facts without a record lower the mean; "
         f"over the facts that have any, it is {_over_known(learned):.2f}."
     )
 

@@ -39,7 +39,7 @@ KINDS = {
 }
 NOTES = (
     "Mean reciprocal rank of the session (of the first related one) in `search_semantic`, with the bundled model. The "
-    "first words of a text are easier to find than what somebody remembers of it; the commits are not."
+    "first words of a text are an easier query than a person's recollection of it; the commit subjects are not."
 )
 
 

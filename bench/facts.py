@@ -47,18 +47,18 @@ ATTRIBUTES: Mapping[str, frozenset[str]] = {
 ANY = frozenset({"instruction", "correction", "family", "pet"})
 ABOUT = (
     "Turns and whole sessions in five languages (`bench/learned_facts/`); more than half of the turns are near "
-    "misses that state nothing. A record is correct if it is about a labelled clause, holds every word that the "
-    "label asks for, and has the label's attribute; distorted if it is about a labelled clause and is not "
+    "misses that state nothing. A record is correct if it is about a labelled clause, contains every word that "
+    "the label requires, and has the label's attribute; distorted if it is about a labelled clause and is not "
     "correct; wrong if no label is about its clause. Found is the share of labels with a correct record; a label "
-    "of family or pet also by a record of another attribute. Goal: 95 % correct, 1 % wrong, no false "
-    "supersession. Labels of the public set name no clause: a record is about those whose words it holds.\n\n"
-    "Who wrote the parts, and who has read them: `dev` and `held` are by a hand that had not seen the rules. "
-    "`held_2` is by another hand that had read the documentation and `dev` and no rule; its first row is of the "
-    "rules before that hand, which then changed them, had read any of them. `held_3` is by the same hand after "
-    "that, with other themes: blind to the turns, not to the rules. The rules were changed with the errors on "
-    "`dev`, `held_2` and `held_3` open, so only their first rows judge them. Of `held` and `sessions_held` only "
-    "totals were ever seen (eight times by now). One label that was missing in `held_3` (a grandmother that is "
-    "named) was added after its first row."
+    "of family or pet also counts with a record of another attribute. Goal: 95 % correct, 1 % wrong, no false "
+    "supersession. Labels of the public set name no clause: a record is about those whose words it contains.\n\n"
+    "Authors and readers of the parts: `dev` and `held` are by an author who had not seen the rules. `held_2` is "
+    "by another author, who had read the documentation and `dev` but no rule; its first row measures the rules "
+    "before that author read and changed them. `held_3` is by the same author afterwards, on other topics: "
+    "blind to the turns, not to the rules. The rules were changed while reading the errors on `dev`, `held_2` "
+    "and `held_3`, so only their first rows are independent. Of `held` and `sessions_held` only totals were "
+    "ever read (eight times so far). One missing label in `held_3` (a named grandmother) was added after its "
+    "first row."
 )
 FIRST: tuple[tuple[object, ...], ...] = (
     ("dev, first", 120, 56, 41, "100.0%", "0.0%", "0.0%", "73.2%", "83.3%", "–"),
@@ -76,9 +76,9 @@ FIRST: tuple[tuple[object, ...], ...] = (
 RECALL = (
     "Evidence among the first ten results (`python -m bench.facts_recall`, the bundled model, every speaker a "
     "user; a learned record counts as its turns): LoCoMo, 755 questions, 0.7689 without learning and 0.7689 with "
-    "its 3 records; REALTALK, 143 questions, 0.6312 and 0.6312 with 3 records. The rules learn next to nothing "
-    "from such talk, so learning neither helps nor harms there.\n\n"
-    "Pairs of remembered texts in five languages, by the hand that had read the comparison: of 81 pairs (33 "
+    "its 3 records; REALTALK, 143 questions, 0.6312 and 0.6312 with 3 records. The rules learn almost nothing "
+    "from such conversations, so learning neither helps nor harms there.\n\n"
+    "Pairs of remembered texts in five languages, by an author who had read the comparison code: of 81 pairs (33 "
     "contradict each other, 5 say the same, 43 are unrelated) no unrelated one is superseded, one is marked for "
     "review (`I was in Rome in 2019`, `… in 2021`), and one contradiction is missed (`on Tuesdays`, `on "
     "Thursdays`). Nine changes of tools were missed before that and are found since."
@@ -92,8 +92,8 @@ JUDGED = (
     "Real conversations, each record judged strictly by the author of the rules (one judge, not blind): 100 of the "
     "former rules' records drawn at random, and all of the present ones. The two rows are not of the same turns: "
     "LoCoMo and agent_sessions alone give the present rules 5 records (3 useful, 2 trivial), so other public sets "
-    "were read as well. The present rules were narrowed after earlier records from these same texts had been read, so"
-    " that none is wrong here says less than the held rows above."
+    "were read as well. The present rules were narrowed after earlier records from these same texts had been read, so "
+    "the absence of wrong records here says less than the held rows above."
 )
 
 Case = dict[str, Any]
@@ -290,7 +290,7 @@ def _warm_up() -> str:
     for case in cases:
         statements_of(case)
     rate = len(cases) / (process_time() - begun)
-    return f"Warm-up (processor time): {', '.join(spent)}. Then {rate:,.0f} turns a CPU second."
+    return f"Warm-up (processor time): {', '.join(spent)}. Then {rate:,.0f} turns per CPU second."
 
 
 def _judged() -> str:

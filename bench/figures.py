@@ -15,10 +15,10 @@ HEADERS = ("what", "how much", "goal", "best peer", "command", "date", "commit")
 HEADER = """\
 # Results
 
-One line a figure. The page behind each line has the whole tables, how they were measured, and where Treering loses.
-A figure in bold misses its goal. Times come from a shared two-core machine.
+One line per figure. The linked page has the complete tables, the method, and where Treering falls short. A figure in
+bold misses its goal. Times come from a shared two-core machine.
 
-This file is written from [recorded.json](recorded.json); how to run and to record: [README](README.md).
+This file is generated from [recorded.json](recorded.json); [README](README.md) describes how to run and record.
 """
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.results import percentile, table, write_section
-from treering.code.facts import Definition, DefinitionKind, Edge, Flow
+from treering.code.facts import CallFlow, Definition, DefinitionKind, Edge
 from treering.code.graph import CodeGraph, EdgeColumns, GraphColumns
 from treering.code.graph.kinds import KIND_CODE
 from treering.core.graph import EdgeKind
@@ -74,7 +74,7 @@ def made_up(nodes: int, edges: int, *, tangled: bool, seed: int = 7) -> Code:
         elif kind is EdgeKind.EXTENDS:
             origin, target = origin.partition(".method")[0], target.partition(".method")[0]
         confidence = chance.choice((1.0, 1.0, 1.0, 0.9, 0.6))
-        owned[paths[place]].append(Edge(origin, target, kind, confidence, chance.randrange(1, 400), Flow.RESULT))
+        owned[paths[place]].append(Edge(origin, target, kind, confidence, chance.randrange(1, 400), CallFlow.RESULT))
     return Code(files, owned)
 
 
@@ -187,11 +187,11 @@ def rows(nodes: int, edges: int, *, tangled: bool) -> list[tuple[object, ...]]:
         ("module map", graph.module_map),
         ("cycles of symbols", partial(graph.cycles, "symbol")),
         ("first search for a name", partial(graph.find, "Class1.method_3")),
-        ("search for a name with a slip", partial(graph.find, "file_00100.Class1.metod_3")),
+        ("search for a name with a typo", partial(graph.find, "file_00100.Class1.metod_3")),
     )
     return [
         (name, "load from columns", *_once(load)),
-        (name, "first question (names are put in order)", *_once(first)),
+        (name, "first query (names are sorted)", *_once(first)),
         (name, f"impact, {CAP} listed, exact total", *_many(capped)),
         (name, "the same, before totals are counted", *_many(searched)),
         (name, "counting the totals of all nodes", *_once(counting)),
@@ -254,12 +254,12 @@ def main() -> None:
     lines = [row for nodes in SIZES for row in rows(nodes, 10 * nodes, tangled=False)]
     lines += rows(NODES, EDGES, tangled=True)
     note = (
-        f"Made-up code of {FILE_SIZE - 1} definitions a file: nine edges of ten are calls, a few definitions are used "
-        "by very many. *Layered* code uses what is below it, with cycles inside files; in a *tangle* anybody uses "
-        f"anybody, so that nearly everything reaches everything. {QUESTIONS} random nodes are asked about, files, "
-        "classes with their methods and methods alike. Goals at 50,000 nodes and 500,000 "
+        f"Synthetic code with {FILE_SIZE - 1} definitions per file: nine edges of ten are calls, a few definitions are "
+        "used by very many others. *Layered* code uses lower layers, with cycles inside files; in *tangled* code any "
+        f"definition may use any other, so nearly everything reaches everything. Queries are about {QUESTIONS} random "
+        "nodes: files, classes with their methods, and methods. Goals at 50,000 nodes and 500,000 "
         f"edges: load < 400 ms, impact with {CAP} listed and the exact total p95 < 1 ms, with all listed p95 < 10 ms, "
-        "memory < 200 MB. After an edit totals are searched for one by one until it pays to count them all.\n\n"
+        "memory < 200 MB. After an edit, totals are computed one by one until counting them all is cheaper.\n\n"
         f"Memory of the layered graph of {NODES:,} nodes: {memory()}."
     )
     headers = ("nodes / edges", "what", "p50, or once", "p95", "of processor time", "p95 of it")

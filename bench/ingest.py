@@ -53,7 +53,7 @@ def load(memory: Memory, first: int, count: int) -> None:
             for id in ids:
                 session = tx.sessions.get(f"s{id}")
                 assert isinstance(session, Session)
-                tx.sessions.learn(session.id, known=session.learned, learned=session.turns)
+                tx.sessions.mark_learned(session.id, known=session.learned, learned=session.turns)
                 tx.sessions.end(session.id)
 
 
@@ -159,9 +159,9 @@ def main() -> None:
     )
     told = (
         "Goal at 1,000,000: p95 < 10 ms durable. Each turn is its own transaction with synchronous = FULL, through "
-        "redaction, the word index and the audit log; the first of a session also ends the one before it and queues "
-        "its reading. Learned: the `consolidate` stage over those turns, each of which says a new fact that is "
-        "held against what is known.\n\n![cost by size](ingest.svg)"
+        "redaction, the word index and the audit log; the first turn of a session also ends the previous session and "
+        "queues its reading. Learned: the `consolidate` stage over those turns, each of which states a new fact that "
+        "is compared with the known ones.\n\n![cost by size](ingest.svg)"
     )
     write_section("ingest", "Ingest", f"{body}\n\n{told}")
 

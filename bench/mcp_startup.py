@@ -103,8 +103,8 @@ def main() -> None:
             figures = (min(processor), percentile(processor, 0.5) / 1_000, percentile(wall, 0.5) / 1_000)
             rows.append((name, step, *(f"{seconds:.2f} s" for seconds in figures), GOALS.get((name, step), "–")))
     body = (
-        f"From the start of the process, {RUNS} runs of each in turn, over stdin and stdout; bytecode cached. The "
-        f"search is in a memory of {RECORDS:,} records, and asked for as soon as the tools are listed.\n\n"
+        f"From the start of the process, {RUNS} alternating runs of each, over stdin and stdout; bytecode cached. The "
+        f"search runs in a memory of {RECORDS:,} records, as soon as the tools are listed.\n\n"
         + table(("server", "step", "processor, best", "processor, p50", "wall, p50", "goal, processor"), rows)
     )
     write_section("mcp", "Start of the MCP server", body)

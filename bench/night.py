@@ -63,7 +63,7 @@ def main() -> None:
     rows.append(("all", f"{sum(first.values()):.1f}", f"{sum(second.values()):.1f}"))
     told = (
         f"{size:,} records, {TURNS:,} turns to be read and {EPISODES:,} episodes, in one SQLite file; at most "
-        f"{peak:,.0f} MB. The first night has everything to do (nothing has a vector), the second nothing. "
+        f"{peak:,.0f} MB. In the first night all work is pending (no record has a vector), in the second none. "
         f"Goal: under {GOAL_MINUTES} minutes."
     )
     write_section("night", "A night", f"{told}\n\n{table(('stage', 'first, s', 'second, s'), rows)}")

@@ -1,8 +1,8 @@
-"""Mining: how long it takes and how much memory as the episodes grow, and what advice costs then.
+"""Time and memory of mining as the number of episodes grows, and the cost of advice.
 
-Episodes are drawn from a world with some routines, each done with slips and detours, and steps that mean nothing
-between them: 50 steps each, in sessions of five, with plans, failures and what got out of them. Agents have some forty
-different steps; with the commands of many projects and tools it may be thousands.
+Episodes are drawn from a simulated world with some routines, each executed with mistakes and detours, and random steps
+between them: 50 steps each, in sessions of five, with plans, failures and recoveries. Agents have some forty different
+steps; with the commands of many projects and tools it may be thousands.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""Recorded sessions of coding agents: is what was mined from the older half what happened in the newer?
+"""Recorded sessions of coding agents: do the patterns mined from the older half predict the newer half?
 
-Each request of a user is an episode; sessions stand in the order of time. What is tuned was tuned on the older half
-(four parts of it, each scored by what lies before it: `--validate`); the newer half gives the figures below. It was
-looked at twice: after the first look, steps that only the run itself did became possible guesses, steps nobody did
-before got their wider names, and two weights were set again, on the older half. At each step but the first, the next
-one is guessed from the steps before it in the same request; results that were not in yet when the next step was taken
-are hidden. After a step that failed, the guess is compared with what happened, and with what worked: a step between
-the failure and the next success of the same step (that step, where none lay between).
+Each request of a user is an episode; sessions are in the order of time. Parameters were tuned on the older half (four
+parts of it, each scored with what precedes it: `--validate`); the newer half gives the figures below. It was measured
+twice: after the first time, steps that occur only in the current run became possible predictions, steps without
+precedent got their wider names, and two weights were set again, on the older half. At each step but the first, the
+next one is predicted from the steps before it in the same request; results that had not arrived when the next step
+was taken are hidden. After a failed step, the prediction is compared with what happened, and with what worked: a step
+between the failure and the next success of the same step (that step, if there is none between).
 """
 
 import argparse
@@ -261,11 +261,9 @@ class Measured:
             "mined patterns": ours["mined patterns"]
         }
         self._score("The next step", usual, [(point, frozenset(point.later[:1])) for point in every])
-        self._score(
-            "What then happened after a failure", failing, [(point, frozenset(point.later[:1])) for point in failed]
-        )
+        self._score("What happened after a failure", failing, [(point, frozenset(point.later[:1])) for point in failed])
         worked = [(point, point.worked) for point in failed if point.worked]
-        self._score("What then worked after a failure", failing, worked)
+        self._score("What worked after a failure", failing, worked)
         kinds = Counter(each.category.value for each in mining.candidates)
         told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
         self.told.append(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treering.core.patterns import PatternStatus
 from treering.core.settings.patterns import PatternSettings
 from treering.patterns.statistics import BaseRates, Tally, binomial_p, confidence
-from treering.patterns.validation import Judged, SessionCount, Trial, judge_all, tried
+from treering.patterns.validation import PatternVerdict, SessionCount, Trial, judge_all, measure_trial
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS, TASK_TYPES = 180, 8
@@ -148,13 +148,13 @@ def judge_night(
     rates: Sequence[BaseRates],
     now: datetime,
     settings: PatternSettings,
-) -> dict[str, Judged]:
+) -> dict[str, PatternVerdict]:
     """As the library does it: of what is under review only what came since counts, and a review is one more test."""
     trials = {
         str(i): Trial(each.status, each.counting(sessions[i]), rates[i], each.since, each.tests if sessions[i] else 0)
         for i, each in enumerate(standing)
     }
-    verdicts = judge_all({key: tried(trial, now, settings) for key, trial in trials.items()}, settings)
+    verdicts = judge_all({key: measure_trial(trial, now, settings) for key, trial in trials.items()}, settings)
     for key, judged in verdicts.items():
         each = standing[int(key)]
         if judged.status is not each.status:

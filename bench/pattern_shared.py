@@ -8,7 +8,7 @@ import numpy as np
 
 from bench.pattern_rules import SETTINGS, START, VALIDATED, WITHIN, Standing, judge_night
 from bench.results import table
-from treering.patterns.base_rates import left_out
+from treering.patterns.base_rates import losses_of
 from treering.patterns.statistics import BaseRates, Tally
 from treering.patterns.validation import SessionCount
 from treering.ports.patterns import UsedEpisode
@@ -79,7 +79,7 @@ def simulated(seed: int, form: Form) -> Outcome:
             _add(everything, {session.task_type: Tally(share, 1)})
             for i, place in enumerate(session.used):
                 if place is not None:
-                    _add(lost[i], left_out([_used(session, place)]))
+                    _add(lost[i], losses_of([_used(session, place)]))
                     won = session.succeeded[place]
                     sessions[i] += (SessionCount(session.at, int(won), 0, 1, ((session.task_type, 1),)),)
         bases = [BaseRates(everything, SETTINGS).without(each) for each in lost]

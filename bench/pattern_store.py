@@ -161,7 +161,7 @@ def main() -> None:
     body = (
         f"{given.patterns:,} patterns, {given.applications:,} applications in sessions of {SESSIONS_OF}, "
         f"each of one of {EPISODES:,} episodes in sessions of {EPISODES_OF}.\n\n{table(said, rows)}\n\n"
-        "The second validation, of the same moment, finds nothing new to write. The first call builds the index; on "
+        "The second validation, at the same time, has nothing new to write. The first call builds the index; on "
         "PostgreSQL the goal is twice that of SQLite."
     )
     if given.dry_run:

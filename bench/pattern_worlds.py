@@ -241,26 +241,27 @@ def main() -> None:
         f"Worlds of {DAYS} days, {TASK_TYPES} task types with base rates of 0.3 to 0.85 and {len(PATTERNS)} patterns: "
         + ", ".join(f"{kind.number} that {kind.name}" for kind in KINDS)
         + f". A pattern is used in 0.3 to 2.5 sessions a day, for one to three task types; half of the sessions apply "
-        f"it once, the others up to 100 times, and what happens in one session hangs together (a fifth of the spread "
-        f"lies between sessions). Base rates are estimated from {CONTROLS_A_DAY} sessions a day and type without the "
-        f"pattern. Every night judges every pattern; what happens does not depend on what is believed, so that every "
-        f"rule sees the same. A pattern that helps counts as attainable where it succeeds in "
-        f"{SETTINGS.success_threshold:.0%} or more; believing one at 50% or less is false whatever its lift. "
+        f"it once, the others up to 100 times, and outcomes within a session are correlated (a fifth of the variance "
+        f"is between sessions). Base rates are estimated from {CONTROLS_A_DAY} sessions per day and type without the "
+        f"pattern. Every pattern is judged every night; outcomes do not depend on the status of a pattern, so every "
+        f"rule sees the same data. A pattern that helps counts as attainable if it succeeds in "
+        f"{SETTINGS.success_threshold:.0%} or more; validating one at 50% or less is false whatever its lift. "
         f"{minutes:.1f} minutes in all."
     )
     promise = (
-        f"Promised: false ones are on average at most {SETTINGS.false_discovery_rate:.0%} of those believed, on any "
-        f"night. Patterns that stopped helping are left out of that share; they have a table of their own."
+        f"Promise: on any night, on average at most {SETTINGS.false_discovery_rate:.0%} of the validated patterns are "
+        f"false. Patterns that stopped helping are excluded from that share; they have a separate table."
     )
     cost = (
-        f"What it costs to estimate the base rates, over {len(bases[0].runs)} of the worlds, each also with a tenth of "
+        f"Cost of estimating the base rates, over {len(bases[0].runs)} of the worlds, each also with a tenth of "
         f"the sessions to estimate from:"
     )
     beside = (
         "Sessions of several episodes, of which one uses a pattern: its base rate is that of the others (`left_out`, "
-        "`BaseRates.without`), not of other sessions. 16 of 20 patterns do nothing. The last column is how far the "
-        "base rate that validation used lies from a plain count over the episodes that did not use the pattern (a type "
-        "with few sessions leans on the overall rate, and one with none on 0.5)."
+        "`BaseRates.without`), not of other sessions. 16 of 20 patterns do nothing. The last column is the "
+        "difference between the base rate that validation used and a plain count over the episodes that did not "
+        "use the pattern (the rate of a type with few sessions is pulled towards the overall rate, that of one "
+        "with none is 0.5)."
     )
     parts = (
         *(told, overview(figures), promise, needed(figures[TREERING]), decayed(figures), cost, base_rates(bases)),
@@ -271,7 +272,7 @@ def main() -> None:
         print(body)
         return
     plot(figures, PAGES / "pattern_worlds.svg")
-    write_section("patterns", "Patterns in worlds of known truth", f"{body}\n\n![worlds](pattern_worlds.svg)")
+    write_section("patterns", "Patterns in simulated worlds", f"{body}\n\n![worlds](pattern_worlds.svg)")
 
 
 if __name__ == "__main__":

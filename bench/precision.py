@@ -37,22 +37,22 @@ PEERS = (
     ("mem0", 0.06, 0.99),
 )
 ABOUT = (
-    "The records that a query retrieves (`relevantBeliefs`) against those that it should (`shouldOnlyInclude`), on "
+    "The records that a query retrieves (`relevantBeliefs`) compared with the expected ones (`shouldOnlyInclude`), on "
     "{cases} cases: {single} single queries and {turns} turns of {sessions} sessions, of which only the user's message "
     "is the query. {empty} of them expect nothing. The filters are those of the case (its scopes as tags); pinned "
-    "records and open questions have sections of their own and are not among the results. Micro: right / retrieved "
-    "and right / expected over all cases. Macro: the mean over cases; where nothing is expected, retrieving nothing "
-    "has a precision of 1 and anything of 0; where something is expected, retrieving nothing has 0; recall is over "
+    "records and open questions have separate sections and are not among the results. Micro: right / retrieved "
+    "and right / expected over all cases. Macro: the mean over cases; if nothing is expected, an empty result has "
+    "a precision of 1 and any other of 0; if something is expected, an empty result has 0; recall is over "
     "cases that expect something. The peers' figures are as published for this benchmark, with an evaluation that we "
-    "did not run: they are printed for orientation. In plain recall an empty query lists the newest.\n\n"
-    "A superseded belief is corrected, a resolved one has an end, canonical name and aliases are those of an entity "
-    "that the record is linked with, a relation ties its participants to each other and to itself. A belief or alias "
-    "that was extracted from a turn is stored after its query. Background work is finished before each query. "
+    "did not run: they are printed for orientation. In a plain search an empty query lists the newest.\n\n"
+    "A superseded belief is corrected, a resolved one has an end, canonical name and aliases are those of an "
+    "entity that the record is linked to, a relation links its participants to each other and to itself. A belief or "
+    "alias that was extracted from a turn is stored after its query. Background work is finished before each query. "
     "`topicRetrieval` is not scored: it asks for turns, not for records.\n\n"
-    "Rules and numbers were chosen before the first run, which had a precision of .86 and a recall of .89. By the "
-    "lengths of the messages it then turned out that names behind the first 60 words or so were not looked up; now "
-    "whole messages are read, and 20 entities followed, not 8. Names joined by slashes or hyphens are since read "
-    "apart, a compound counts as one word, and digits begin a part: these changed no figure."
+    "Rules and numbers were chosen before the first run, which had a precision of .86 and a recall of .89. The "
+    "lengths of the messages then showed that names after the first 60 words or so were not looked up; now "
+    "whole messages are read, and 20 entities are followed instead of 8. Since then, names joined by slashes or "
+    "hyphens are split, a compound counts as one word, and digits begin a part: these changed no figure."
 )
 Belief = Mapping[str, Any]
 Search = Callable[[Memory, str, KnowledgeFilter, int], Iterable[str]]
@@ -355,7 +355,7 @@ def _by_category(outcomes: list[Outcome]) -> str:
         chosen = [each for each in outcomes if each.case.category == category]
         rows.append((category, len(chosen), *_figures(chosen)))
     headers = ("category", "cases", "precision", "recall", "macro precision", "macro recall", "exact cases")
-    return f"Precise recall by category:\n\n{table(headers, rows)}"
+    return f"Precise search by category:\n\n{table(headers, rows)}"
 
 
 def _figures(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
@@ -380,7 +380,7 @@ def _held(checks: Counter[tuple[str, bool]]) -> str:
     rows: list[tuple[object, ...]] = [
         (name, f"{checks[name, True]}/{checks[name, True] + checks[name, False]}") for name in names
     ]
-    return f"Checks of all sections, with precise recall:\n\n{table(('check', 'held'), rows)}"
+    return f"Checks of all sections, with precise search:\n\n{table(('check', 'held'), rows)}"
 
 
 def _show(outcomes: Iterable[Outcome]) -> None:

@@ -66,8 +66,9 @@ def _author() -> str:
     return (
         "Labelled by the author of the rules (`bench/query_kinds/`, `bench/time_words/`), in English, French, Italian, "
         "German, Spanish and, for times, Chinese. The held third was labelled before the rules were written and its "
-        "errors were looked at only after these figures were taken, but the same hand wrote both parts: on queries by "
-        "others the figures will be lower. Read exactly means the same spans, kind, events and order."
+        "errors were read only after these figures were measured, but the same author wrote both parts: on "
+        "queries by others the figures will be lower. *Read exactly* means the same spans, kind, events and "
+        "order."
     )
 
 
@@ -122,7 +123,7 @@ def _speed(first: float) -> str:
         rows.append((name, len(query), *(f"{percentile(seconds, share):.3f} ms" for share in (0.5, 0.95))))
     return (
         f"{table(('time words of', 'characters', 'p50', 'p95'), rows)}\n\n"
-        "Goal: < 0.3 ms without a time word. The first call of a process reads the data files and compiles one "
+        "Goal: < 0.3 ms without a time expression. The first call of a process reads the data files and compiles one "
         f"language: {first * 1000:.0f} ms."
     )
 

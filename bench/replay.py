@@ -1,9 +1,9 @@
-"""Real long sessions through each strategy: does the window stay within its limit, and hold what is needed next?
+"""Long recorded sessions under each strategy: does the window stay within its limit, and contain what is needed next?
 
 A session's events become messages; after every few of them a request is built. At each request, of the files and
-identifiers that the next messages mention and that were mentioned before, how many stand in the window (markers and
-their summaries included)? Sessions of one day in a row make the longer histories: an agent that is never restarted.
-Not a blind test: how fast a unit fades and when a task is over were settled while looking at these same sessions.
+identifiers that the next messages mention and that were mentioned before, how many are in the window (markers and
+their summaries included)? Consecutive sessions of one day form the longer histories: an agent that is never
+restarted. Not a blind test: the fading of a unit and the end of a task were tuned on these same sessions.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from bench.data import DATA
 from bench.results import table, write_section
 from treering.adapters.tokenizers import tokenizer
 from treering.conversation.identifiers import names_in
-from treering.conversation.window_context import Context
+from treering.conversation.window_context import ConversationContext
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
 from treering.render.token_counts import Meter, rules_of
 
@@ -135,7 +135,7 @@ def _alone(messages: list[dict[str, Any]]) -> int:
     return alone + len(waiting)
 
 
-def _held(built: Context) -> frozenset[str]:
+def _held(built: ConversationContext) -> frozenset[str]:
     return frozenset[str]().union(*(names_in(message.text) for message in built.messages))
 
 

@@ -147,7 +147,7 @@ def _exact_recall(memory: Memory) -> float:
     """The share of the ten truly nearest vectors that the index finds."""
     from treering.adapters.models.bundled import BundledEmbedder
     from treering.adapters.vectors.signs import STORED, centred
-    from treering.ports.index import Wanted
+    from treering.ports.index import IndexQuery
 
     embedder = BundledEmbedder()
     with memory.store.reading(memory.scope, START) as tx:
@@ -167,7 +167,7 @@ def _exact_recall(memory: Memory) -> float:
                 ]
             )
             tenth = np.sort(scores)[-10]
-            found = tx.index.candidates(Wanted((), vector, embedder.model), ("knowledge",), most=10)
+            found = tx.index.candidates(IndexQuery((), vector, embedder.model), ("knowledge",), limit=10)
             near = found.number[np.argsort(-np.nan_to_num(found.meaning, nan=-1))[:10]]
             # Texts that repeat have the same vector: any of them is as near as the others.
             shares.append(float((scores[np.searchsorted(numbers, np.sort(near))] >= tenth - 1e-4).mean()))

@@ -170,9 +170,9 @@ def _on_real_code() -> str:
         rows.append((name, f"{lines:,}", *_rate(ours, lines), *theirs))
     headers = ("sources", "lines", "Treering", "per 100,000 lines", "detect-secrets", "per 100,000 lines")
     return (
-        "Python sources as installed. Every finding of Treering was looked at: what is left are literals that stand "
-        "where a credential stands (documented example keys, passwords of tests), and redacting them is meant. "
-        f"detect-secrets is left out above {LINES_FOR_BOTH:,} lines for its running time; it counts a value once a "
+        "Python sources as installed. Every finding of Treering was inspected: the remaining ones are literals in "
+        "the position of a credential (documented example keys, passwords of tests), and redacting them is intended. "
+        f"detect-secrets is left out above {LINES_FOR_BOTH:,} lines for its running time; it counts a value once per "
         f"file.\n\n{table(headers, rows)}"
     )
 

@@ -80,7 +80,7 @@ def main() -> None:
         (row.name, _told(min(taken[row.name])), _told(percentile(taken[row.name], 0.5) / 1_000), _told(row.goal))
         for row in ROWS
     ]
-    body = f"User and system time of the whole process, bytecode cached, {RUNS} runs of each in turn.\n\n" + table(
+    body = f"User and system time of the whole process, bytecode cached, {RUNS} alternating runs of each.\n\n" + table(
         ("process", "best", "p50", "goal"), rows
     )
     write_section("startup", "Start-up", body)

@@ -1,4 +1,4 @@
-"""Learns the weights of `search/statements.py` on the development dialogues and prints them with their accuracy."""
+"""Learns the weights of `search/states.py` on the development dialogues, and prints them with what they are worth."""
 
 import tempfile
 from collections.abc import Iterator, Sequence

@@ -190,7 +190,7 @@ def main() -> None:
     goals = """
 Goals at 1,000,000: get < 1 ms, query < 20 ms, open < 300 ms, bulk load ≥ 15,000/s, write < 10 ms. Every write is its
 own transaction with synchronous = FULL; records go through secret redaction, facets, full-text index and audit log.
-Bulk load stores values that exist already, 100,000 a transaction; open is in a warm process.
+Bulk load stores prepared values, 100,000 per transaction; open is measured in a warm process.
 
 ![cost by size](store.svg)
 """

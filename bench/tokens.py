@@ -186,7 +186,7 @@ def replay() -> str:
     taken, asked = time.perf_counter() - start, meter.hits + meter.misses
     return (
         f"Replay of {min(40, len(sessions))} sessions, the last 200 messages counted at each of {requests:,} requests: "
-        f"{asked:,} texts, {meter.hits / asked:.1%} from the cache, {taken / requests * 1e3:.2f} ms a request."
+        f"{asked:,} texts, {meter.hits / asked:.1%} from the cache, {taken / requests * 1e3:.2f} ms per request."
     )
 
 
@@ -210,8 +210,8 @@ def main() -> None:
     loads = table(("first count of a process", "time", "memory"), [loading(name) for name in names])
     limits = table(("1 MB of", *names), hard())
     note = (
-        "Estimates against real vocabularies, windows of 2,000 tokens; they were fitted to texts of these sources, "
-        "among others. Held out: the same fit on half of its sources, measured on the other half."
+        "Estimates compared with real vocabularies, windows of 2,000 tokens; they were fitted to texts of these "
+        "sources, among others. Held out: the same fit on half of its sources, measured on the other half."
     )
     body = "\n\n".join((speed, loads, limits, replay(), note, accuracy(directory)))
     write_section("tokens", "Token counts", body)

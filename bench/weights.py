@@ -20,7 +20,7 @@ from bench.results import table, write_section
 from bench.retrieval.measures import LIMIT
 from bench.retrieval.sets import Dataset, Group, Question
 from bench.retrieval.ways import WEIGHTS, use_bundled_embedder
-from treering.adapters.models.selection import ChosenModels
+from treering.adapters.models.selection import ConfiguredModels
 from treering.compose import now
 from treering.core.settings import EmbedderSettings, Settings
 from treering.core.turns import Turn
@@ -49,7 +49,7 @@ ABOUT = (
 
 def candidates(dataset: Dataset, folder: Path) -> Iterator[Candidates]:
     """What the fusion sees for every question of a set, indexed for this."""
-    models = ChosenModels(SETTINGS, {})
+    models = ConfiguredModels(SETTINGS, {})
     for group in dataset.groups:
         with treering.open(folder / f"{dataset.name}.db", project=group.name, settings=SETTINGS) as memory:
             _store(memory, group)
@@ -70,7 +70,7 @@ def _store(memory: Memory, group: Group) -> None:
     memory.settle(timeout=600.0)
 
 
-def _seen(memory: Memory, models: ChosenModels, dataset: str, group: str, question: Question) -> Candidates:
+def _seen(memory: Memory, models: ConfiguredModels, dataset: str, group: str, question: Question) -> Candidates:
     """As recall goes about it, up to the point where signs are added up."""
     query, at = question.text, now()
     meaning = embed_query(memory.scope, memory.store, at, QueryPrivacy(query), models=models, settings=SETTINGS)

@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
+from tests.symbol_table import RecordingLookup, SymbolTable
 from treering.adapters.processes import has_ended, this_writer
 from treering.code.api import Code
 from treering.code.chunks.split import chunks_of
@@ -14,12 +15,11 @@ from treering.code.encoding import edges_in, unpack_definitions, unpack_edges, u
 from treering.code.facts import Facts
 from treering.code.files.source_file import text_of
 from treering.code.graph import CodeGraph
-from treering.code.history.stored_history import Repository
+from treering.code.history.stored_history import ProjectRepository
 from treering.code.language_choice import language_named, load_language
 from treering.code.locations.embedding import ChunkEmbedding
-from treering.code.locations.search import Places
-from treering.code.sources import Surroundings
-from treering.code.symbols import Asking, World
+from treering.code.locations.search import LocationSearch
+from treering.code.sources import CodeSources
 from treering.core.scope import Scope
 from treering.core.settings import IndexSettings
 from treering.memory import Memory
@@ -48,13 +48,13 @@ def written(root: Path, files: Mapping[str, str | bytes]) -> Path:
 def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None = None, **settings: object) -> Code:
     """A door of its own, as another process would have it; every question looks at the files."""
 
-    def without_history(root: Path) -> Repository:
+    def without_history(root: Path) -> ProjectRepository:
         from treering.core.errors import RepositoryUnavailable
 
         raise RepositoryUnavailable(f"{root} has no history")
 
     ports = memory._parts
-    around = Surroundings(
+    around = CodeSources(
         root=None,
         around=None,
         repository=without_history,
@@ -66,8 +66,8 @@ def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None 
     work = ChunkEmbedding(
         scope or memory.scope, memory.store, ports.clock, memory.settings.model_copy(update={"index": chosen})
     )
-    places = Places(work, memory.models, ports.new_id, query_may_leave)
-    return Code(scope or memory.scope, memory.store, ports.clock, chosen, around, places=places)
+    search = LocationSearch(work, memory.models, ports.new_id, query_may_leave)
+    return Code(scope or memory.scope, memory.store, ports.clock, chosen, around, location_search=search)
 
 
 def no_watcher(_root: Path, _quiet_ms: int, _stop: Event) -> Iterator[frozenset[str]]:
@@ -98,12 +98,12 @@ def stored(memory: Memory, scope: Scope | None = None, *, unresolved: bool = Fal
 def fresh(files: Mapping[str, str | bytes]) -> dict[str, Kept]:
     """What comes of the same files when all of them are read and resolved at once, without any store."""
     facts = _facts(files)
-    world = World()
+    table = SymbolTable()
     for path, (language, read) in facts.items():
-        world.put(path, load_language(language).surface(read))
+        table.put(path, load_language(language).surface(read))
     built = {}
     for path, (language, read) in facts.items():
-        resolved = load_language(language).resolve(read, Asking(world))
+        resolved = load_language(language).resolve(read, RecordingLookup(table))
         cut = stored_chunks(chunks_of(path, text_of(_bytes(files[path])), read.definitions))
         built[path] = _kept(read.definitions, resolved.edges, resolved.unresolved, cut)
     return built
@@ -111,11 +111,11 @@ def fresh(files: Mapping[str, str | bytes]) -> dict[str, Kept]:
 
 def fresh_graph(files: Mapping[str, str | bytes]) -> CodeGraph:
     facts = _facts(files)
-    world, graph = World(), CodeGraph()
+    table, graph = SymbolTable(), CodeGraph()
     for path, (language, read) in facts.items():
-        world.put(path, load_language(language).surface(read))
+        table.put(path, load_language(language).surface(read))
     for path, (language, read) in facts.items():
-        graph.replace_file(path, read.definitions, load_language(language).resolve(read, Asking(world)).edges)
+        graph.replace_file(path, read.definitions, load_language(language).resolve(read, RecordingLookup(table)).edges)
     return graph
 
 

@@ -40,7 +40,7 @@ class Compass:
     def query(self, text: str) -> NDArray[np.float32]:
         return self.documents([text])
 
-    def reliance(self, text: str) -> float:
+    def reliability(self, text: str) -> float:
         return 1.0
 
     def close(self) -> None: ...

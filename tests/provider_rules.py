@@ -16,7 +16,7 @@ from openai.types.chat import ChatCompletionMessageParam
 from openai.types.responses import ResponseInputItemParam
 from pydantic import TypeAdapter
 
-from treering.conversation.formats import Written
+from treering.conversation.formats import ProviderMessages
 from treering.core.messages import MessageFormat
 
 _ITEMS = {
@@ -26,7 +26,7 @@ _ITEMS = {
 }
 
 
-def check(written: Written, format: MessageFormat) -> None:
+def check(written: ProviderMessages, format: MessageFormat) -> None:
     """Raise where the provider would refuse the request."""
     json.dumps(written.messages, allow_nan=False).encode()
     for item in written.messages:
@@ -47,7 +47,7 @@ def _read(value: Any) -> Any:
     return value
 
 
-def _chat(written: Written) -> None:
+def _chat(written: ProviderMessages) -> None:
     assert written.system is None
     open_ids: set[str] = set()
     for item in written.messages:
@@ -62,7 +62,7 @@ def _chat(written: Written) -> None:
         assert all(isinstance(json.loads(call["function"]["arguments"]), dict) for call in calls if "function" in call)
 
 
-def _responses(written: Written) -> None:
+def _responses(written: ProviderMessages) -> None:
     assert written.system is None
     calls: dict[str, str] = {}
     for item in written.messages:
@@ -77,7 +77,7 @@ def _responses(written: Written) -> None:
             assert all(kind in ("answered",) for kind in calls.values()), "something stands before an output"
 
 
-def _anthropic(written: Written) -> None:
+def _anthropic(written: ProviderMessages) -> None:
     if isinstance(written.system, list):
         for block in written.system:
             assert _read(_sdk(TextBlockParam).validate_python(block)) == block

@@ -1,8 +1,8 @@
-"""A small Python library, and what code that uses it calls: for the tests of the Python index."""
+"""A small Python library, and helpers for tests of code that uses it."""
 
 import textwrap
 
-from tests.index_projects import edges_of
+from tests.resolver_projects import edges_of
 from treering.code.languages.python import LANGUAGE
 
 LIBRARY = """
@@ -76,6 +76,6 @@ def calls(files: dict[str, str]) -> set[tuple[str, str]]:
 
 
 def targets(code: str, origin: str = "main.py::f") -> set[str]:
-    """What `origin` calls in a file with this code, next to the library."""
+    """Return what `origin` calls in a file with this code, next to the library."""
     files = {"lib.py": LIBRARY, "main.py": "from lib import *\nimport lib\n" + textwrap.dedent(code)}
     return {target for caller, target in calls(files) if caller == origin}

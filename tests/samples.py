@@ -21,7 +21,7 @@ from treering.core.runs import Run
 from treering.core.settings import Settings, StoreSettings
 from treering.core.turns import Session, Turn
 from treering.core.values import Record
-from treering.ports.index import Wanted
+from treering.ports.index import IndexQuery
 
 NOW = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 
@@ -127,9 +127,9 @@ def put(tx: Any, values: Iterable[Record]) -> None:
 def by_words(tx: Any, query: str, **filters: queries.Filter) -> set[str]:
     """The ids of what holds any word of the query, of the kinds that a filter is given for."""
     words = [codes_of(term.forms) for term in query_terms(query, tx.index.languages())]
-    found = tx.index.candidates(Wanted(words), tuple(filters), most=10_000)
+    found = tx.index.candidates(IndexQuery(words), tuple(filters), limit=10_000)
     # What stands beside them in a conversation comes along, whatever its words.
-    return {id for _, id in tx.index.confirmed(filters, found.number[found.words > 0]).values()}
+    return {id for _, id in tx.index.matching_ids(filters, found.number[found.words > 0]).values()}
 
 
 def free_of_secrets(value: Record) -> bool:

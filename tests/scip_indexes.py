@@ -1,4 +1,4 @@
-"""Small SCIP indexes, made by hand from sources in which the tests say what stands where."""
+"""Handmade SCIP indexes of small sources."""
 
 from collections.abc import Iterable, Mapping
 
@@ -22,7 +22,7 @@ class Project:
         self.definitions[path].append(Definition(qualname, kind, line, end_line or line))
 
     def mention(self, path: str, word: str, symbol: str, *, nth: int = 0, defines: bool = False) -> Occurrence:
-        """The index says that the nth `word` of the file is this symbol."""
+        """Add an occurrence of this symbol at the nth `word` of the file."""
         lines = self.files[path].decode().split("\n")
         places = [
             (line, place)

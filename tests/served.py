@@ -11,7 +11,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
 from mcp_types import CallToolResult, TextContent, TextResourceContents
 
-from treering.interfaces.mcp.host import Desk
+from treering.interfaces.mcp.host import MemoryHost
 from treering.interfaces.mcp.server import build_server
 from treering.memory import Memory
 
@@ -20,8 +20,8 @@ ERAS = ("legacy", "auto")
 SESSION = "mcp-test"
 
 
-def desk_of(memory: Memory, *, repository: Path | None = None, session: str = SESSION) -> Desk:
-    return Desk(lambda: memory, session=session, clock=memory._parts.clock, repository=repository)
+def desk_of(memory: Memory, *, repository: Path | None = None, session: str = SESSION) -> MemoryHost:
+    return MemoryHost(lambda: memory, session=session, clock=memory._parts.clock, repository=repository)
 
 
 class Agent:

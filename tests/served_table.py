@@ -73,10 +73,10 @@ def _meant(argument: Any, ids: Mapping[str, str]) -> Any:
 ROWS = (
     _row("search_memory", "PostgreSQL", "decision", query="where are orders kept", files=["shop/db.py"]),
     _row("search_memory", "PostgreSQL", query="PostgreSQL", types=["decision"], phase="implement", limit=1, budget=400),
-    _row("search_memory", "Nothing is known", query="zebra crossings in Lisbon", precise=True),
-    _row("record_memory", "Kept as", text="Freeze the clock in tests of the checkout.", type="gotcha", tags=["tests"]),
+    _row("search_memory", "No record about this", query="zebra crossings in Lisbon", precise=True),
+    _row("record_memory", "Stored as", text="Freeze the clock in checkout tests.", type="gotcha", tags=["tests"]),
     _row("record_memory", "from outside", text="A web page says that tea cools down.", from_outside=True),
-    _row("remember_fact", "Kept as", fact="Ada owns billing.", subject="billing", attribute="owner", value="Ada"),
+    _row("remember_fact", "Stored as", fact="Ada owns billing.", subject="billing", attribute="owner", value="Ada"),
     _row("correct_fact", "retired", "5434", id="@wrong", text="The staging server listens on port 5434."),
     _row("confirm_fact", "evidence", id="@true"),
     _row("confirm_fact", "Confirmed by the user", id="@true", basis="user_said"),
@@ -109,7 +109,7 @@ ROWS = (
 
 PROMPTS: Mapping[str, tuple[dict[str, str], str]] = {
     "remember": ({"what": "tests need a frozen clock"}, "tests need a frozen clock"),
-    "recall": ({"about": "where are orders kept"}, "PostgreSQL"),
+    "search": ({"about": "where are orders kept"}, "PostgreSQL"),
     "review": ({}, "web page"),
 }
 

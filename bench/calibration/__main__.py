@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.calibration import files, texts
-from bench.calibration.counting import Cuts, base_tokens, count, largest
+from bench.calibration import comparison, files, texts
+from bench.calibration.counting import Cuts, Found, base_tokens, count, largest
 from bench.calibration.families import FAMILIES
 from bench.calibration.fit import Kinds, half_of
 from bench.calibration.measuring import Calibration, calibrate
@@ -38,6 +38,9 @@ def main() -> None:
     described = texts.described(found)
     print(f"{described}\n")
     families = options.family or list(FAMILIES)
+    if options.compare:
+        print(table(comparison.HEADS, _compared(families, found, options.vocabularies)))
+        return
     results, cuts = _calibrations(families, found, options.vocabularies)
     today = datetime.now(UTC).date()
     entries = {
@@ -52,16 +55,32 @@ def main() -> None:
 def _calibrations(
     families: Sequence[str], found: list[texts.Text], directory: Path
 ) -> tuple[dict[str, Calibration], dict[str, Cuts]]:
-    names = {name for family in families for name in FAMILIES[family].vocabularies}
-    if lacking := missing(names, directory):
-        raise SystemExit(f"not below {directory}: {', '.join(lacking)}; vocabularies.py says how to get them")
-    counted, tokens, kinds = count(found, names, directory), base_tokens(found), Kinds()
+    counted, tokens, kinds = _counted(families, found, directory), base_tokens(found), Kinds()
     first, second = (half_of(found, tokens, half) for half in texts.HALVES)
     results, cuts = {}, {}
     for family in families:
         most = largest([counted[name] for name in FAMILIES[family].vocabularies])
         results[family], cuts[family] = calibrate(kinds, tokens, most, first, second), most.cuts
     return results, cuts
+
+
+def _compared(families: Sequence[str], found: list[texts.Text], directory: Path) -> list[tuple[object, ...]]:
+    counted, tokens, kinds = _counted(families, found, directory), base_tokens(found), Kinds()
+    first, second = (half_of(found, tokens, half) for half in texts.HALVES)
+    lines: list[tuple[object, ...]] = []
+    for family in families:
+        most = largest([counted[name] for name in FAMILIES[family].vocabularies])
+        for name, error in comparison.compare(kinds, tokens, most, first, second):
+            shown = (f"{error.over:+.1%}", f"{error.under:.1%}", f"{error.worst:+.1%}", f"{error.over_95:+.1%}")
+            lines.append((family, name, *shown))
+    return lines
+
+
+def _counted(families: Sequence[str], found: list[texts.Text], directory: Path) -> Mapping[str, Found]:
+    names = {name for family in families for name in FAMILIES[family].vocabularies}
+    if lacking := missing(names, directory):
+        raise SystemExit(f"not below {directory}: {', '.join(lacking)}; vocabularies.py says how to get them")
+    return count(found, names, directory)
 
 
 def _texts(places: Sequence[Path]) -> list[texts.Text]:
@@ -98,6 +117,9 @@ def _options() -> argparse.Namespace:
         "--texts", type=Path, action="append", default=[], help="a folder of texts to add, or kept texts to use alone"
     )
     parser.add_argument("--keep", type=Path, help="write the texts to this file (.jsonl.gz)")
+    parser.add_argument(
+        "--compare", action="store_true", help="compare the forms of the estimate on sources left out of the fit"
+    )
     parser.add_argument("--write", action="store_true", help="rewrite calibration.toml and cuts/")
     return parser.parse_args()
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bench.calibration.counting import Cuts, Tokens
 from bench.calibration.texts import Text
-from treering.adapters.tokenizers.estimates import _LEAST, BASE
+from treering.adapters.tokenizers.estimates import _MIN_COST, BASE
 from treering.adapters.tokenizers.exact import ExactTokenizer
 from treering.adapters.tokenizers.kinds import Kind, kind_of
 
@@ -49,7 +49,7 @@ class Kinds:
     def prices(self, weights: Numbers, cuts: Cuts) -> Numbers:
         """What each token costs, as the estimate computes it."""
         factors, added = weights[: len(self.groups)], weights[len(self.groups) :]
-        return np.asarray(np.maximum(factors[self._group] * cuts + added[self._kind], _LEAST))
+        return np.asarray(np.maximum(factors[self._group] * cuts + added[self._kind], _MIN_COST))
 
     def costs(self, weights: Numbers) -> Mapping[str, list[float]]:
         """By group: the factor, and what is added by class of length."""

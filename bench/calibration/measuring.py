@@ -58,11 +58,11 @@ def calibrate(kinds: Kinds, tokens: Sequence[Tokens], found: Found, first: Half,
     both = first + second
     # Rounded up: the margin of no window is lost
     weights = np.round(solve(rows, true, both, len(kinds.groups)) + 0.0005, 3)
-    sample = _of_windows(estimates(weights), true, both)
-    return Calibration(sample, _of_windows(unseen, true, second), _of_texts(unseen, true, second), kinds.costs(weights))
+    sample = of_windows(estimates(weights), true, both)
+    return Calibration(sample, of_windows(unseen, true, second), _of_texts(unseen, true, second), kinds.costs(weights))
 
 
-def _of_windows(guessed: Numbers, true: Numbers, half: Half) -> Windows:
+def of_windows(guessed: Numbers, true: Numbers, half: Half) -> Windows:
     sums, trues = (np.array([numbers[window].sum() for window in half.windows]) for numbers in (guessed, true))
     errors = sums / trues - 1
     below, high = float(np.mean(errors < 0)), float(np.quantile(errors, 0.95))

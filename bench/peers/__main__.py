@@ -60,7 +60,7 @@ CANDIDATES = (
     Candidate(
         "exact cosine",
         "run_exact",
-        "no library: the same vectors in memory, exact order. What any peer adds or loses shows against it.",
+        "no library, the same vectors in memory, exact order: the baseline for every peer.",
     ),
     Candidate(
         "mem0ai",
@@ -220,10 +220,10 @@ def report(measured: list[Row]) -> str:
     notes = [f"- {candidate.name}: {candidate.note}" for candidate in CANDIDATES]
     return "\n\n".join(
         (
-            "One memory a document, stored whole; ten results a question, asked in its own group only. Every peer uses "
-            "the embedder bundled with Treering: 256 dimensions, mean of the first 2,048 token vectors.",
+            "One memory per document, stored whole; ten results per question, asked in its own group only. Every peer "
+            "uses the embedder bundled with Treering: 256 dimensions, mean of the first 2,048 token vectors.",
             table(("peer", *heads), found),
-            "Records stored a second · search p50 / p95, and the query's embedding within it, p50, in ms:",
+            "Records stored per second · search p50 / p95, and the query's embedding within it, p50, in ms:",
             table(("peer", *SETS), cost),
             "\n".join([*notes, *refused, *sampled, *failures]),
         )

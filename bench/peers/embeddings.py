@@ -14,8 +14,8 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 DIMENSIONS = 256
-MOST_TOKENS = 2_048  # as in treering.adapters.models.bundled, which the peers' environments do not have
-MOST_BYTES = 8 * MOST_TOKENS
+MAX_TOKENS = 2_048  # as in treering.adapters.models.bundled, which the peers' environments do not have
+MOST_BYTES = 8 * MAX_TOKENS
 
 
 def model_folder() -> Path:
@@ -39,7 +39,7 @@ class Embedder:
 
     def embed(self, text: str) -> NDArray[np.float32]:
         beginning = text.encode("utf-8", "replace")[:MOST_BYTES].decode("utf-8", "ignore")
-        tokens = self.tokenizer.encode(beginning, add_special_tokens=False).ids[:MOST_TOKENS]
+        tokens = self.tokenizer.encode(beginning, add_special_tokens=False).ids[:MAX_TOKENS]
         if not tokens:
             return np.zeros(DIMENSIONS, dtype=np.float32)
         mean = self.vectors[tokens].mean(axis=0)

@@ -35,10 +35,10 @@ TARGETS = {
     "xquad_zh_zh": Target(0.95, 0.98),
 }
 ABOUT = (
-    "Every document is stored with `turn`, one session a group, and every question asked with `recall(question, "
-    "limit=10)` in its own group, with default settings and the bundled embedder. Whatever stands behind the tenth "
-    "result counts as not found. R@k is the share of a question's documents among the first k, all@10 whether all are "
-    "there. ± is the 95 % interval of a mean over so many questions."
+    "Every document is stored with `turn`, one session per group, and every question is asked with "
+    "`search(question, limit=10)` in its own group, with default settings and the bundled embedder. A document "
+    "after the tenth result counts as not found. R@k is the share of a question's documents among the first k, "
+    "all@10 whether all of them are. ± is the 95 % interval of the mean."
 )
 WAYS = (
     "`words only`: no embedder, and the words' BM25 alone. `meaning only`: the cosine alone. `no …`: default settings "
@@ -46,8 +46,8 @@ WAYS = (
     "`plain RRF`: the ranks that the index gives by words and by vector, each as 1 / (60 + rank). `BM25`: k1 = 1.2, "
     "b = 0.75, without and with our analysis of words. `a session for each document`: default settings, but documents "
     "that are whole texts have no neighbours. The file of longmemeval lists the sessions of a question one after the "
-    "other, which no memory would see: stored as one session, they are found by their neighbours. Its figure without "
-    "that help is the one to go by."
+    "other, which no memory would see: stored as one session, they are found through their neighbours. Use its "
+    "figure without that help."
 )
 
 

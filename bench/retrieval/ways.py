@@ -14,7 +14,7 @@ from treering.adapters.models.bundled import BundledEmbedder
 from treering.compose import now
 from treering.core.settings import EmbedderSettings, FusionSettings, RecallSettings, Settings
 from treering.memory import Memory
-from treering.ports.index import Wanted
+from treering.ports.index import IndexQuery
 from treering.search.fusion import ranks
 from treering.search.query import interpret
 from treering.search.request import ALL_TURNS
@@ -85,13 +85,13 @@ def _fused_ranks(memory: Memory, embedder: BundledEmbedder, query: str) -> Seque
     recall, vector = memory.settings.recall, embedder.query(query)
     with memory.store.reading(memory.scope, now()) as tx:
         asked = interpret(query, now(), languages=tx.index.languages(), speakers=tx.index.speakers(), settings=recall)
-        wanted = Wanted(asked.codes, vector, embedder.model, asked.shares)
-        found = tx.index.candidates(wanted, ("turn",), most=recall.candidates)
+        wanted = IndexQuery(asked.codes, vector, embedder.model, asked.shares)
+        found = tx.index.candidates(wanted, ("turn",), limit=recall.candidates)
         places = (ranks(found.words, 0.0), ranks(found.meaning, -1.0))
         fused = {row: sum(1 / (RRF_AT + of[row]) for of in places if row in of) for of in places for row in of}
         best = sorted(fused, key=lambda row: (-fused[row], row))[:LIMIT]
         numbers = found.number[best]
-        ids = tx.index.confirmed({"turn": ALL_TURNS}, numbers)
+        ids = tx.index.matching_ids({"turn": ALL_TURNS}, numbers)
     return [ids[number][1] for number in numbers.tolist()]
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from treering.memory import Memory as Memory
     from treering.render.budget import RenderedContext as RenderedContext
     from treering.search.answer import Answer as Answer
+    from treering.search.answer import Confidence as Confidence
     from treering.search.answer import Hit as Hit
     from treering.task.api import Task as Task
 
@@ -43,6 +44,7 @@ _PUBLIC = {
     "Answer": "treering.search.answer",
     "Author": "treering.knowledge.authors",
     "Briefing": "treering.context.briefing",
+    "Confidence": "treering.search.answer",
     "Conversation": "treering.conversation.api",
     "Entity": "treering.core.entities",
     "Episode": "treering.core.episodes",
@@ -76,6 +78,7 @@ __all__ = [
     "Answer",
     "Author",
     "Briefing",
+    "Confidence",
     "Conversation",
     "Entity",
     "Episode",

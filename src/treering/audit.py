@@ -1,4 +1,4 @@
-"""What happened to a record, newest first."""
+"""The audit log, and the history of a record."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 _MOST = 1_000
 _NAMED = 50
-"""Records that an entry names; more are counted."""
+"""Records that an entry lists; further ones are only counted."""
 
 
 def project_entry(scope: Scope, now: datetime, id: str, action: Action, **detail: object) -> AuditEntry:
-    """An entry of the audit log about the project as a whole."""
+    """An audit entry about the whole project."""
     return AuditEntry.make(
         id=id,
         at=now,
@@ -41,7 +41,7 @@ def project_entry(scope: Scope, now: datetime, id: str, action: Action, **detail
 
 
 def note(scope: Scope, store: Store, now: datetime, id: str, action: Action, **detail: object) -> None:
-    """Write into the audit log what was done with the project as a whole."""
+    """Write an audit entry about the whole project."""
     entry = project_entry(scope, now, id, action, **detail)
     store.write(scope, now, lambda tx: tx.audit.create(entry))
 
@@ -57,7 +57,7 @@ def audit(
 
 
 class Injections:
-    """Entries of the audit log for what was handed to a model. Handing it over never waits for a writer."""
+    """Audit entries for records given to a model. Adding one never waits for a writer."""
 
     def __init__(self, scope: Scope, store: Store, new_id: NewId) -> None:
         self._scope = scope
@@ -67,15 +67,15 @@ class Injections:
         self._lock = threading.Lock()
 
     def add(self, now: datetime, ids: Sequence[str], *, via: str, tokens: int) -> None:
-        """Note it, at once if no other writer is in the way, else with the next one or when the memory is closed."""
+        """Write the entry at once if no other writer is active, else with the next one or when the memory is closed."""
         if not ids or self._store.read_only:
             return
         detail = {"via": via, "records": tuple(ids[:_NAMED]), "count": len(ids), "tokens": tokens}
         with self._lock:
             entry = project_entry(self._scope, now, self._new_id(), Action.INJECT, **detail)
-            # It names records that only this principal may see.
+            # It lists records that only this principal may see.
             self._unwritten.append(entry.replace(visibility=Visibility.PERSONAL))
-        with suppress(StoreError):  # It never fails the reading.
+        with suppress(StoreError):  # A failed entry must not fail the search.
             self.write(now)
 
     def write(self, now: datetime, seconds: float = 0.0) -> None:
@@ -93,14 +93,14 @@ class Injections:
 
 
 def _create_once(tx: Transaction, entries: Sequence[AuditEntry]) -> None:
-    """A commit whose acknowledgement was lost has stored some of them already."""
+    """Skip entries that are stored already, by a commit whose acknowledgement was lost."""
     for entry in entries:
         with suppress(Conflict):
             tx.audit.create(entry)
 
 
 def history(scope: Scope, store: Store, now: datetime, id: str) -> tuple[HistoryEntry, ...]:
-    """Each action on the record, with the text before it where the text was kept. Also answers for purged records."""
+    """Actions on the record, newest first, with the previous text if it was kept. Includes purged records."""
     with store.reading(scope, now) as tx:
         log = tx.audit.find(AuditFilter.make(subjects=(id,)), order=Order(by="at"), limit=_MOST).items
         revisions = tx.revisions.find(RevisionFilter.make(subjects=(id,)), order=Order(by="at"), limit=_MOST).items

@@ -13,11 +13,11 @@ from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS
 # Verbs import what they need themselves: a process that uses one verb does not load the parts of all others.
 if TYPE_CHECKING:
     from treering.archive.api import Archive
-    from treering.archive.restore import Imported
+    from treering.archive.restore import ImportReport
     from treering.code.api import Code
     from treering.context.api import ContextBuilder
     from treering.conversation.api import Conversation
-    from treering.conversation.views import Happened
+    from treering.conversation.views import ConversationEvent
     from treering.core.episodes import Episode
     from treering.core.fields import EpisodeFields, KnowledgeFields, TaskFields, TurnFields
     from treering.core.history import Action, AuditEntry, HistoryEntry
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from treering.entities.api import Entities
     from treering.episodes.api import Episodes
     from treering.episodes.storage import Content
-    from treering.jobs.worker import Settled
+    from treering.jobs.worker import SettleReport
     from treering.knowledge.api import KnowledgeBase
     from treering.knowledge.authors import Author, Reason
     from treering.knowledge.removal.proof import PurgeReceipt
-    from treering.maintenance.api import Upkeep
-    from treering.maintenance.doctor import Report
-    from treering.maintenance.health_report import HealthReport
+    from treering.maintenance.api import Maintenance
+    from treering.maintenance.doctor import DoctorReport
     from treering.maintenance.inline_jobs import JobsLeft
     from treering.maintenance.stats import Stats
+    from treering.maintenance.vectors import Vectors
     from treering.patterns.api import Patterns
     from treering.ports.clock import Clock, NewId
     from treering.ports.models import Models
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from treering.search.api import Search
     from treering.task.api import Task
     from treering.task.factory import TaskServices
-    from treering.task.pruning import Step
+    from treering.task.pruning import PruneStep
 
 
 class Parts(Protocol):
@@ -90,10 +90,12 @@ class Parts(Protocol):
     @property
     def archive(self) -> Archive: ...
     @property
-    def maintenance(self) -> Upkeep[HealthReport]: ...
+    def maintenance(self) -> Maintenance: ...
+    @property
+    def vectors(self) -> Vectors: ...
     def stats(self) -> Stats: ...
-    def doctor(self, *, repair: bool) -> Report: ...
-    def settle(self, timeout: float) -> Settled: ...
+    def doctor(self, *, repair: bool) -> DoctorReport: ...
+    def settle(self, timeout: float) -> SettleReport: ...
     def run_small_jobs(self, seconds: float | None) -> JobsLeft: ...
     def note_injection(self, ids: Iterable[str], *, via: str, tokens: int = 0) -> None: ...
     def close(self) -> None: ...
@@ -177,7 +179,7 @@ class Memory:
         id: str | None = None,
         model: str | None = None,
         count: CountTokens | None = None,
-        on_event: Callable[[Step], None] | None = None,
+        on_event: Callable[[PruneStep], None] | None = None,
         **context: Unpack[TaskFields],
     ) -> Task:
         """Working memory of a task: a new one with a description, else the latest save of the task `id`.
@@ -204,11 +206,13 @@ class Memory:
         oversize: str | None = None,
         at_task_boundary: bool | None = None,
         tokenizer: Tokenizer | str | None = None,
-        on_event: Callable[[Happened], None] = lambda _event: None,
+        on_event: Callable[[ConversationEvent], None] = lambda _event: None,
+        create: bool = True,
     ) -> Conversation:
         """A conversation with a model: everything is stored, what fits is sent. Its turns belong to session `id`.
 
-        Without a model, an existing conversation continues with its stored rules.
+        Without a model, an existing conversation continues with its stored rules. With `create=False`, one that is not
+        stored is `NotFound`.
         """
         from treering.conversation.factory import open_conversation
         from treering.conversation.removed_search import RemovedSearch
@@ -233,6 +237,7 @@ class Memory:
             find=RemovedSearch(self.settings, self.search),
             on_event=on_event,
             injected=self.injected,
+            create=create,
         )
 
     def search(
@@ -319,9 +324,14 @@ class Memory:
         return self._parts.entities
 
     @property
-    def maintenance(self) -> Upkeep[HealthReport]:
+    def maintenance(self) -> Maintenance:
         """Scheduled work on the store: `run` stages, list what is `due` and past `runs`, make a health `report`."""
         return self._parts.maintenance
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors that search by meaning compares: `update` computes missing ones, `coverage` counts them."""
+        return self._parts.vectors
 
     def get(self, id: str) -> Knowledge | Turn | Episode | Pattern:
         """The record with this id, of any kind; `NotFound` for a forgotten one.
@@ -400,11 +410,11 @@ class Memory:
         """Counts of what this project holds."""
         return self._parts.stats()
 
-    def doctor(self, *, repair: bool = False) -> Report:
+    def doctor(self, *, repair: bool = False) -> DoctorReport:
         """Check this memory; with `repair`, rebuild what is derived first."""
         return self._parts.doctor(repair=repair)
 
-    def settle(self, timeout: float = 60.0) -> Settled:
+    def settle(self, timeout: float = 60.0) -> SettleReport:
         """Run the background work, or wait until it is done: sessions are learned from, documents get vectors."""
         return self._parts.settle(timeout)
 
@@ -426,7 +436,7 @@ class Memory:
         """The lines of an export, one by one. The audit log gets its entry when the first of them is read."""
         return self._parts.archive.lines(history=history)
 
-    def import_(self, path: str | Path) -> Imported:
+    def import_(self, path: str | Path) -> ImportReport:
         """Read an export into this project: all of it or nothing. Existing records stay as they are."""
         return self._parts.archive.import_(path)
 

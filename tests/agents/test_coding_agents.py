@@ -16,7 +16,7 @@ from tests.agents.script import Calls, Says
 from tests.agents.scripted_model import ScriptedModel, scripted_model
 from tests.e2e.terminal import COMMAND
 from tests.leftovers import files_left, processes_left
-from treering.interfaces.mcp.texts import written
+from treering.interfaces.mcp.texts import prompt_text
 from treering.interfaces.mcp.tools import TOOLS
 
 pytestmark = pytest.mark.agents
@@ -88,5 +88,5 @@ def test_what_one_session_records_the_next_one_finds(workplace: Workplace) -> No
 
 def test_the_model_is_told_of_the_memory_before_it_does_anything(workplace: Workplace) -> None:
     first = json.dumps(workplace.session("memory_stats").asked[0])
-    assert json.dumps(written("instructions").strip())[1:-1] in first
+    assert json.dumps(prompt_text("instructions").strip())[1:-1] in first
     assert [tool.name for tool in TOOLS if tool.name not in first or json.dumps(tool.about) not in first] == []

@@ -31,7 +31,7 @@ def test_work_runs_again_until_it_is_stored_once(open_engine: OpenMemory, state:
 
     def work(tx: Transaction) -> str:
         runs.append(len(runs))
-        stored = tx.sessions.learn("s", known=0, learned=len(runs))
+        stored = tx.sessions.mark_learned("s", known=0, learned=len(runs))
         if len(runs) < attempts:
             _abort(tx, state)
         return f"run {len(runs)}, {stored}"

@@ -325,7 +325,9 @@ def test_a_relative_directory_stays_where_it_was_opened(tmp_path: Path, monkeypa
 
 
 def test_an_unknown_scheme_is_refused_with_those_there_are() -> None:
-    with pytest.raises(InvalidInput, match="gs: URLs; use a directory or one of file:, s3:") as raised:
+    with pytest.raises(
+        InvalidInput, match="gs: URLs are not supported for blobs; use a directory or one of file:, s3:"
+    ) as raised:
         open_blobs("gs://user:password@bucket", {})
     assert "password" not in str(raised.value)
 

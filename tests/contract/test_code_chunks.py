@@ -79,7 +79,7 @@ def test_a_vector_stays_where_another_chunk_has_its_text(memory: Memory) -> None
         assert kept.vectors("m") == {chunk.digest: b"12"}
 
 
-def test_what_has_no_vector_of_the_model_waits_for_one(memory: Memory) -> None:
+def test_chunks_without_a_vector_of_the_model_are_listed(memory: Memory) -> None:
     first, second = cut("a.py")
     with writing(memory) as kept:
         kept.put({"a.py": (first, second)})
@@ -106,7 +106,7 @@ def test_another_project_sees_nothing_of_them(open_memory: OpenMemory) -> None:
         assert len(kept.vectors("m")) == 1
 
 
-def test_clearing_keeps_vectors_for_what_comes_again(memory: Memory) -> None:
+def test_clearing_keeps_vectors_for_chunks_added_again(memory: Memory) -> None:
     first, second = cut("a.py")
     with writing(memory) as kept:
         kept.put({"a.py": (first, second)})
@@ -118,7 +118,7 @@ def test_clearing_keeps_vectors_for_what_comes_again(memory: Memory) -> None:
         assert kept.vectors("m") == {first.digest: b"12"}
 
 
-def test_who_goes_on_behind_a_chunk_sees_each_of_the_others_once(memory: Memory) -> None:
+def test_paging_after_a_chunk_lists_every_other_chunk_once(memory: Memory) -> None:
     with writing(memory) as kept:
         kept.put({path: cut(path) for path in ("a.py", "b/c.py", "b.py")})
         seen, after = [], None

@@ -8,8 +8,8 @@ import pytest
 
 from tests.code_projects import code_of, fresh, fresh_graph, stored, written
 from treering.code.api import Code
-from treering.code.build import update as updating
 from treering.code.files import discovery as discovering
+from treering.code.index import update as updating
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.core.graph import GraphNode, NodeKind
 from treering.memory import Memory
@@ -45,7 +45,7 @@ def test_nothing_can_be_asked_before_it_is_indexed(code: Code) -> None:
         code.status()
 
 
-def test_what_is_indexed_is_what_the_files_say(memory: Memory, code: Code, root: Path) -> None:
+def test_the_index_matches_the_files(memory: Memory, code: Code, root: Path) -> None:
     done = code.index(root)
     assert (done.read, done.resolved, done.removed, done.complete) == (len(FILES), len(FILES), 0, True)
     assert stored(memory) == fresh(FILES)
@@ -54,13 +54,13 @@ def test_what_is_indexed_is_what_the_files_say(memory: Memory, code: Code, root:
     assert done.totals.languages == {"go": 2, "python": 4}
 
 
-def test_a_change_reaches_whoever_depends_on_it(code: Code, root: Path) -> None:
+def test_a_change_reaches_its_dependents(code: Code, root: Path) -> None:
     code.index(root)
     found = code.impact("decode")
     assert found.node == "app/tokens.py::decode"
     assert found.dependents.ids[:2] == ("app/tokens.py::verify", "app/login.py::login")
     assert found.tests == ("tests/test_login.py::test_login",)
-    assert found.standing.whole
+    assert found.status.up_to_date
     assert code.dependencies("login").dependencies.ids[0] == "app/tokens.py::verify"
     way = code.path("test_login", "decode")
     assert way.ids[-1] == "app/tokens.py::decode"
@@ -70,7 +70,7 @@ def test_a_change_reaches_whoever_depends_on_it(code: Code, root: Path) -> None:
     assert {path for module in code.module_map().modules for path in module.files} >= {"app/login.py"}
 
 
-def test_what_is_remembered_about_the_code_comes_with_its_impact(memory: Memory, code: Code, root: Path) -> None:
+def test_impact_includes_memories_about_the_code(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     near = memory.remember("Tokens are opaque", files=["app/tokens.py"])
     further = memory.remember("Login is rate limited", files=["app/login.py"])
@@ -93,7 +93,7 @@ def test_what_is_remembered_about_the_code_comes_with_its_impact(memory: Memory,
     assert [node.label for node in found.invariants] == ["never log tokens"]
 
 
-def test_names_that_mean_nothing_or_too_much_are_told(code: Code, root: Path) -> None:
+def test_unknown_and_ambiguous_names_are_rejected(code: Code, root: Path) -> None:
     written(root, {"other.py": "def verify(): ...\n"})
     code.index(root)
     with pytest.raises(InvalidInput, match=r"app/tokens.py::verify.*name one of them"):
@@ -147,7 +147,7 @@ def test_files_that_vanish_move_and_appear_are_followed(memory: Memory, code: Co
     assert code._current.graph().edges() == fresh_graph(FILES).edges()
 
 
-def test_what_did_not_change_is_not_read_again(code: Code, root: Path) -> None:
+def test_unchanged_files_are_not_read_again(code: Code, root: Path) -> None:
     code.index(root)
     assert not code.index(root).changed
     written(root, {"app/tokens.py": FILES["app/tokens.py"]})
@@ -157,21 +157,21 @@ def test_what_did_not_change_is_not_read_again(code: Code, root: Path) -> None:
     assert (done.read, done.resolved) == (1, 1)
 
 
-def test_more_changes_than_a_question_waits_for_are_left_out_and_told(memory: Memory, code: Code, root: Path) -> None:
+def test_too_many_changes_are_left_out_and_reported_as_stale(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     hurried = code_of(memory, inline_files=0)
     hurried._current._roots.add(root)
     whole = edges(hurried)
     written(root, {"app/login.py": "def login(): ...\n"})
     found = hurried.impact("verify")
-    assert found.standing.stale == ("app/login.py",)
+    assert found.status.stale == ("app/login.py",)
     assert "app/login.py::login" not in found.dependents.ids
     written(root, {"app/login.py": FILES["app/login.py"]})
     assert edges(hurried) == whole
-    assert hurried.impact("verify").standing.whole
+    assert hurried.impact("verify").status.up_to_date
 
 
-def test_what_another_process_indexes_is_seen(memory: Memory, code: Code, root: Path) -> None:
+def test_changes_indexed_by_another_process_are_visible(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     reader = code_of(memory)
     before = edges(reader)
@@ -186,16 +186,16 @@ def test_what_another_process_indexes_is_seen(memory: Memory, code: Code, root: 
 def test_two_that_index_at_once_do_not_mix(memory: Memory, root: Path, code: Code) -> None:
     clock = memory._parts.clock
     with memory.store.transaction(memory.scope, clock()) as tx:
-        assert tx.code.take("somebody", timedelta(minutes=1))
-    with pytest.raises(Conflict, match="indexes this project now"):
+        assert tx.code.take_lease("somebody", timedelta(minutes=1))
+    with pytest.raises(Conflict, match="is indexing this project"):
         code.index(root)
     with memory.store.transaction(memory.scope, clock()) as tx:
-        tx.code.give_back("somebody")
+        tx.code.release_lease("somebody")
     code.index(root)
     assert stored(memory) == fresh(FILES)
 
 
-def test_a_run_that_breaks_off_leaves_what_is_right_and_says_what_is_missing(
+def test_an_interrupted_run_leaves_a_consistent_incomplete_index(
     memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = code_of(memory, batch=2)
@@ -217,12 +217,12 @@ def test_a_run_that_breaks_off_leaves_what_is_right_and_says_what_is_missing(
     assert found.matches
     graph = reader._current.graph()
     assert set(graph.edges()) <= set(fresh_graph(FILES).edges())
-    assert reader.module_map().standing.incomplete
-    assert len(reader.module_map().standing.stale) == len(FILES) - 2
+    assert reader.module_map().status.incomplete
+    assert len(reader.module_map().status.stale) == len(FILES) - 2
     done = code_of(memory, batch=2).index(root)
     assert (done.read, done.resolved) == (0, len(FILES) - 2)
     assert stored(memory) == fresh(FILES)
-    assert code_of(memory).module_map().standing.whole
+    assert code_of(memory).module_map().status.up_to_date
 
 
 def test_a_file_that_changes_while_others_are_read_is_read_again(
@@ -240,21 +240,23 @@ def test_a_file_that_changes_while_others_are_read_is_read_again(
     assert stored(memory) == fresh(changed)
 
 
-def test_what_another_version_has_read_is_read_anew(
+def test_files_read_by_another_version_are_read_again(
     memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code.index(root)
-    for module in ("building.pipeline", "building.updating", "asking.current"):
+    for module in ("index.indexer", "index.update", "live.current"):
         monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "newer")
     newer = code_of(memory)
-    assert newer.module_map().standing.incomplete
+    assert newer.module_map().status.incomplete
     done = newer.index(root)
     assert done.read == len(FILES)
     assert stored(memory) == fresh(FILES)
-    assert newer.module_map().standing.whole
+    assert newer.module_map().status.up_to_date
 
 
-def test_everything_bad_is_told_and_costs_itself_only(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+def test_bad_files_are_reported_and_affect_only_themselves(
+    memory: Memory, code: Code, root: Path, tmp_path: Path
+) -> None:
     bad: dict[str, str | bytes] = {
         "binary.py": b"\x00\x01\x02",
         "generated.py": "# Code generated by x. DO NOT EDIT.\n",
@@ -275,11 +277,11 @@ def test_everything_bad_is_told_and_costs_itself_only(memory: Memory, code: Code
     assert (again.read, again.skipped) == (0, done.skipped)
 
 
-def test_what_is_no_folder_is_refused(code: Code, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="not a folder"):
+def test_a_root_that_is_not_a_folder_is_rejected(code: Code, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="not a readable folder"):
         code.index(tmp_path / "nowhere")
     (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidInput, match="not a folder"):
+    with pytest.raises(InvalidInput, match="not a readable folder"):
         code.index(tmp_path / "file")
 
 
@@ -299,7 +301,7 @@ def test_files_that_belong_together_are_related_without_history(code: Code, root
     assert "app/tokens.py" in {each.path for each in found.related}
 
 
-def test_uses_that_are_not_resolved_are_kept(code: Code, root: Path) -> None:
+def test_unresolved_uses_are_stored(code: Code, root: Path) -> None:
     written(root, {"odd.py": "def odd(thing):\n    return thing.whatever()\n"})
     code.index(root)
     assert [use.text for use in code.unresolved("odd.py")] == ["thing.whatever"]

@@ -134,7 +134,7 @@ def test_pairs_that_fade_leave(open_memory: Callable[..., Memory], work: Work) -
     assert seeds(memory) == set()
 
 
-def test_a_rewritten_history_is_counted_anew(memory: Memory, work: Work, reads: list[tuple[str, ...]]) -> None:
+def test_a_rewritten_history_is_recounted(memory: Memory, work: Work, reads: list[tuple[str, ...]]) -> None:
     memory.code.index(work.root)
     work.git("reset", "-q", "--hard", "HEAD~1")
     work.commit("a.py", "c.py")
@@ -154,7 +154,7 @@ def test_another_root_of_the_same_commit_is_another_project(memory: Memory, work
     assert related(memory, "x.py") == {"y.py": 2}
 
 
-def test_other_settings_count_anew(open_memory: Callable[..., Memory], work: Work) -> None:
+def test_other_settings_cause_a_recount(open_memory: Callable[..., Memory], work: Work) -> None:
     open_memory().code.index(work.root)
     memory = open_memory(settings=Settings(index=IndexSettings(history=HistorySettings(least_together=1))))
     memory.code.index(work.root)
@@ -197,9 +197,9 @@ def test_a_history_that_cannot_be_read_leaves_everything_as_it_was(
 
 
 def test_counts_answer_where_the_repository_is_not(memory: Memory, work: Work) -> None:
-    assert memory.code._chronicle.told(None) is None
+    assert memory.code._history.counts_at(None) is None
     memory.code.index(work.root)
-    told = memory.code._chronicle.told(None)
+    told = memory.code._history.counts_at(None)
     assert told is not None
     assert told.counts.number("a.py") is not None
 
@@ -208,16 +208,16 @@ def test_forgetting_the_index_takes_the_history_along(memory: Memory, work: Work
     memory.code.index(work.root)
     memory.code.forget()
     assert seeds(memory) == set()
-    assert memory.code._chronicle.told(None) is None
+    assert memory.code._history.counts_at(None) is None
 
 
-def test_a_plain_folder_says_in_one_line_that_there_is_no_history(memory: Memory, tmp_path: Path) -> None:
+def test_a_folder_without_git_is_noted_in_one_line(memory: Memory, tmp_path: Path) -> None:
     place = tmp_path / "plain"
     place.mkdir()
     (place / "a.py").write_text("")
     notes = memory.code.index(place).notes
     assert [note for note in notes if "history" in note] == [
-        f"no history: {place} is not a git repository; run `git init` there, or do without one"
+        f"no history: {place} is not a git repository; run `git init` there, or work without history"
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import OpenMemory
 from treering.core.errors import Conflict
 from treering.memory import Memory
-from treering.ports.code import CodeIndex, CodeTotals, FileContents, FileFacts, ReadFile, ResolvedFile, Tie
+from treering.ports.code import CodeIndex, CodeTotals, FileContents, FileDependency, FileFacts, ReadFile, ResolvedFile
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -43,7 +43,7 @@ def describe(index: CodeIndex, owner: str = "me", seen: int = 0, **fields: objec
 
 def filled(memory: Memory) -> None:
     with writing(memory) as index:
-        assert index.take("me", MINUTE)
+        assert index.take_lease("me", MINUTE)
         generation = describe(index)
         index.put([read("a.py", defined=3, problems=1, facts=b"facts", given=b"87654321"), read("b.py")], generation)
         index.put([read("c.min.py", skipped="generated")], generation)
@@ -57,7 +57,7 @@ def test_nothing_is_there_before_anything_was_indexed(memory: Memory) -> None:
         assert list(index.contents()) == list(index.listed()) == list(index.keys()) == []
 
 
-def test_what_is_put_is_found_again(memory: Memory) -> None:
+def test_stored_files_are_read_back(memory: Memory) -> None:
     filled(memory)
     with reading(memory) as index:
         state = index.state()
@@ -85,12 +85,15 @@ def test_what_is_put_is_found_again(memory: Memory) -> None:
 def test_ties_are_found_from_both_ends(memory: Memory) -> None:
     filled(memory)
     with reading(memory) as index:
-        assert index.ties(["a.py"], limit=9) == [Tie("a.py", "b.py", 0.9), Tie("b.py", "a.py", 0.5)]
-        assert index.ties(["d.py"], limit=9) == [Tie("b.py", "d.py", 0.3)]
-        assert index.ties(["a.py"], limit=1) == [Tie("a.py", "b.py", 0.9)]
+        assert index.ties(["a.py"], limit=9) == [
+            FileDependency("a.py", "b.py", 0.9),
+            FileDependency("b.py", "a.py", 0.5),
+        ]
+        assert index.ties(["d.py"], limit=9) == [FileDependency("b.py", "d.py", 0.3)]
+        assert index.ties(["a.py"], limit=1) == [FileDependency("a.py", "b.py", 0.9)]
 
 
-def test_a_file_that_is_put_again_has_nothing_of_what_it_was(memory: Memory) -> None:
+def test_storing_a_file_again_replaces_everything(memory: Memory) -> None:
     filled(memory)
     with writing(memory) as index:
         generation = describe(index, seen=1)
@@ -101,7 +104,7 @@ def test_a_file_that_is_put_again_has_nothing_of_what_it_was(memory: Memory) -> 
         assert contents["a.py"] == FileContents("a.py", False, b"", b"", b"")
         assert contents["b.py"].further == b"from elsewhere"
         assert index.facts(["a.py"]) == {"a.py": FileFacts(b"", b"new")}
-        assert index.ties(["a.py"], limit=9) == [Tie("b.py", "a.py", 0.5)]
+        assert index.ties(["a.py"], limit=9) == [FileDependency("b.py", "a.py", 0.5)]
         assert index.totals().waiting == 1
         assert index.generations() == {"a.py": 2, "b.py": 2, "c.min.py": 1}
         assert index.generations(after=1) == {"a.py": 2, "b.py": 2}
@@ -115,7 +118,10 @@ def test_a_file_that_waits_has_no_edges(memory: Memory) -> None:
     with reading(memory) as index:
         waiting = next(file for file in index.contents(["a.py"]))
         assert (waiting.resolved, waiting.edges) == (False, b"")
-        assert index.ties(["b.py"], limit=9) == [Tie("b.py", "a.py", 0.5), Tie("b.py", "d.py", 0.3)]
+        assert index.ties(["b.py"], limit=9) == [
+            FileDependency("b.py", "a.py", 0.5),
+            FileDependency("b.py", "d.py", 0.3),
+        ]
 
 
 def test_touching_changes_the_stamp_alone(memory: Memory) -> None:
@@ -127,14 +133,14 @@ def test_touching_changes_the_stamp_alone(memory: Memory) -> None:
         assert (touched.stamp, touched.read_at, touched.resolved, touched.generation) == ("9:9:9", 99, True, 1)
 
 
-def test_what_is_removed_leaves_nothing(memory: Memory) -> None:
+def test_removed_files_leave_nothing_behind(memory: Memory) -> None:
     filled(memory)
     with writing(memory) as index:
         index.remove(["a.py"])
     with reading(memory) as index:
         assert {file.path for file in index.listed()} == {"b.py", "c.min.py"}
         assert index.facts(["a.py"]) == index.unresolved(["a.py"]) == {}
-        assert index.ties(["a.py"], limit=9) == [Tie("b.py", "a.py", 0.5)]
+        assert index.ties(["a.py"], limit=9) == [FileDependency("b.py", "a.py", 0.5)]
     with writing(memory) as index:
         index.clear()
     with reading(memory) as index:
@@ -144,7 +150,7 @@ def test_what_is_removed_leaves_nothing(memory: Memory) -> None:
 def test_many_files_are_written_and_removed(memory: Memory) -> None:
     paths = [f"f{number}.py" for number in range(1_203)]
     with writing(memory) as index:
-        index.take("me", MINUTE)
+        index.take_lease("me", MINUTE)
         generation = describe(index)
         index.put([read(path) for path in paths], generation)
         index.resolve([resolved(path, x=0.5) for path in paths], generation)
@@ -157,36 +163,36 @@ def test_many_files_are_written_and_removed(memory: Memory) -> None:
 
 def test_one_writes_at_a_time(memory: Memory) -> None:
     with writing(memory) as index:
-        assert index.take("me", MINUTE)
-        assert index.take("me", MINUTE)
+        assert index.take_lease("me", MINUTE)
+        assert index.take_lease("me", MINUTE)
     with writing(memory, NOW + MINUTE / 2) as index:
-        assert not index.take("you", MINUTE)
+        assert not index.take_lease("you", MINUTE)
         with pytest.raises(Conflict, match="another process"):
             describe(index, owner="you")
     with writing(memory) as index:
-        index.give_back("you")
-        assert not index.take("you", MINUTE)
-        index.give_back("me")
-        assert index.take("you", MINUTE)
+        index.release_lease("you")
+        assert not index.take_lease("you", MINUTE)
+        index.release_lease("me")
+        assert index.take_lease("you", MINUTE)
 
 
 def test_a_lease_that_ran_out_is_free(memory: Memory) -> None:
     with writing(memory) as index:
-        index.take("me", MINUTE)
+        index.take_lease("me", MINUTE)
     with writing(memory, NOW + 2 * MINUTE) as index:
-        assert index.take("you", MINUTE)
+        assert index.take_lease("you", MINUTE)
         with pytest.raises(Conflict):
             describe(index, owner="me")
 
 
 def test_a_lease_that_a_clock_far_ahead_took_is_free(memory: Memory) -> None:
     with writing(memory, NOW + timedelta(days=400)) as index:
-        index.take("me", MINUTE)
+        index.take_lease("me", MINUTE)
     with writing(memory) as index:
-        assert index.take("you", MINUTE)
+        assert index.take_lease("you", MINUTE)
 
 
-def test_whoever_saw_an_older_generation_writes_nothing(memory: Memory) -> None:
+def test_a_writer_with_an_older_generation_is_rejected(memory: Memory) -> None:
     filled(memory)
     with writing(memory) as index, pytest.raises(Conflict):
         describe(index, seen=0)

@@ -12,9 +12,9 @@ import pytest
 
 from tests.code_projects import code_of, fresh, stored, written
 from treering.code import language_choice as which_language
-from treering.code.build.report import Indexed
-from treering.code.files.discovery import BINARY, NO_FILE, NO_PERMISSION, ODD_NAME, TOO_LARGE, UNLISTED
-from treering.code.files.source_file import NO_GRAMMAR, Reading, read_file
+from treering.code.files.discovery import BINARY, NO_PERMISSION, NOT_A_FILE, ODD_NAME, TOO_LARGE, UNLISTED
+from treering.code.files.source_file import NO_GRAMMAR, SourceFile, read_file
+from treering.code.index.report import IndexReport
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.memory import Memory
 
@@ -57,20 +57,20 @@ def test_a_root_that_cannot_be_listed_takes_nothing_away(memory: Memory, root: P
         with pytest.raises(FolderUnavailable):
             code._current.catch_up(root, {"a.py"})
         # Nobody knows whether this is still so, and the answer says that.
-        assert not code.impact("c").standing.whole
+        assert not code.impact("c").status.up_to_date
         assert stored(memory) == before
-    assert code.impact("c").standing.whole
+    assert code.impact("c").status.up_to_date
     assert code.index(root).read == 0
 
 
 @pytest.mark.parametrize(("why", "reason"), [(errno.EACCES, NO_PERMISSION), (errno.EIO, UNLISTED)])
-def test_what_a_folder_holds_that_cannot_be_listed_is_kept_and_not_served(
+def test_files_of_an_unreadable_folder_are_kept_but_not_served(
     memory: Memory, root: Path, why: int, reason: str
 ) -> None:
     code = code_of(memory)
     code.index(root)
     with unlisted(root / "lib" / "deep", why):
-        looks: list[Callable[[], Indexed]] = [
+        looks: list[Callable[[], IndexReport]] = [
             lambda: code.index(root),
             lambda: code._current.catch_up(root, set()),
             lambda: code._current.catch_up(root, {"a.py"}),
@@ -83,14 +83,14 @@ def test_what_a_folder_holds_that_cannot_be_listed_is_kept_and_not_served(
             asked = code_of(memory)
             asked._current._roots.add(root.resolve())
             for each in (code, asked):
-                assert each.module_map().standing.stale == ("lib/deep/c.py",)
+                assert each.module_map().status.stale == ("lib/deep/c.py",)
     done = code._current.catch_up(root, {"a.py"})
     assert (done.read, done.skipped, done.warnings) == (0, {}, ())
-    assert code.module_map().standing.whole
+    assert code.module_map().status.up_to_date
     assert code.impact("c").total
 
 
-def test_what_a_folder_held_that_is_gone_is_gone(memory: Memory, root: Path) -> None:
+def test_files_of_a_deleted_folder_are_removed(memory: Memory, root: Path) -> None:
     code = code_of(memory)
     code.index(root)
     with unlisted(root / "lib" / "deep", errno.ENOENT):
@@ -106,9 +106,9 @@ def without_rust() -> Iterator[None]:
         for name in held:
             patch.delitem(sys.modules, name)
         patch.setitem(sys.modules, "tree_sitter_rust", None)
-        which_language._loaded.cache_clear()
+        which_language._load_or_error.cache_clear()
         yield
-    which_language._loaded.cache_clear()
+    which_language._load_or_error.cache_clear()
 
 
 def test_a_grammar_that_is_missing_costs_its_files_only(
@@ -126,7 +126,7 @@ def test_a_grammar_that_is_missing_costs_its_files_only(
     assert code._current._indexer is not None
     assert not code._current._indexer.pending().changes
     written(root, {"a.py": "def a(): ...\n"})
-    assert code.impact("c").standing.whole
+    assert code.impact("c").status.up_to_date
 
 
 def test_a_grammar_that_comes_back_is_used(memory: Memory, root: Path, without_rust: None) -> None:
@@ -134,7 +134,7 @@ def test_a_grammar_that_comes_back_is_used(memory: Memory, root: Path, without_r
     code = code_of(memory)
     assert code.index(root).skipped == {NO_GRAMMAR: 1}
     sys.modules.pop("tree_sitter_rust")
-    which_language._loaded.cache_clear()
+    which_language._load_or_error.cache_clear()
     assert code.find("x.rs::x").only == "x.rs::x"
     assert code.index(root).skipped == {}
 
@@ -151,7 +151,7 @@ def test_bad_files_cost_themselves_only(memory: Memory, root: Path) -> None:
     os.mkfifo(root / "pipe.py")
     done = code_of(memory).index(root)
     assert done.complete
-    assert done.skipped == {BINARY: 1, TOO_LARGE: 1, ODD_NAME: 1, NO_FILE: 1}
+    assert done.skipped == {BINARY: 1, TOO_LARGE: 1, ODD_NAME: 1, NOT_A_FILE: 1}
     assert {each.path for each in done.problems} >= {"tsconfig.json"}
     assert {path: kept for path, kept in stored(memory).items() if path in FILES} == fresh(FILES)
 
@@ -164,9 +164,9 @@ def test_a_broken_file_takes_one_line_of_the_summary(memory: Memory, root: Path)
     assert problems["broken.js"].line == 1
 
 
-def test_nothing_to_read_is_said(memory: Memory, tmp_path: Path) -> None:
+def test_a_folder_without_source_files_is_warned_about(memory: Memory, tmp_path: Path) -> None:
     empty = written(tmp_path / "empty", {"notes.md": "# Notes\n"})
-    assert any("nothing here can be read as code" in warning for warning in code_of(memory).index(empty).warnings)
+    assert any("no source files found" in warning for warning in code_of(memory).index(empty).warnings)
 
 
 def test_a_name_that_no_record_could_have_is_asked_about(memory: Memory, root: Path) -> None:
@@ -184,11 +184,11 @@ def test_a_name_that_no_record_could_have_is_asked_about(memory: Memory, root: P
 def test_a_file_that_vanishes_while_the_others_are_read_is_not_missed(
     memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def vanishing(at: Path, path: str, *others: Any) -> Reading:
+    def vanishing(at: Path, path: str, *others: Any) -> SourceFile:
         (root / "lib" / "b.py").unlink(missing_ok=True)
         return read_file(at, path, *others)
 
-    monkeypatch.setattr("treering.code.build.executor.read_file", vanishing)
+    monkeypatch.setattr("treering.code.index.executor.read_file", vanishing)
     done = code_of(memory).index(root)
     assert done.complete
     assert stored(memory) == fresh({path: content for path, content in FILES.items() if path != "lib/b.py"})
@@ -207,7 +207,9 @@ def test_a_file_that_vanishes_while_the_others_are_read_is_not_missed(
         lambda code: code.related("a.py", limit=-3),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_words(memory: Memory, tmp_path: Path, asked: Callable[..., object]) -> None:
+def test_invalid_queries_are_rejected_with_a_message(
+    memory: Memory, tmp_path: Path, asked: Callable[..., object]
+) -> None:
     root = written(tmp_path / "project", {"a.py": "def verify():\n    pass\n"})
     code = code_of(memory)
     code.index(root)

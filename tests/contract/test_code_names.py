@@ -8,7 +8,7 @@ import pytest
 
 from tests.code_projects import code_of, written
 from treering.code.api import Code
-from treering.code.graph import Guess, Why
+from treering.code.graph import MatchReason, NameGuess
 from treering.core.errors import InvalidInput, NotFound
 from treering.memory import Memory
 
@@ -78,11 +78,11 @@ def test_a_file_yet_to_be_written_is_not_taken_for_another(code: Code, root: Pat
     for name in ("app/logins.py", f"{root}/app/logins.py", "web/login.py", "tokns.py"):
         found = code.related(name)
         assert found.path == name.removeprefix(f"{root}/")
-        assert not found.standing.guessed
-    assert code.related("verfy").standing.guessed == (Guess("verfy", "app/tokens.py::verify"),)
+        assert not found.status.guessed
+    assert code.related("verfy").status.guessed == (NameGuess("verfy", "app/tokens.py::verify"),)
 
 
-def test_a_place_that_is_given_in_full_means_no_other(code: Code, root: Path) -> None:
+def test_a_full_path_matches_only_itself(code: Code, root: Path) -> None:
     (root / "app/tokens.py").rename(root / "web/tokens.py")
     code.index(root)
     assert code.impact("tokens.py").node == "web/tokens.py"
@@ -109,18 +109,18 @@ def test_a_folder_is_all_that_is_below_it(code: Code, root: Path, name: str) -> 
 
 def test_names_inside_functions_and_tests_do_not_make_others_ambiguous(code: Code) -> None:
     assert code.impact("decode").node == DECODE
-    assert not code.impact("decode").standing.guessed
+    assert not code.impact("decode").status.guessed
 
 
-def test_a_name_that_was_guessed_is_told_and_one_that_is_only_contained_refused(code: Code) -> None:
+def test_a_guessed_name_is_reported_and_a_contained_one_rejected(code: Code) -> None:
     for name in ("decod", "deocde"):
-        guess = Guess(name, DECODE)
-        assert code.impact(name).standing.guessed == (guess,)
-        assert code.dependencies(name).standing.guessed == (guess,)
-        assert code.entry_points(name).standing.guessed == (guess,)
-        assert code.unresolved(name).standing.guessed == (guess,)
-        assert code.path("page", name).standing.guessed == (guess,)
-    assert [guess.asked for guess in code.path("logni", "decod").standing.guessed] == ["logni", "decod"]
-    with pytest.raises(NotFound, match=r"is it app/tokens\.py::decode"):
+        guess = NameGuess(name, DECODE)
+        assert code.impact(name).status.guessed == (guess,)
+        assert code.dependencies(name).status.guessed == (guess,)
+        assert code.entry_points(name).status.guessed == (guess,)
+        assert code.unresolved(name).status.guessed == (guess,)
+        assert code.path("page", name).status.guessed == (guess,)
+    assert [guess.asked for guess in code.path("logni", "decod").status.guessed] == ["logni", "decod"]
+    with pytest.raises(NotFound, match=r"did you mean app/tokens\.py::decode"):
         code.impact("code")
-    assert {match.why for match in code.find("code").matches} == {Why.INSIDE}
+    assert {match.why for match in code.find("code").matches} == {MatchReason.INSIDE}

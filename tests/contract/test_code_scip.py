@@ -1,4 +1,4 @@
-"""A compiler's index added to the stored graph, on both engines: as often as one likes, and never half."""
+"""Adding a SCIP index to the stored graph is idempotent and atomic, on both engines."""
 
 import os
 from pathlib import Path
@@ -8,9 +8,9 @@ import pytest
 from tests.code_projects import code_of, written
 from tests.scip_indexes import Project
 from treering.code.api import Code
-from treering.code.build.report import ScipIndex
 from treering.code.encoding import edges_in, pack_further, unpack_further
 from treering.code.facts import Edge
+from treering.code.index.report import ScipIndex
 from treering.core.errors import InvalidInput
 from treering.core.graph import EdgeKind, GraphSource
 from treering.memory import Memory
@@ -35,7 +35,7 @@ def code(memory: Memory) -> Code:
 
 
 def index_of(*paths: str) -> bytes:
-    """What a compiler's index says of these files and of what they use."""
+    """Return a SCIP index of these files and their uses."""
     made = Project({path: FILES[path] for path in ("tools.py", *paths)})
     made.mention("tools.py", "helper", HELPER, defines=True)
     made.mention("tools.py", "other", OTHER, defines=True)
@@ -47,7 +47,7 @@ def index_of(*paths: str) -> bytes:
 
 
 def further(memory: Memory) -> dict[GraphSource, dict[str, str]]:
-    """Target by origin of all edges that no source told, by who told them."""
+    """Return (origin, target) of all edges that do not come from the source code, by graph source."""
     with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         packed = [unpack_further(file.further) for file in tx.code.contents()]
     found: dict[GraphSource, dict[str, str]] = {}
@@ -64,7 +64,7 @@ def generation(memory: Memory) -> int:
     return state.generation
 
 
-def test_the_same_index_any_number_of_times_is_once(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+def test_adding_an_index_is_idempotent(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
     notes = [code.index(root, scip=tmp_path / "index.scip").notes for _ in range(3)]
     assert further(memory) == {GraphSource.SCIP: FIRST}
@@ -73,7 +73,9 @@ def test_the_same_index_any_number_of_times_is_once(memory: Memory, code: Code, 
     assert code.impact("helper").dependents.ids == ("user.py::go",)
 
 
-def test_adding_what_is_there_already_changes_nothing(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+def test_adding_the_same_scip_index_again_changes_nothing(
+    memory: Memory, code: Code, root: Path, tmp_path: Path
+) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
     code.index(root, scip=tmp_path / "index.scip")
     before = generation(memory)
@@ -81,9 +83,7 @@ def test_adding_what_is_there_already_changes_nothing(memory: Memory, code: Code
     assert generation(memory) == before
 
 
-def test_edges_of_files_that_a_new_index_does_not_name_leave(
-    memory: Memory, code: Code, root: Path, tmp_path: Path
-) -> None:
+def test_edges_missing_in_a_new_index_are_removed(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
     code.index(root, scip=str(tmp_path / "index.scip"))
     (tmp_path / "index.scip").write_bytes(index_of("second.py"))
@@ -92,7 +92,7 @@ def test_edges_of_files_that_a_new_index_does_not_name_leave(
     assert code.impact("helper").dependents.ids == ()
 
 
-def test_what_the_source_tells_too_is_confirmed_and_only_the_rest_is_new(code: Code, tmp_path: Path) -> None:
+def test_known_edges_are_confirmed_and_only_others_are_added(code: Code, tmp_path: Path) -> None:
     known = {"tools.py": FILES["tools.py"], "user.py": "from tools import helper\n\n\ndef go(x):\n    helper(x)\n"}
     guessed = "from tools import helper, other\n\n\ndef go(x):\n    (helper if x else other)(1)\n    x.other(2)\n"
     for text, told in ((known["user.py"], "confirms 1 edge known"), (guessed, "confirms 1 edge known")):
@@ -108,7 +108,7 @@ def test_what_the_source_tells_too_is_confirmed_and_only_the_rest_is_new(code: C
         assert note.endswith("adds 0")
 
 
-def test_an_index_of_other_code_is_refused_and_what_was_added_stays(
+def test_a_scip_index_of_other_code_is_rejected_without_changes(
     memory: Memory, code: Code, root: Path, tmp_path: Path
 ) -> None:
     right, wrong = tmp_path / "index.scip", tmp_path / "wrong.scip"
@@ -119,21 +119,21 @@ def test_an_index_of_other_code_is_refused_and_what_was_added_stays(
     wrong.write_bytes(made.bytes())
     for named in (wrong, [right, wrong]):
         with pytest.raises(
-            InvalidInput, match=r"wrong\.scip is of other code.*1 refused: the file is not in the project"
+            InvalidInput, match=r"wrong\.scip does not match this project.*1 rejected: the file is not in the project"
         ):
             code.index(root, scip=named)
         assert further(memory) == {GraphSource.SCIP: {"user.py::go": "tools.py::helper"}}
         assert [each.name for each in code.status().scip] == ["index.scip"]
 
 
-def test_the_status_tells_which_indexes_are_in_until_their_files_change(code: Code, root: Path, tmp_path: Path) -> None:
+def test_the_status_lists_scip_indexes_until_their_files_change(code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
     code.index(root)
     assert (code.status().scip, code.status().scip_edges) == ((), 0)
     code.index(root, scip=tmp_path / "index.scip")
     in_it = ScipIndex("index.scip", "hand", confirmed=0, added=2, edges=2)
     assert (code.status().scip, code.status().scip_edges) == ((in_it,), 2)
-    assert code.status().told()["scip"][0]["tool"] == "hand"
+    assert code.status().to_document()["scip"][0]["tool"] == "hand"
     (root / "user.py").write_text("x = 1\n")
     code.index(root)
     assert (code.status().scip, code.status().scip_edges) == ((in_it,), 1)
@@ -142,7 +142,7 @@ def test_the_status_tells_which_indexes_are_in_until_their_files_change(code: Co
     assert (code.status().scip, code.status().scip_edges) == ((), 0)
 
 
-def test_answers_say_who_told_an_edge_and_how_sure_it_is(code: Code, root: Path, tmp_path: Path) -> None:
+def test_answers_contain_source_and_confidence_of_edges(code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
     code.index(root, scip=tmp_path / "index.scip")
     (user,) = code.impact("helper").dependents
@@ -162,19 +162,19 @@ def test_several_indexes_are_added_together(memory: Memory, code: Code, root: Pa
     assert further(memory) == {GraphSource.SCIP: FIRST}
 
 
-def test_what_others_told_of_a_file_is_kept(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+def test_edges_from_other_sources_are_kept(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
     code.index(root)
     told = Edge("user.py::go", "tools.py::other", EdgeKind.CALLS, 0.5, 5)
-    desk = code._desk.at(root)
+    desk = code._project.at(root)
     with desk.writing() as index:
         new = index.describe(desk.owner, seen=generation(memory), root=str(root), version="v", complete=True)
         index.add_further({"user.py": pack_further({GraphSource.AGENT: [told]})}, new)
-        index.give_back(desk.owner)
+        index.release_lease(desk.owner)
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
-    from treering.code.scip.merge import add_scip, opened_scip
+    from treering.code.scip.merge import add_scip, read_scip_files
 
     for _ in range(2):
-        add_scip(desk, opened_scip([tmp_path / "index.scip"], 1_000_000))
+        add_scip(desk, read_scip_files([tmp_path / "index.scip"], 1_000_000))
         assert further(memory) == {
             GraphSource.AGENT: {"user.py::go": "tools.py::other"},
             GraphSource.SCIP: {"user.py::go": "tools.py::helper"},
@@ -197,20 +197,20 @@ def test_a_damaged_index_is_noticed_before_anything_is_read(
 def test_no_source_is_read_through_a_link_or_beyond_the_limit(memory: Memory, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
     code_of(memory).index(root)
-    from treering.code.scip.merge import add_scip, opened_scip
+    from treering.code.scip.merge import add_scip, read_scip_files
 
     (root / "user.py").rename(tmp_path / "elsewhere.py")
     os.symlink(tmp_path / "elsewhere.py", root / "user.py")
-    desk = code_of(memory, largest_file=len(FILES["tools.py"]))._desk.at(root)
-    (said,) = add_scip(desk, opened_scip([tmp_path / "index.scip"], 1_000_000))
-    assert "1 refused: the file is not in the project" in said
+    desk = code_of(memory, largest_file=len(FILES["tools.py"]))._project.at(root)
+    (said,) = add_scip(desk, read_scip_files([tmp_path / "index.scip"], 1_000_000))
+    assert "1 rejected: the file is not in the project" in said
     assert further(memory) == {GraphSource.SCIP: {"second.py::again": "tools.py::other"}}
-    small = code_of(memory, largest_file=8)._desk.at(root)
-    with pytest.raises(InvalidInput, match="is of other code"):
-        add_scip(small, opened_scip([tmp_path / "index.scip"], 1_000_000))
+    small = code_of(memory, largest_file=8)._project.at(root)
+    with pytest.raises(InvalidInput, match="does not match this project"):
+        add_scip(small, read_scip_files([tmp_path / "index.scip"], 1_000_000))
 
 
-def test_indexes_above_the_limit_are_refused_before_they_are_read(memory: Memory, root: Path, tmp_path: Path) -> None:
+def test_indexes_above_the_limit_are_rejected_before_they_are_read(memory: Memory, root: Path, tmp_path: Path) -> None:
     first, second, huge = (tmp_path / f"{name}.scip" for name in ("first", "second", "huge"))
     first.write_bytes(index_of("user.py"))
     second.write_bytes(index_of("second.py"))
@@ -219,15 +219,15 @@ def test_indexes_above_the_limit_are_refused_before_they_are_read(memory: Memory
     size = max(first.stat().st_size, second.stat().st_size)
     code = code_of(memory, scip_bytes=size)
     code.index(root, scip=first)
-    with pytest.raises(InvalidInput, match=r"second\.scip has .* those named before it .* setting index\.scip_bytes"):
+    with pytest.raises(InvalidInput, match=r"second\.scip has .* the files before it .* setting index\.scip_bytes"):
         code.index(root, scip=[first, second])
     with pytest.raises(InvalidInput, match=rf"huge\.scip has 1,099,511,627,776 bytes; at most {size:,} bytes"):
         code.index(root, scip=huge)
     assert further(memory)[GraphSource.SCIP] == {"user.py::go": "tools.py::helper"}
 
 
-def test_a_pipe_or_device_is_not_waited_for(memory: Memory, root: Path, tmp_path: Path) -> None:
+def test_a_pipe_or_device_does_not_block(memory: Memory, root: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "index.scip")
     for path in (tmp_path / "index.scip", Path("/dev/zero"), tmp_path):
-        with pytest.raises(InvalidInput, match=r"name an index\.scip"):
+        with pytest.raises(InvalidInput, match=r"pass an index\.scip"):
             code_of(memory).index(root, scip=path)

@@ -1,4 +1,4 @@
-"""Secrets that stand in code, on both engines: nothing of the index has them, however it is asked or looked at."""
+"""Secrets in source code never reach the stored index, on both engines."""
 
 from pathlib import Path
 from zlib import decompress
@@ -70,7 +70,7 @@ def test_no_secret_of_the_code_is_stored(memory: Memory, root: Path, many_files:
     done = code_of(memory, many_files=many_files).index(root)
     assert done.read == len(FILES)
     now = memory._parts.clock()
-    assert memory.store.raw_traces(memory.scope, now, NEEDLES).found == ()
+    assert memory.store.find_traces(memory.scope, now, NEEDLES).found == ()
     with memory.store.reading(memory.scope, now) as tx:
         files = list(tx.code.contents())
         facts = tx.code.facts([file.path for file in files])
@@ -94,7 +94,7 @@ def test_code_around_a_secret_is_understood(memory: Memory, root: Path) -> None:
     assert {"a.py::f", "a.ts::after", "a.go::main", "a.rs::main", "view.tsx::V"} <= named
 
 
-def test_chunks_are_cut_from_what_was_read_and_no_text_shows_a_secret(memory: Memory, root: Path) -> None:
+def test_chunks_are_split_from_redacted_text(memory: Memory, root: Path) -> None:
     code = code_of(memory)
     code.index(root)
     with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
@@ -108,14 +108,14 @@ def test_chunks_are_cut_from_what_was_read_and_no_text_shows_a_secret(memory: Me
 
 
 def test_a_file_is_the_same_until_its_secret_changes(memory: Memory, root: Path) -> None:
-    """What is compared are the files themselves, not what is left of them."""
+    """Digests are computed from the files, not from the redacted text."""
     code_of(memory).index(root)
     written(root, {"a.py": FILES["a.py"].replace(SECRET, SECRET[:-1] + "Y")})
     assert code_of(memory).index(root).read == 1
     assert code_of(memory).index(root).read == 0
 
 
-def test_what_looks_like_a_secret_and_is_a_name_is_not_shown(memory: Memory, tmp_path: Path) -> None:
+def test_a_name_that_looks_like_a_secret_is_not_shown(memory: Memory, tmp_path: Path) -> None:
     code = code_of(memory)
     code.index(written(tmp_path / "named", {"a.py": f"{SECRET}.go()\n"}))
     assert [use.text for use in code.unresolved("a.py")] == ["[redacted:aws_access_key].go"]

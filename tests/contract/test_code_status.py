@@ -40,23 +40,23 @@ def check(memory: Memory) -> Check:
 
 def described(memory: Memory, code: Code, **fields: object) -> None:
     """The stored state, but for these."""
-    desk = code._desk
+    desk = code._project
     with desk.writing() as index:
         state = index.state()
         assert state is not None
-        known = {"root": state.root, "version": state.version, "complete": state.complete, "told": state.told}
+        known = {"root": state.root, "version": state.version, "complete": state.complete, "report": state.report}
         index.describe(desk.owner, seen=state.generation, **{**known, **fields})  # type: ignore[arg-type]
-        index.give_back(desk.owner)
+        index.release_lease(desk.owner)
 
 
-def test_who_indexed_nothing_hears_nothing_of_it(memory: Memory, code: Code) -> None:
+def test_a_memory_without_an_index_reports_none(memory: Memory, code: Code) -> None:
     assert [each for each in memory.doctor().checks if each.name == "code"] == []
     assert memory.stats().code == {}
     with pytest.raises(NotFound, match="treering index"):
         code.status()
 
 
-def test_a_whole_index_is_told_with_its_counts(memory: Memory, code: Code, root: Path) -> None:
+def test_a_complete_index_is_reported_with_its_counts(memory: Memory, code: Code, root: Path) -> None:
     done = code.index(root)
     found = code.status()
     assert (found.root, found.complete, found.current, found.outdated, found.writer) == (
@@ -67,7 +67,7 @@ def test_a_whole_index_is_told_with_its_counts(memory: Memory, code: Code, root:
         "",
     )
     assert found.totals == done.totals
-    assert memory.stats().code == found.told()
+    assert memory.stats().code == found.to_document()
     told = check(memory)
     assert (told.fine, told.advice) == (True, "")
     assert told.detail == f"{root}: 3 files, 3 definitions, {done.totals.edges} edges"
@@ -76,12 +76,12 @@ def test_a_whole_index_is_told_with_its_counts(memory: Memory, code: Code, root:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"complete": False}, ("not complete", "goes on where it stopped")),
-        ({"version": "of another day"}, ("read by another version", "reads it anew")),
+        ({"complete": False}, ("not complete", "to continue")),
+        ({"version": "of another day"}, ("read by another version", "read all files again")),
         ({"root": "/nowhere/at/all"}, ("/nowhere/at/all", "--forget")),
     ],
 )
-def test_what_is_left_to_do_is_advised(
+def test_unfinished_work_comes_with_advice(
     memory: Memory, code: Code, root: Path, fields: dict[str, object], said: tuple[str, str]
 ) -> None:
     code.index(root)
@@ -92,9 +92,9 @@ def test_what_is_left_to_do_is_advised(
     assert said[1] in told.advice
 
 
-def test_files_that_wait_are_counted(memory: Memory, code: Code, root: Path) -> None:
+def test_unresolved_files_are_counted(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
-    desk = code._desk
+    desk = code._project
     with desk.writing() as index:
         state = index.state()
         assert state is not None
@@ -102,21 +102,21 @@ def test_files_that_wait_are_counted(memory: Memory, code: Code, root: Path) -> 
             desk.owner, seen=state.generation, root=state.root, version=state.version, complete=True
         )
         index.unresolve(["app/login.py"], generation)
-        index.give_back(desk.owner)
+        index.release_lease(desk.owner)
     assert (code.status().totals.waiting, code.status().current) == (1, False)
-    assert "1 files wait" in check(memory).detail
-    assert "goes on" in check(memory).advice
+    assert "1 file not resolved yet" in check(memory).detail
+    assert "to continue" in check(memory).advice
 
 
-def test_who_indexes_now_is_named_and_not_interrupted(memory: Memory, code: Code, root: Path) -> None:
+def test_the_current_writer_is_named_and_not_interrupted(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     described(memory, code, complete=False)
-    other = code_of(memory)._desk
+    other = code_of(memory)._project
     with memory.store.transaction(memory.scope, memory._parts.clock()) as tx:
-        assert tx.code.take(other.owner, HOUR)
+        assert tx.code.take_lease(other.owner, HOUR)
     assert code.status().writer.startswith("process ")
-    assert (check(memory).advice, "indexes now" in check(memory).detail) == ("", True)
-    with pytest.raises(Conflict, match="indexes this project now"):
+    assert (check(memory).advice, "is indexing" in check(memory).detail) == ("", True)
+    with pytest.raises(Conflict, match="is indexing this project"):
         code.forget()
     assert code.status().totals.files == 3
 
@@ -143,7 +143,7 @@ def test_a_forgotten_index_leaves_memories_alone(memory: Memory, code: Code, roo
     assert memory.get(kept.id).id == kept.id
 
 
-def test_what_was_forgotten_can_be_indexed_again(memory: Memory, code: Code, root: Path) -> None:
+def test_a_removed_index_can_be_built_again(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     holder = code_of(memory)
     assert holder.impact("decode").total == 2
@@ -153,7 +153,7 @@ def test_what_was_forgotten_can_be_indexed_again(memory: Memory, code: Code, roo
     assert [code.impact("decode").total, holder.impact("decode").total] == [1, 1]
 
 
-def test_what_the_history_told_is_forgotten_with_it(open_memory: OpenMemory, tmp_path: Path) -> None:
+def test_counts_of_the_history_are_removed_with_the_index(open_memory: OpenMemory, tmp_path: Path) -> None:
     root = written(tmp_path / "repository", FILES)
     for number in range(3):
         written(root, {path: f"{text}# {number}\n" for path, text in FILES.items()})
@@ -174,16 +174,16 @@ def test_what_the_history_told_is_forgotten_with_it(open_memory: OpenMemory, tmp
     assert seeds()
 
 
-def test_a_damaged_index_is_told_by_whoever_meets_it_and_made_anew(memory: Memory, code: Code, root: Path) -> None:
+def test_a_damaged_index_is_reported_and_rebuilt(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
-    with code._desk.writing() as index:
+    with code._project.writing() as index:
         state = index.state()
         assert state is not None
         generation = index.describe(
-            code._desk.owner, seen=state.generation, root=state.root, version=state.version, complete=True
+            code._project.owner, seen=state.generation, root=state.root, version=state.version, complete=True
         )
         index.resolve([ResolvedFile("app/login.py", b"\x00\xff", b"", b"", 1, 0)], generation)
-        index.give_back(code._desk.owner)
+        index.release_lease(code._project.owner)
     found = check(memory)
     assert not found.fine
     assert "treering index --forget" in found.detail
@@ -194,9 +194,9 @@ def test_a_damaged_index_is_told_by_whoever_meets_it_and_made_anew(memory: Memor
     assert check(memory).fine
 
 
-def test_other_pieces_are_cut_when_that_is_asked_for(memory: Memory, code: Code, root: Path) -> None:
+def test_other_chunk_settings_split_the_files_again(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     smaller = code_of(memory, chunks={"most_bytes": 200, "joined_bytes": 0})
     assert smaller.status().outdated
     assert smaller.index(root).read == len(FILES)
-    assert [place.symbol for place in smaller.where("decode").places][:1] == ["decode"]
+    assert [place.symbol for place in smaller.where("decode").locations][:1] == ["decode"]

@@ -11,7 +11,7 @@ from tests.property.conversation_histories import Quarter, marker_counts, shown_
 from tests.provider_items import ITEMS, Item
 from tests.provider_rules import check
 from treering.conversation.api import Conversation
-from treering.conversation.views import Happened
+from treering.conversation.views import ConversationEvent
 from treering.core.errors import Conflict, ContextTooLarge, InvalidInput, NotFound, SecretRefused
 from treering.core.messages import CallPart, Message, MessageFormat, ResultPart, Role, TextPart
 from treering.memory import Memory
@@ -173,7 +173,7 @@ def test_a_limit_smaller_than_the_system_prompt_is_an_error_and_nothing_is_lost(
         talk = opened(memory, oversize, limit=100, oversize=oversize)
         talk.add("system", LONG * 4)
         talk.add("user", "hello")
-        with pytest.raises(ContextTooLarge, match="nothing was lost"):
+        with pytest.raises(ContextTooLarge, match="All messages are stored"):
             talk.build()
         assert [message.role for message in talk.messages()] == [Role.SYSTEM, Role.USER]
 
@@ -185,7 +185,7 @@ def test_a_message_larger_than_the_window_is_an_error_or_cut_as_the_rules_say(me
     whole = strict.add(item, format=format)
     with pytest.raises(ContextTooLarge, match=str(whole.id)):
         strict.build()
-    heard = list[Happened]()
+    heard = list[ConversationEvent]()
     lenient = opened(memory, "lenient", oversize="truncate", on_event=heard.append)
     cut = lenient.add(item, format=format)
     context = lenient.build()
@@ -338,7 +338,7 @@ def test_what_left_comes_back_as_a_quotation_before_the_question(memory: Memory)
 
 
 def test_events_tell_once_that_the_window_fills_and_what_left(memory: Memory) -> None:
-    heard = list[Happened]()
+    heard = list[ConversationEvent]()
     talk = opened(memory, on_event=heard.append)
     for number in range(30):
         talk.add("user", f"{number} {LONG}")
@@ -354,12 +354,12 @@ def test_events_tell_once_that_the_window_fills_and_what_left(memory: Memory) ->
     assert [each.kind for each in heard] == ["warning", "removed", "warning"]
 
 
-def test_a_tokenizer_that_fails_is_told_of_and_an_estimate_counts(memory: Memory) -> None:
+def test_a_tokenizer_failure_is_reported_and_replaced_by_an_estimate(memory: Memory) -> None:
     class Failing(Quarter):
         def count(self, text: str) -> int:
             raise RuntimeError("out of vocabulary")
 
-    heard = list[Happened]()
+    heard = list[ConversationEvent]()
     talk = opened(memory, tokenizer=Failing(), on_event=heard.append)
     chatted(talk)
     context = talk.build()

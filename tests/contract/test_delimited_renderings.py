@@ -105,7 +105,7 @@ def _answers(agent: Agent, said: str) -> dict[str, str]:
         "get_session_context": agent.told("get_session_context"),
         "similar_failures": agent.told("similar_failures", error=f"LockError: {said}"),
         "memory_stats": agent.told("memory_stats"),
-        "recall": agent.prompt("recall", about="harbour"),
+        "search": agent.prompt("search", about="harbour"),
         "review": agent.prompt("review"),
     }
 

@@ -19,7 +19,7 @@ from treering.core.scope import Scope, Visibility
 from treering.entities.enrichment import enrich_entities
 from treering.entities.extraction.rules import extract
 from treering.entities.link_jobs import queue_linking
-from treering.entities.links import Spoken, link_records
+from treering.entities.links import RecordMentions, link_records
 from treering.interfaces.cli.app import app
 from treering.interfaces.cli.exit_codes import run
 from treering.jobs.stage import StageRun
@@ -32,7 +32,7 @@ PERSONAL = Visibility.PERSONAL
 def link(memory: Memory, id: str, text: str, kind: str = "knowledge", **fields: Any) -> int:
     seen = {"owner": memory.scope.principal, "visibility": Visibility.PROJECT} | fields
     with memory.store.transaction(memory.scope, NOW) as tx:
-        return link_records(tx, [Spoken(kind, id, **seen, at=NOW, mentions=extract(text))], new_id)
+        return link_records(tx, [RecordMentions(kind, id, **seen, at=NOW, mentions=extract(text))], new_id)
 
 
 def entities(memory: Memory, **where: Any) -> dict[str, Entity]:
@@ -111,7 +111,7 @@ def test_an_unknown_name_proposes_the_nearest(memory: Memory) -> None:
     memory.remember("Ada Lovelace works at Acme")
     with pytest.raises(NotFound, match="Ada Lovelace"):
         memory.entities.about("Adda Lovelace")
-    with pytest.raises(NotFound, match="nothing is known about 'zzz'"):
+    with pytest.raises(NotFound, match="no entity 'zzz'"):
         memory.entities.about("zzz")
 
 
@@ -167,9 +167,9 @@ def test_merges_in_a_row_end_at_the_last_and_circles_are_refused(memory: Memory)
     memory.entities.merge("Alpha", into="Beta")
     memory.entities.merge("Beta", into="Gamma")
     assert records_about(memory, "Alpha") == {"Alpha", "Beta", "Gamma"}
-    with pytest.raises(InvalidInput, match="one already"):
+    with pytest.raises(InvalidInput, match="the same entity already"):
         memory.entities.merge("Gamma", into="Alpha")
-    with pytest.raises(InvalidInput, match="one already"):
+    with pytest.raises(InvalidInput, match="the same entity already"):
         memory.entities.merge("Gamma", into="gamma")
     with pytest.raises(Conflict):
         memory.entities.undo("Alpha")
@@ -274,7 +274,7 @@ class Answering:
 
     spent = 0
 
-    def write(self, prompt: str, *, most_tokens: int, schema: Any = None) -> str:
+    def write(self, prompt: str, *, max_tokens: int, schema: Any = None) -> str:
         self.asked += 1
         if self.answer is None:
             raise ModelUnavailable("down")
@@ -373,7 +373,7 @@ def test_an_episode_that_was_moved_away_keeps_its_links(memory: Memory) -> None:
         whole = tx.episodes.create(sample(Episode, "e", task={"input": "ask Mr Brown"}, outcome=outcome))
     assert records_about(memory, "Smith") == {"e"}
     with memory.store.transaction(memory.scope, NOW) as tx:
-        tx.episodes.chill(whole.replace(outcome={"status": "SUCCESS"}))
+        tx.episodes.move_to_blobs(whole.replace(outcome={"status": "SUCCESS"}))
     assert records_about(memory, "Smith") == {"e"}
 
 
@@ -397,7 +397,7 @@ def test_the_command_line_tells_lists_and_puts_right(tmp_path: Path, capsys: pyt
     assert treering_says("entities", "--rename", "Brown", "--as", "Bob Brown")["entities"][0]["name"] == "Bob Brown"
     assert treering_says("entities", "--delete", "Smith")["entities"][0]["name"] == "Smith"
     assert "Bob Brown" in treering_says("about", "Bob Browne")
-    assert "goes with --into" in treering_says("entities", "--merge", "Brown")
-    assert "one at a time" in treering_says("entities", "--delete", "Brown", "--undo", "Brown")
+    assert "needs --into" in treering_says("entities", "--merge", "Brown")
+    assert "use one of them" in treering_says("entities", "--delete", "Brown", "--undo", "Brown")
     assert run(app, ["about", "Bo", *where]) == 0
     assert "Bob Brown  person, 1 mention, also Bo, Brown" in capsys.readouterr().out

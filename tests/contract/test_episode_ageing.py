@@ -244,8 +244,8 @@ def test_purging_takes_reflections_what_stood_for_it_and_every_trace_once(
     for id in ("e0", "e1"):
         steady.forget(id)
     swept = list[int]()
-    forget_traces = type(steady.store).forget_traces
-    monkeypatch.setattr(type(steady.store), "forget_traces", lambda *given: (swept.append(1), forget_traces(*given)))
+    erase_traces = type(steady.store).erase_traces
+    monkeypatch.setattr(type(steady.store), "erase_traces", lambda *given: (swept.append(1), erase_traces(*given)))
 
     assert steady.episodes.purge_deleted(0) == 2
 
@@ -270,8 +270,8 @@ def test_any_episode_moved_to_the_blob_store_comes_back_equal(open_memory: OpenM
         for phase in (EpisodeStatus.AGED, EpisodeStatus.ARCHIVED):
             now_there = tx.episodes.get(episode.id)
             slim = slimmed(now_there, phase, EpisodeSettings())
-            chilled = tx.episodes.chill(slim.replace(lifecycle=now_there.lifecycle.replace(status=phase)))
-            whole = tx.episodes.whole(episode.id)
+            chilled = tx.episodes.move_to_blobs(slim.replace(lifecycle=now_there.lifecycle.replace(status=phase)))
+            whole = tx.episodes.get_complete(episode.id)
             assert content(whole) == content(stored)
             assert (whole.lifecycle.status, whole.version) == (phase, chilled.version)
             assert set(failure_signatures(chilled)) == set(failure_signatures(stored))

@@ -99,8 +99,8 @@ def test_the_one_is_found_by_words_and_by_the_vectors_of_all(memory: Memory) -> 
     with memory.store.reading(memory.scope, NOW) as tx:
         number = tx.documents.numbers("episode", [one.id])[one.id]
         stored = tx.index.vectors("compass", np.array([number]))[number]
-        known = tx.index.passing({"episode": EpisodeFilter()})
-        assert {id for _, id in tx.index.confirmed({"episode": EpisodeFilter()}, known).values()} == {
+        known = tx.index.matching_numbers({"episode": EpisodeFilter()})
+        assert {id for _, id in tx.index.matching_ids({"episode": EpisodeFilter()}, known).values()} == {
             one.id,
             "e0",
             "e1",

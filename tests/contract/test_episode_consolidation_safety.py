@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import OpenMemory
 from tests.consolidating import Compass, Counted, all_of, consolidate, episode, keep, members, standing, three
 from tests.samples import NOW
-from treering.adapters.sql.index_base import Index
+from treering.adapters.sql.index_base import SqlIndex
 from treering.adapters.sql.listed_documents import ListedDocuments
 from treering.adapters.sql.turns import EpisodeRecords
 from treering.core.episodes import Episode, EpisodeStatus
@@ -51,7 +51,7 @@ STEPS = [
     (EpisodeRecords, "get", 1),
     (EpisodeRecords, "get_many", 1),
     (ListedDocuments, "numbers", 1),
-    (Index, "add_vectors", 1),
+    (SqlIndex, "add_vectors", 1),
     *((EpisodeRecords, "set_lifecycle", call) for call in (1, 2, 3)),
 ]
 
@@ -86,7 +86,7 @@ def test_originals_stay_as_they_are_where_the_new_episode_is_not_what_was_writte
 
     with monkeypatch.context() as broken:
         broken.setattr(EpisodeRecords, "get", damaged)
-        with pytest.raises(StoreError, match="not stored as it was written"):
+        with pytest.raises(StoreError, match="not stored as written"):
             consolidate(memory)
     assert all_of(memory, deleted=None) == before
 
@@ -153,7 +153,7 @@ def test_what_is_taken_apart_is_as_it_was_and_stays_apart(memory: Memory) -> Non
         assert found[each.id].replace(lifecycle=each.lifecycle, version=each.version) == each
     assert set(all_of(memory, deleted=True)) == {one.id}
     assert not consolidate(memory).counts["clusters"]
-    with pytest.raises(Conflict, match="taken apart already; its members are e0, e1, e2"):
+    with pytest.raises(Conflict, match="dissolved already; its members are e0, e1, e2"):
         dissolve(memory.scope, memory.store, NOW, one.id)
 
 
@@ -164,7 +164,7 @@ def test_what_was_taken_apart_is_not_brought_back_beside_its_members(memory: Mem
     memory.undo(one.id)
     before = all_of(memory, deleted=None)
     for _ in range(2):
-        with pytest.raises(NothingToUndo, match="taken apart"):
+        with pytest.raises(NothingToUndo, match="split up"):
             memory.undo(one.id)
     assert all_of(memory, deleted=None) == before
 
@@ -211,7 +211,7 @@ def test_with_the_last_one_leaves_what_it_took_in(memory: Memory) -> None:
 
 def test_only_what_stands_for_others_can_be_taken_apart(memory: Memory) -> None:
     keep(memory, episode("plain"))
-    with pytest.raises(InvalidInput, match="stands for no others"):
+    with pytest.raises(InvalidInput, match="is not a consolidated episode"):
         dissolve(memory.scope, memory.store, NOW, "plain")
     with pytest.raises(NotFound):
         dissolve(memory.scope, memory.store, NOW, "nowhere")

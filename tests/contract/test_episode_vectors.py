@@ -121,7 +121,7 @@ def test_vectors_of_parts_stay_with_those_of_their_model(busy: Memory) -> None:
     with busy.store.transaction(busy.scope, NOW) as tx:
         (number,) = tx.documents.numbers("episode", ["asked"]).values()
         made = [(number, "digest", np.ones(4, np.float32))]
-        tx.index.keep_vectors("other", [])
+        tx.index.hold_vectors("other", [])
         tx.index._insert_vectors("other", made)  # type: ignore[attr-defined]
         tx.index._insert_vectors(space_of("other", "task"), made)  # type: ignore[attr-defined]
     assert drop_other_models(busy.scope, busy.store, NOW, model) == 2

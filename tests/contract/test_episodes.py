@@ -62,7 +62,7 @@ def test_the_parts_of_the_record_may_be_given_as_they_are(memory: Memory) -> Non
     ("fields", "says"),
     [
         ({"outcome": "fine"}, "SUCCESS, PARTIAL, FAILURE"),
-        ({"colour": "red"}, "has no 'colour'"),
+        ({"colour": "red"}, "unknown field 'colour'"),
         ({"output": "x", "outcome": {"status": "SUCCESS", "output": "y"}}, "given twice"),
         ({"trace": "step"}, "list of steps"),
         ({"trace": [{"tool": "bash"}]}, "action"),

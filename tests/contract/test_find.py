@@ -162,7 +162,7 @@ def test_a_forged_cursor_with_a_right_checksum_is_refused_too(memory: Memory, st
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"), [({"limit": 0}, "at least one"), ({"order": Order(by="content")}, "use one of")]
+    ("asked", "says"), [({"limit": 0}, "at least 1"), ({"order": Order(by="content")}, "use one of")]
 )
 def test_a_query_that_cannot_be_meant_is_refused(memory: Memory, asked: dict[str, Any], says: str) -> None:
     with memory.store.reading(memory.scope, NOW) as tx, pytest.raises(InvalidInput, match=says):
@@ -197,4 +197,4 @@ def test_a_filter_ignores_labels_of_a_record_with_the_same_id_in_another_project
         for where in (KnowledgeFilter(tags=("urgent",)), KnowledgeFilter(pinned=True)):
             assert tx.knowledge.find(where).items == ()
             assert tx.knowledge.count(where) == 0
-            assert not len(tx.index.passing({"knowledge": where}))
+            assert not len(tx.index.matching_numbers({"knowledge": where}))

@@ -152,7 +152,7 @@ def test_what_an_earlier_version_took_away_softly_stays_if_it_was_learned(memory
     told = infer(memory, "the limit is 600", type="fact")
     with memory.store.transaction(memory.scope, NOW) as tx:
         for record in (learned, told):
-            tx.part().knowledge.delete(record.id, {"reason": "unused", "stage": "forget"})
+            tx.undo_unit().knowledge.delete(record.id, {"reason": "unused", "stage": "forget"})
     assert forgotten(memory, 60) == {"removed": 1}
     assert memory.undo(learned.id).content == "the limit is 100"
 

@@ -18,7 +18,7 @@ from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.memory import Memory
-from treering.ports.index import Candidates, Wanted
+from treering.ports.index import Candidates, IndexQuery
 from treering.ports.store import Check
 
 MODEL = "test:64 it's 100 % numbers"
@@ -62,10 +62,10 @@ def embed(memory: Memory, places: Sequence[int], seed: int = 2) -> None:
         )
 
 
-def asking(*words: str | tuple[str, ...], seed: int | None = 3) -> Wanted:
+def asking(*words: str | tuple[str, ...], seed: int | None = 3) -> IndexQuery:
     forms = [(word,) if isinstance(word, str) else word for word in words]
     vector = None if seed is None else unit(np.random.default_rng(seed).normal(0.3, 1, (1, 64)))
-    return Wanted([[code_of(form) for form in each] for each in forms], vector, "" if seed is None else MODEL)
+    return IndexQuery([[code_of(form) for form in each] for each in forms], vector, "" if seed is None else MODEL)
 
 
 QUERIES = {
@@ -75,8 +75,8 @@ QUERIES = {
     "no such word": asking("nowhere", seed=None),
     "a vector": asking(),
     "words and a vector": asking(VOCABULARY[1], VOCABULARY[40], seed=4),
-    "words that count unequally": Wanted([[code_of(word)] for word in VOCABULARY[20:23]], shares=(1.0, 0.5, 0.0)),
-    "nothing": Wanted([]),
+    "words that count unequally": IndexQuery([[code_of(word)] for word in VOCABULARY[20:23]], shares=(1.0, 0.5, 0.0)),
+    "nothing": IndexQuery([]),
 }
 
 
@@ -93,9 +93,9 @@ def names(tx: Any, numbers: NDArray[np.int64]) -> list[tuple[str, str]]:
     return [known[number] for number in numbers.tolist()]
 
 
-def found(memory: Memory, wanted: Wanted, **options: Any) -> tuple[Candidates, list[tuple[str, str]]]:
+def found(memory: Memory, wanted: IndexQuery, **options: Any) -> tuple[Candidates, list[tuple[str, str]]]:
     def work(tx: Any) -> tuple[Candidates, list[tuple[str, str]]]:
-        chosen = {"kinds": KINDS, "most": 20} | options
+        chosen = {"kinds": KINDS, "limit": 20} | options
         candidates = tx.index.candidates(wanted, **chosen)
         return candidates, names(tx, candidates.number)
 
@@ -135,8 +135,8 @@ def test_both_engines_look_at_chosen_documents_alike(both: tuple[Memory, ...]) -
 
         def work(tx: Any) -> Any:
             numbers = np.array(list(tx.documents.numbers("turn", ["t7", "t11", "t150"]).values()), np.int64)
-            seen = tx.index.look_at(wanted, numbers)
-            compared = tx.index.resemblance(MODEL, seen.number, numbers)
+            seen = tx.index.columns_of(wanted, numbers)
+            compared = tx.index.similarity(MODEL, seen.number, numbers)
             np.testing.assert_allclose(
                 tx.index.word_scores(wanted, seen.number), seen.words / seen.words_weight, rtol=1e-4
             )
@@ -201,8 +201,8 @@ def passing(memory: Memory, word: str) -> set[str]:
     """What is found and still there, as retrieval asks it."""
 
     def work(tx: Any) -> set[str]:
-        candidates = tx.index.candidates(asking(word, seed=None), KINDS, most=20)
-        there = tx.index.confirmed({"knowledge": KnowledgeFilter(), "turn": TurnFilter()}, candidates.number)
+        candidates = tx.index.candidates(asking(word, seed=None), KINDS, limit=20)
+        there = tx.index.matching_ids({"knowledge": KnowledgeFilter(), "turn": TurnFilter()}, candidates.number)
         return {id for _, id in there.values()}
 
     return look(memory, work)
@@ -221,7 +221,7 @@ def test_vectors_of_a_purged_record_are_gone_from_every_table(memory: Memory, en
     memory.forget("k3", hard=True)
 
     def work(tx: Any) -> None:
-        assert tx.index.confirmed({"knowledge": KnowledgeFilter()}, np.array([number])) == {}
+        assert tx.index.matching_ids({"knowledge": KnowledgeFilter()}, np.array([number])) == {}
         tables = {"sqlite": ("documents", "vectors"), "postgresql": ("documents", "postings", "vectors", "nearby")}
         for table in tables[engine]:
             counted = f"SELECT count(*), sum(CASE number WHEN {number} THEN 1 ELSE 0 END) FROM {table}"
@@ -260,7 +260,7 @@ def test_a_changed_text_loses_its_vector_and_keeps_its_neighbours_theirs(memory:
         record = tx.knowledge.get("k1")
         tx.knowledge.update(record.replace(content="quite another text"))
         numbers = np.array([tx.documents.numbers("knowledge", [id])[id] for id in ("k1", "k2")], np.int64)
-        np.testing.assert_array_equal(np.isnan(tx.index.resemblance(MODEL, numbers, numbers)), [True, False])
+        np.testing.assert_array_equal(np.isnan(tx.index.similarity(MODEL, numbers, numbers)), [True, False])
 
 
 def test_only_those_among_the_given_numbers_are_found(memory: Memory) -> None:
@@ -271,11 +271,11 @@ def test_only_those_among_the_given_numbers_are_found(memory: Memory) -> None:
         numbers = np.array(
             list(tx.documents.numbers("knowledge", [f"k{place}" for place in range(10)]).values()), np.int64
         )
-        candidates = tx.index.candidates(wanted, KINDS, most=20, among=numbers)
+        candidates = tx.index.candidates(wanted, KINDS, limit=20, among=numbers)
         assert set(candidates.number) <= set(numbers)
         assert len(candidates) == 10
-        assert len(tx.index.candidates(wanted, KINDS, most=20, among=numbers[:0])) == 0
-        assert len(tx.index.candidates(wanted, ("turn",), most=20, among=numbers)) == 0
+        assert len(tx.index.candidates(wanted, KINDS, limit=20, among=numbers[:0])) == 0
+        assert len(tx.index.candidates(wanted, ("turn",), limit=20, among=numbers)) == 0
 
     look(memory, work)
 
@@ -362,14 +362,14 @@ def test_words_that_are_too_common_to_look_up_still_count(
     memory, rare, common = open_memory(), VOCABULARY[150], VOCABULARY[0]
     fill(memory)
     wanted = asking(rare, common, seed=None)
-    whole, _ = found(memory, wanted, most=300)
+    whole, _ = found(memory, wanted, limit=300)
     for module in ("server_index", "server_statistics"):
-        monkeypatch.setattr(f"treering.adapters.sql.{module}.MOST_POSTINGS", 20)
-    bounded, _ = found(memory, wanted, most=300)
+        monkeypatch.setattr(f"treering.adapters.sql.{module}.MAX_POSTINGS", 20)
+    bounded, _ = found(memory, wanted, limit=300)
     assert set(bounded.number) <= set(whole.number)
     same = np.isin(whole.number, bounded.number)
     np.testing.assert_allclose(bounded.words, whole.words[same], rtol=1e-4)
-    assert len(found(memory, asking(common, seed=None), most=300)[0]) >= 20
+    assert len(found(memory, asking(common, seed=None), limit=300)[0]) >= 20
 
 
 def test_a_filter_leaves_what_it_allows_of_a_word_that_is_too_common_to_look_up(
@@ -377,10 +377,10 @@ def test_a_filter_leaves_what_it_allows_of_a_word_that_is_too_common_to_look_up(
 ) -> None:
     memory, wanted = open_memory(), asking(VOCABULARY[0], seed=None)
     fill(memory)
-    allowed = look(memory, lambda tx: tx.index.passing({"knowledge": KnowledgeFilter()}))[:30]
-    whole, _ = found(memory, wanted, most=300, among=allowed)
+    allowed = look(memory, lambda tx: tx.index.matching_numbers({"knowledge": KnowledgeFilter()}))[:30]
+    whole, _ = found(memory, wanted, limit=300, among=allowed)
     for module in ("server_index", "server_statistics"):
-        monkeypatch.setattr(f"treering.adapters.sql.{module}.MOST_POSTINGS", 20)
-    bounded, _ = found(memory, wanted, most=300, among=allowed)
+        monkeypatch.setattr(f"treering.adapters.sql.{module}.MAX_POSTINGS", 20)
+    bounded, _ = found(memory, wanted, limit=300, among=allowed)
     assert len(bounded) > 5
     np.testing.assert_array_equal(bounded.number, whole.number)

@@ -53,7 +53,7 @@ DOORS: dict[str, tuple[Callable[[Memory], object], str]] = {
     "find_patterns": (_asked(lambda agent: agent.call("find_patterns", task="fix it", unproven=True)), "steps"),
     "record_memory": (_asked(lambda agent: agent.call("record_memory", text=f"{KNOWN}, always.")), "known"),
     "resource memory": (_asked(lambda agent: agent.read("treering://memory/known")), "known"),
-    "prompt recall": (_asked(lambda agent: agent.prompt("recall", about="harbour master")), "known"),
+    "prompt search": (_asked(lambda agent: agent.prompt("search", about="harbour master")), "known"),
     "prompt review": (_asked(lambda agent: agent.prompt("review")), "error"),
 }
 

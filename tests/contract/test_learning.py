@@ -507,7 +507,7 @@ def test_nothing_is_learned_from_a_page_whose_mark_does_not_move(
     said(memory, "s", "The billing service listens on port 8443.")
     learner = Learner(memory.store, memory.models, memory.settings, lambda: uuid4().hex)
     with monkeypatch.context() as patch:
-        patch.setattr(SessionRecords, "learn", lambda *_given, **_marks: False)
+        patch.setattr(SessionRecords, "mark_learned", lambda *_given, **_marks: False)
         with pytest.raises(Conflict, match="try again"):
             learner.learn(memory.scope, START, "s")
     assert not known(memory)

@@ -13,7 +13,7 @@ from tests.code_projects import code_of, written
 from tests.conftest import OpenMemory
 from tests.served import agent_of, desk_of
 from tests.served_table import CODE, repository
-from treering.code.build.report import Phase, Progress
+from treering.code.index.report import IndexPhase, IndexProgress
 from treering.core.errors import Conflict, StoreUnavailable
 from treering.core.settings import Settings
 from treering.interfaces.mcp.first_index import FirstIndex
@@ -40,10 +40,10 @@ class Held:
         self.begun, self.reported = 0, threading.Event()
         self.go = threading.Event()
 
-    def __call__(self, path: Path, *, on_progress: Callable[[Progress], None]) -> Any:
+    def __call__(self, path: Path, *, on_progress: Callable[[IndexProgress], None]) -> Any:
         self.begun += 1
         while not self.go.wait(0.01):
-            on_progress(Progress(Phase.READING, 3, 7))
+            on_progress(IndexProgress(IndexPhase.READING, 3, 7))
             self.reported.set()
         return self._index(path, on_progress=on_progress)
 
@@ -67,7 +67,7 @@ def test_a_folder_that_is_no_repository_is_not_read(memory: Memory, tmp_path: Pa
     written(tmp_path / "home", CODE)
     with agent_of(memory) as agent:
         for tool, given in (("analyze_impact", {"node": "save"}), ("related_files", {"path": "shop/db.py"})):
-            assert "not a git repository; `treering index FOLDER`" in agent.refused(tool, **given)
+            assert "not a git repository; run `treering index FOLDER`" in agent.refused(tool, **given)
     assert memory.stats().code == {}
     assert not _readers()
 
@@ -126,7 +126,7 @@ def test_a_server_that_closes_waits_for_no_repository(memory: Memory, root: Path
     desk = desk_of(memory, repository=root)
 
     def ask() -> object:
-        with desk.at_work() as call:
+        with desk.call() as call:
             return call.code
 
     with ThreadPoolExecutor(1) as asking:
@@ -140,12 +140,12 @@ def test_a_server_that_closes_waits_for_no_repository(memory: Memory, root: Path
 
 def test_what_another_process_is_reading_is_waited_for(memory: Memory, root: Path) -> None:
     other = code_of(memory)
-    with other._desk.writing():
+    with other._project.writing():
         pass
     with agent_of(memory, repository=root) as agent:
         told = agent.refused("analyze_impact", node="save")
-        assert "indexes this project now; ask again" in told
-        other._desk.give_back()
+        assert "is indexing this project; try again" in told
+        other._project.release_lease()
         other.index(root)
         assert agent.call("analyze_impact", node="save")["total"] == 2
 

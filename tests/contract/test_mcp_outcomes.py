@@ -47,7 +47,7 @@ def test_what_misled_is_counted_against_even_where_it_was_used(memory: Memory, a
 def test_what_tells_only_what_happened_is_not_counted_and_said_so(memory: Memory, agent: Agent) -> None:
     task = agent.call("report_outcome", task="Brew tea", outcome="success")["id"]
     told = agent.told("report_outcome", task="Brew more", outcome="success", used=[task, "unheard-of"])
-    assert f"Not counted, since no knowledge or pattern has these ids: {task}, unheard-of" in told
+    assert f"Not counted, because no knowledge or pattern has these ids: {task}, unheard-of" in told
 
 
 def test_what_cannot_be_counted_for_a_pattern_is_told_and_the_task_is_kept_once(
@@ -58,7 +58,7 @@ def test_what_cannot_be_counted_for_a_pattern_is_told_and_the_task_is_kept_once(
     def refuse(*_told: object, **_more: object) -> None:
         raise InvalidInput("it took another form meanwhile")
 
-    monkeypatch.setattr("treering.patterns.operations.PatternCare.record_application", refuse)
+    monkeypatch.setattr("treering.patterns.api.Patterns.record_application", refuse)
     told = agent.call("report_outcome", task="Brew tea", outcome="success", used=[pattern])
     assert told["counted"] == 0
     assert any("another form meanwhile" in note for note in told["notes"])
@@ -74,7 +74,7 @@ def test_an_outcome_says_what_resolved_its_errors(memory: Memory, agent: Agent) 
 
 def test_an_outcome_says_what_was_taken_out_and_that_it_came_from_outside(agent: Agent) -> None:
     told = agent.told("report_outcome", task="Log in", outcome="success", summary=f"{TOKEN} works", from_outside=True)
-    assert "secret was taken out" in told
+    assert "secret was redacted" in told
     assert "from outside" in told
 
 

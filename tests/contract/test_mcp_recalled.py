@@ -62,7 +62,7 @@ def test_an_answer_given_back_as_it_is_stores_nothing(
     for answer in _recalled(agent):
         given = {name: ids["wrong"] if each == "@" else each for name, each in others.items()}
         told = agent.refused(tool, **given, **{argument: answer})
-        assert "handed out before" in told
+        assert "returned before" in told
     assert _counts(memory) == before
 
 
@@ -73,7 +73,7 @@ def test_places_in_the_code_given_back_store_nothing(memory: Memory, tmp_path: P
         assert found["code"]
         answer = agent.told("search_memory", query="where is the function save defined in the code")
         assert "shop/db.py" in answer
-        assert "handed out before" in agent.refused("record_memory", text=answer)
+        assert "returned before" in agent.refused("record_memory", text=answer)
 
 
 def test_of_own_words_around_an_answer_only_those_are_stored(memory: Memory, agent: Agent) -> None:
@@ -111,7 +111,7 @@ def test_nothing_that_is_stored_closes_the_block_it_is_shown_in(memory: Memory, 
         agent.told("similar_failures", error="Zephyr keeps the lamp burning"),
         agent.told("get_entity_info", name="Zephyr"),
         agent.told("record_memory", text="Zephyr keeps the lamp burning"),
-        agent.prompt("recall", about="who keeps the lamp burning"),
+        agent.prompt("search", about="who keeps the lamp burning"),
     ]
     for answer in answers:
         tags = re.findall(r"<\W{0,8}memory\b.?", answer, re.IGNORECASE)

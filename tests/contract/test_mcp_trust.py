@@ -219,7 +219,7 @@ def test_a_secret_is_known_by_what_is_said_of_it_in_another_argument(
     memory: Memory, agent: Agent, tmp_path: Path, told: dict[str, str]
 ) -> None:
     answer = agent.try_call("remember_fact", {**told, "value": PASSWORD})
-    assert "secret was taken out" in text_of(answer)
+    assert "secret was redacted" in text_of(answer)
     assert answer.structured_content
     assert PASSWORD not in f"{memory.get(answer.structured_content['id'])} {text_of(answer)}"
     memory.settle()
@@ -232,10 +232,10 @@ def _put(argument: Any, secret: str) -> Any:
 
 def test_an_agent_is_told_that_a_secret_was_taken_out(agent: Agent) -> None:
     kept = agent.try_call("record_memory", {"text": f"log in with {TOKEN}"})
-    assert "secret was taken out" in text_of(kept)
+    assert "secret was redacted" in text_of(kept)
     assert kept.structured_content
     assert kept.structured_content["redacted"]
     corrected = agent.told("correct_fact", id=kept.structured_content["id"], text=f"log in with {TOKEN} now")
-    assert "secret was taken out" in corrected
+    assert "secret was redacted" in corrected
     assert agent.call("remember_fact", fact="The door opens.", value=TOKEN)["redacted"]
     assert not agent.call("record_memory", text="Nothing secret at all.", tags=["plain"])["redacted"]

@@ -384,3 +384,10 @@ def test_an_injection_whose_commit_was_not_acknowledged_is_noted_once(
     assert memory.context.build("peanuts").text
     noted = [entry for entry in memory.audit() if entry.action is Action.INJECT]
     assert len(noted) == 2
+
+
+def test_a_hard_forget_keeps_what_was_true_until_it_changed(memory: Memory) -> None:
+    before = memory.remember("The shop runs on PostgreSQL 16", type="decision")
+    after = memory.correct(before.id, "outdated", text="The shop runs on PostgreSQL 18")
+    memory.forget(after.id, hard=True)
+    assert memory.get(before.id).content == "The shop runs on PostgreSQL 16"

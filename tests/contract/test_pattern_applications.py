@@ -58,7 +58,7 @@ def test_without_an_episode_each_telling_is_one_more(steady: Memory) -> None:
     assert [each.task_type for each in found] == ["fix", "fix"]
     assert len(steady.patterns.sessions(made.id)) == 2
     for wrong, says in (
-        (lambda: steady.patterns.record_application(made.id), "what came of it"),
+        (lambda: steady.patterns.record_application(made.id), "outcome is missing"),
         (lambda: steady.patterns.record_application(made.id, outcome="fine"), "outcome"),
         (lambda: steady.patterns.record_application(made.id, outcome="SUCCESS", features=[1]), "mapping"),  # type: ignore[arg-type]
     ):

@@ -242,7 +242,7 @@ def test_a_mined_pattern_takes_no_outcome_of_an_episode_that_did_not_follow_it(s
     saving = next(each.id for each in savings if "make cached" in each.name)
     clock.now += HOUR
     did(steady, "calm", "ls")
-    with pytest.raises(InvalidInput, match=r"'calm' did not do what pattern .* says; give an `outcome`"):
+    with pytest.raises(InvalidInput, match=r"'calm' did not follow pattern .*; give an `outcome`"):
         steady.patterns.record_application(recovery, episode="calm")
     given = steady.patterns.record_application(recovery, episode="calm", outcome="PARTIAL")
     assert given.outcome is OutcomeStatus.PARTIAL
@@ -272,7 +272,7 @@ def test_of_a_session_that_outlasts_a_review_only_the_rest_counts(steady: Memory
 
 def test_what_has_not_happened_yet_is_refused(steady: Memory, clock: Clock) -> None:
     made = keep(steady)
-    with pytest.raises(InvalidInput, match="2999-01-01 lies in the future"):
+    with pytest.raises(InvalidInput, match="2999-01-01 is in the future"):
         steady.patterns.record_application(made.id, outcome="SUCCESS", at="2999-01-01")
     ahead = steady.patterns.record_application(made.id, outcome="SUCCESS", at=clock.now + 2 * HOUR)
     assert ahead.at == clock.now + 2 * HOUR
@@ -302,7 +302,7 @@ def test_an_episode_that_is_gone_for_good_is_named_by_no_pattern(open_memory: Op
 
 
 def test_undo_looks_at_the_newest_change(steady: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undoing, "_MOST", 2)
+    monkeypatch.setattr(undoing, "_MAX_REVISIONS", 2)
     made = keep(steady)
     for place in range(6):
         clock.now += HOUR

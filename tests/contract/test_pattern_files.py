@@ -13,7 +13,7 @@ from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Action
 from treering.core.patterns import PatternStatus
 from treering.memory import Memory
-from treering.patterns.transfer import TakenIn
+from treering.patterns.transfer import PatternImport
 
 
 @pytest.fixture
@@ -30,13 +30,13 @@ def test_a_file_is_taken_in_as_candidates(open_memory: OpenMemory, clock: Clock,
     keep(here, "gone")
     here.patterns.deprecate("gone", "old")
     text = here.patterns.export(form)
-    assert there.patterns.import_(text) == TakenIn((made.id,), (), {"gone": "deprecated in the file"})
+    assert there.patterns.import_(text) == PatternImport((made.id,), (), {"gone": "deprecated in the file"})
     found = there.patterns.get(made.id)
     assert (found.status, found.evidence.applications, found.version) == (PatternStatus.CANDIDATE, 0, 1)
     assert found.metadata["imported"]["status"] == "VALIDATED"
     assert found.metadata["imported"]["evidence"]["applications"] == 25
     left = {made.id: "the same as here", "gone": "deprecated in the file"}
-    assert there.patterns.import_(text) == here.patterns.import_(text) == TakenIn((), (), left)
+    assert there.patterns.import_(text) == here.patterns.import_(text) == PatternImport((), (), left)
     assert here.patterns.get(made.id).status is PatternStatus.VALIDATED
 
 
@@ -95,7 +95,7 @@ def test_a_pattern_leaves_with_its_applications(open_memory: OpenMemory, clock: 
     forgotten = memory.forget(made.id, hard=True)
     assert forgotten is not None
     assert forgotten.prove().clean
-    assert not memory.store.raw_traces(memory.scope, clock.now, ["purple elephant"]).found
+    assert not memory.store.find_traces(memory.scope, clock.now, ["purple elephant"]).found
     assert memory.patterns.applications(made.id) == ()
     with pytest.raises(NotFound):
         memory.patterns.get(made.id)

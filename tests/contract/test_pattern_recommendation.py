@@ -44,7 +44,7 @@ def test_a_task_begins_with_three_patterns_five_episodes_and_what_is_known(stead
         assert said in text
     few = steady.patterns.context_for_task("fix the login", patterns=1, episodes=2)
     assert (len(few.patterns), len(few.episodes)) == (1, 2)
-    with pytest.raises(InvalidInput, match="no task"):
+    with pytest.raises(InvalidInput, match="task is empty"):
         steady.patterns.context_for_task("  ")
 
 
@@ -105,7 +105,7 @@ def test_a_failure_brings_recoveries_failures_like_it_and_next_steps(steady: Mem
         "segmentation fault", history=[{"tool": "Bash", "input": "cc", "action": "x"}]
     )
     assert unknown.recoveries == ()
-    with pytest.raises(InvalidInput, match="no error message"):
+    with pytest.raises(InvalidInput, match="error message is empty"):
         steady.patterns.after_failure(" ")
 
 

@@ -37,7 +37,7 @@ class Written:
 
     spent = 0
 
-    def write(self, prompt: str, *, most_tokens: int, schema: object = None) -> str:
+    def write(self, prompt: str, *, max_tokens: int, schema: object = None) -> str:
         self.prompts.append(prompt)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):

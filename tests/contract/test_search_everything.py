@@ -183,9 +183,9 @@ def test_an_agent_is_told_that_nothing_is_known_whatever_else_is_missing(
     monkeypatch.setattr(Memory, "search", lambda *_, **__: empty)
     with agent_of(memory) as agent:
         told = agent.told("search_memory", query="zebras")
-        assert "Nothing is known" in told
+        assert "No record about this" in told
         assert "1 of 6 have no vector yet" in told
-        assert "Nothing is known" in " ".join(agent.call("search_memory", query="zebras")["notes"])
+        assert "No record about this" in " ".join(agent.call("search_memory", query="zebras")["notes"])
 
 
 @pytest.mark.parametrize(

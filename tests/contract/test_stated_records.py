@@ -52,7 +52,7 @@ def test_age_leaves_three_tenths_of_its_confidence(memory: Memory) -> None:
 def test_what_an_earlier_version_took_away_by_its_age_comes_back(memory: Memory) -> None:
     stated, forgotten_by_hand = (memory.remember(text).id for text in ("Luca is allergic", "Luca likes tea"))
     with memory.store.transaction(memory.scope, NOW) as tx:
-        tx.part().knowledge.delete(stated, {"reason": "unused", "stage": "forget"})
+        tx.undo_unit().knowledge.delete(stated, {"reason": "unused", "stage": "forget"})
     memory.forget(forgotten_by_hand)
     assert forgotten(memory, 1, dry_run=True) == {"restored": 1}
     assert forgotten(memory, 40, dry_run=True) == {"restored": 1, "removed": 1}

@@ -165,7 +165,7 @@ def test_an_update_of_a_session_keeps_what_the_store_counts_meanwhile(memory: Me
         tx.turns.create_many([turn("a"), turn("b")])
         session = tx.sessions.get("s")
         assert tx.sessions.end("s")
-        assert tx.sessions.learn("s", known=0, learned=2)
+        assert tx.sessions.mark_learned("s", known=0, learned=2)
         updated = tx.sessions.update(session.replace(title="done"))
         assert (updated.ended_at, updated.learned) == (session.last_at, 2)
         assert tx.sessions.get("s") == updated
@@ -367,7 +367,7 @@ def test_a_personal_record_is_written_by_its_owner_only(open_memory: OpenMemory)
         lambda tx: tx.knowledge.update(shared.replace(visibility="personal")),
     ):
         with (
-            pytest.raises(InvalidInput, match="belongs to whoever writes it"),
+            pytest.raises(InvalidInput, match="belongs to its writer"),
             bob.store.transaction(bob.scope, NOW) as tx,
         ):
             write(tx)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.conftest import OpenMemory
-from treering.adapters.sql.index_base import Index
-from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
+from treering.adapters.sql.index_base import SqlIndex
+from treering.adapters.sql.unstored_vectors import MadeVector, PendingVectors
 from treering.compose import now
 from treering.core.errors import StoreError, StoreFull
 from treering.core.records import Knowledge
@@ -46,7 +46,7 @@ def made(memory: Memory, *places: int, dimension: int | None = None) -> Sequence
 
 def keep(memory: Memory, model: str, vectors: Sequence[MadeVector]) -> None:
     with memory.store.reading(memory.scope, now()) as tx:
-        tx.index.keep_vectors(model, vectors)
+        tx.index.hold_vectors(model, vectors)
 
 
 def models(memory: Memory) -> Sequence[str]:
@@ -70,7 +70,7 @@ def full(*_given: object, **_options: object) -> None:
 
 
 def test_two_threads_that_keep_vectors_at_once_lose_none() -> None:
-    kept, vector = UnstoredVectors(), np.ones(2, np.float32)
+    kept, vector = PendingVectors(), np.ones(2, np.float32)
     other = Thread(target=lambda: kept.add("m", [(3, "c", vector)]))
 
     class Interrupting(int):
@@ -102,7 +102,7 @@ def test_a_gap_among_kept_vectors_is_not_kept_by_the_index_in_memory(open_memory
     model = embedder_of(memory).model
     keep(memory, model, made(memory, 3, 4, 5))
     with memory.store.reading(memory.scope, now()) as tx:
-        tx.index.ready(model)
+        tx.index.load(model)
     keep(memory, model, made(memory, 0, 1, 2))
     store_all(memory)
     assert stored(memory, model) == Coverage(RECORDS, RECORDS)
@@ -169,7 +169,7 @@ def test_a_memory_closes_although_its_kept_vectors_cannot_be_stored(
     keep(memory, embedder_of(memory).model, made(memory, 0, 1))
     monkeypatch.setattr(memory.store, "write_if_free", full)
     memory.close()
-    with pytest.raises(StoreError, match="was closed"):
+    with pytest.raises(StoreError, match="is closed"):
         memory.get("k0")
 
 
@@ -227,7 +227,7 @@ def test_a_search_that_cannot_store_vectors_answers_and_says_why(
 ) -> None:
     memory = filled(open_memory)
     with monkeypatch.context() as patch:
-        patch.setattr(Index, "add_vectors", full)
+        patch.setattr(SqlIndex, "add_vectors", full)
         found = memory.search(QUERY)
     assert found[0].id == "k3"
     assert "meaning of some" not in found.missing

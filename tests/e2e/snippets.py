@@ -17,6 +17,7 @@ from treering.interfaces.start import main
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
+INSTALLERS = ("pip install ", "pipx install ", "uv tool install ")
 POSTGRES_EXAMPLE = "postgresql://treering:treering@localhost/treering"
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
@@ -77,7 +78,7 @@ class Reader:
         if command.startswith("export "):
             settings = command.removeprefix("export ").replace(POSTGRES_EXAMPLE, self.postgres_url)
             self.exports |= dict(setting.split("=", 1) for setting in shlex.split(settings))
-        elif command.startswith("pip install "):
+        elif command.startswith(INSTALLERS):
             assert_installable(command)
         elif command.startswith("make "):
             run_make(command)
@@ -159,7 +160,7 @@ def steady(printed: str) -> list[str]:
 
 
 def assert_installable(command: str) -> None:
-    """The extras that a pip line names exist."""
+    """The extras that an install line names exist."""
     import tomllib
 
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]

@@ -42,7 +42,8 @@ def test_knowledge_is_kept_found_corrected_and_brought_back(terminal_on: Termina
     assert found["hits"][0]["source"].startswith("decision, user_taught in src/db.py")
 
     new = terminal_on.json("correct", old["id"], "--reason", "outdated", "--text", "We use Postgres 18")
-    assert [hit["text"] for hit in terminal_on.json("search", "postgres")["hits"]] == ["We use Postgres 18"]
+    found = terminal_on.json("search", "postgres")["hits"]
+    assert [hit["record"]["content"] for hit in found] == ["We use Postgres 18"]
 
     entries = terminal_on.json("history", old["id"])["entries"]
     assert [(entry["action"], entry["content_before"]) for entry in entries] == [
@@ -65,8 +66,8 @@ def test_a_known_text_is_said_to_be_known(terminal_on: Terminal) -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (("--kind", "bogus"), "--kind 'bogus' is not known; use one of knowledge, turn, episode, pattern, code"),
-        (("--role", "bogus"), "--role 'bogus' is not known; use one of user, assistant, system, tool"),
+        (("--kind", "bogus"), "--kind 'bogus' is unknown; use one of knowledge, turn, episode, pattern, code"),
+        (("--role", "bogus"), "--role 'bogus' is unknown; use one of user, assistant, system, tool"),
         (("--min-confidence", "7"), "--min-confidence is 7.0; give a number from 0 to 1"),
         (("--min-confidence", "nan"), "--min-confidence is nan; give a number from 0 to 1"),
     ],
@@ -198,7 +199,7 @@ def test_an_export_is_piped_into_another_project(terminal: Terminal) -> None:
     for packed in (lines, gzip.compress(lines)):
         terminal.json("import", "-", "--project", f"p{len(packed)}", stdin=packed)
         assert terminal.json("get", "k", "--project", f"p{len(packed)}")["content"] == "carried over"
-    assert "cut off" in terminal.refused("import", "-")
+    assert "truncated" in terminal.refused("import", "-")
 
 
 def test_repositories_that_share_a_database_are_different_projects(terminal: Terminal) -> None:
@@ -248,7 +249,7 @@ def test_small_jobs_that_fail_do_not_fail_the_command(terminal: Terminal, monkey
 
     monkeypatch.setattr(reading, "link_new", fail)
     shown = terminal.ok("remember", "Anna likes tea")
-    assert "work on it failed (RuntimeError" in shown
+    assert "a background job failed (RuntimeError" in shown
     assert "2 jobs are pending: run `treering settle`" in shown
     assert "RuntimeError" in terminal.json("remember", "Bob likes tea")["jobs_error"]
     assert terminal.json("stats")["records"]["knowledge"] == 2
@@ -274,16 +275,16 @@ def test_a_correction_without_a_reason_is_shown_and_undone(terminal: Terminal) -
 
 def test_a_budget_that_nothing_fits_is_said_so(terminal: Terminal) -> None:
     terminal.ok("remember", "The database of the shop listens on port 5432 of every host " * 20)
-    done = terminal.run("search", "database", "--pack", "--budget", "20")
+    done = terminal.run("context", "database", "--budget", "20")
     assert (done.returncode, done.stdout) == (0, "")
     assert "nothing fits into 20 tokens: 1 result left out; raise --budget" in done.stderr
-    assert terminal.run("search", "unknown", "--pack", "--budget", "20").stderr == ""
+    assert terminal.run("context", "unknown", "--budget", "20").stderr == ""
 
 
 def test_remember_says_what_it_superseded(terminal: Terminal) -> None:
     terminal.ok("remember", "The staging database listens on 5433.", "--id", "old")
     told = terminal.ok("remember", "The staging database listens on 5434.", "--id", "new")
-    assert "superseded old; `treering undo old` takes that back" in told
+    assert "superseded old; `treering undo old` reverts that" in told
     assert terminal.json("get", "old")["superseded_by"] == "new"
     terminal.ok("undo", "old")
     assert terminal.json("get", "old")["superseded_by"] is None
@@ -292,7 +293,7 @@ def test_remember_says_what_it_superseded(terminal: Terminal) -> None:
 def test_remember_says_what_is_in_conflict(terminal: Terminal) -> None:
     terminal.ok("remember", "The keynote speaker is Anna", "--id", "old")
     told = terminal.ok("remember", "The keynote speaker is Bob", "--id", "new")
-    assert "conflicts with old; `treering correct` or `forget` the one that is wrong" in told
+    assert "conflicts with old; `treering correct` or `treering forget` the wrong one" in told
     record = terminal.json("get", "new")
     assert record["needs_review"] is True
     assert [(each["kind"], each["record"]) for each in record["relations"]] == [("conflicts_with", "old")]

@@ -15,7 +15,7 @@ def terminal(tmp_path: Path) -> Terminal:
 
 def test_the_audit_log_is_listed(terminal: Terminal) -> None:
     id = terminal.json("remember", "The port is 5432")["id"]
-    terminal.ok("search", "port", "--pack")
+    terminal.ok("context", "port")
     terminal.ok("forget", id)
     entries = terminal.json("audit")["entries"]
     assert [entry["action"] for entry in entries] == ["delete", "inject", "create"]

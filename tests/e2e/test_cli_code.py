@@ -56,7 +56,7 @@ def test_a_project_is_indexed_and_asked(terminal: Terminal) -> None:
     assert terminal.json("map", "--entries") == {"entries": [], "tests_left_out": 0, **whole}
 
 
-def test_paths_are_understood_from_where_one_stands(terminal: Terminal) -> None:
+def test_paths_are_relative_to_the_current_folder(terminal: Terminal) -> None:
     terminal.ok("index")
     inside = Terminal(terminal.folder / "app", terminal.environment)
     for name in ("login.py", "./login.py", "../app/login.py", "app/login.py", f"{terminal.folder}/app/login.py"):
@@ -67,10 +67,10 @@ def test_paths_are_understood_from_where_one_stands(terminal: Terminal) -> None:
     assert "outside" in inside.run("impact", "../../x.py").stderr
     guessed = terminal.json("impact", "decod")["standing"]["guessed"]
     assert guessed == [{"asked": "decod", "taken_for": "app/tokens.py::decode"}]
-    assert "no `decod`; taken for app/tokens.py::decode" in terminal.ok("impact", "decod")
+    assert "no `decod`; used app/tokens.py::decode instead" in terminal.ok("impact", "decod")
 
 
-def test_lists_are_as_long_as_asked_for_and_say_what_they_leave_out(terminal: Terminal) -> None:
+def test_lists_respect_the_limit_and_report_what_they_leave_out(terminal: Terminal) -> None:
     routes = "".join(f"@app.route('/page/{n}')\ndef page_{n}(): ...\n\n\n" for n in range(30))
     written(terminal.folder, {"app/pages.py": f"from flask import Flask\napp = Flask(__name__)\n\n\n{routes}"})
     terminal.ok("index")
@@ -99,7 +99,7 @@ def test_an_id_is_never_broken_whatever_the_terminal(terminal: Terminal, columns
         assert f"{long}::{called}" in done.stdout.split()
 
 
-def test_an_index_says_how_it_stands_until_it_is_forgotten(terminal: Terminal) -> None:
+def test_the_status_is_shown_until_the_index_is_removed(terminal: Terminal) -> None:
     terminal.ok("remember", "Tokens are opaque", "--file", "app/tokens.py")
     done = terminal.json("index")
     found = terminal.json("index", "--status")
@@ -108,7 +108,7 @@ def test_an_index_says_how_it_stands_until_it_is_forgotten(terminal: Terminal) -
     assert terminal.json("stats")["code"] == found
     assert f"{terminal.folder}: 4 files" in " ".join(terminal.ok("stats").split())
     assert [each for each in terminal.json("doctor")["checks"] if each["name"] == "code" and each["fine"]]
-    assert "add --yes" in terminal.refused("index", "--forget")
+    assert "pass --yes" in terminal.refused("index", "--forget")
     assert terminal.json("index", "--forget", "--yes")["forgotten"] == found
     assert "treering index" in terminal.refused("index", "--status")
     assert "treering index" in terminal.refused("impact", "decode")
@@ -122,7 +122,7 @@ def test_a_damaged_scip_index_is_noticed_before_anything_is_indexed(terminal: Te
     assert "treering index" in terminal.refused("index", "--status")
 
 
-def test_what_is_remembered_comes_with_an_impact(terminal: Terminal) -> None:
+def test_an_impact_shows_memories(terminal: Terminal) -> None:
     terminal.ok("index")
     terminal.ok("remember", "Tokens are opaque", "--file", "app/tokens.py")
     assert "Tokens are opaque" in terminal.ok("impact", "decode")
@@ -163,17 +163,19 @@ def test_a_map_is_drawn(terminal: Terminal, tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (("impact", "nothing_like_this"), "nothing_like_this"),
-        (("index", "nowhere"), "not a folder"),
-        (("deps", "login", "--to", "decode", "--flow"), "one at a time"),
-        (("map", "--cycles", "--entries"), "one at a time"),
-        (("map", "--cycles", "--svg", "x.svg"), "leave them"),
-        (("index", "--watch", "--scip", "x.scip"), "without --watch"),
-        (("index", "--status", "--forget"), "one at a time"),
-        (("index", "--status", "--scip", "x.scip"), "one at a time"),
+        (("index", "nowhere"), "not a readable folder"),
+        (("deps", "login", "--to", "decode", "--flow"), "pass one"),
+        (("map", "--cycles", "--entries"), "pass one"),
+        (("map", "--cycles", "--svg", "x.svg"), "leave out --cycles"),
+        (("index", "--watch", "--scip", "x.scip"), "cannot be combined with --watch"),
+        (("index", "--status", "--forget"), "pass one"),
+        (("index", "--status", "--scip", "x.scip"), "pass one"),
         (("index", "--scip", "nowhere.scip"), "cannot be read"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_a_line(terminal: Terminal, arguments: tuple[str, ...], told: str) -> None:
+def test_contradicting_options_are_rejected_in_one_line(
+    terminal: Terminal, arguments: tuple[str, ...], told: str
+) -> None:
     terminal.ok("index")
     assert told in terminal.refused(*arguments)
 
@@ -183,7 +185,7 @@ def test_nothing_can_be_asked_before_it_is_indexed(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_watcher_follows_changes_until_it_is_told_to_end(terminal: Terminal, number: signal.Signals) -> None:
+def test_a_watcher_follows_changes_until_a_signal(terminal: Terminal, number: signal.Signals) -> None:
     process = terminal.start_process("index", "--watch", "--json", text=True, start_new_session=True)
     assert process.stdout is not None
     try:

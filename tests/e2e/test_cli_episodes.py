@@ -73,13 +73,13 @@ def test_a_failure_is_answered_with_the_way_out(typed: Typed) -> None:
     assert "→ create index concurrently (psql): CREATE INDEX" in said
     assert "! a concurrent build does not lock" in said
     assert json.loads(typed("episodes", "--failure", "ERROR: relation 5 is locked", "--json"))["hits"][0]["same"]
-    assert "nobody met this" in typed("episodes", "--failure", "out of paint")
+    assert "no episode with this" in typed("episodes", "--failure", "out of paint")
 
 
 def test_a_trend_is_drawn(typed: Typed) -> None:
     assert "database  1  100%" in typed("episodes", "--trend", "30")
     assert json.loads(typed("episodes", "--trend", "30", "--by", "tool", "--json"))["periods"][0]["group"] == "psql"
-    assert "nothing happened" in typed("episodes", "--trend", "30", "--domain", "none")
+    assert "no episodes in this time" in typed("episodes", "--trend", "30", "--domain", "none")
 
 
 @pytest.mark.parametrize(
@@ -90,19 +90,19 @@ def test_a_trend_is_drawn(typed: Typed) -> None:
         (("episodes", "--mode", "psychic"), "use one of"),
         (("episodes", "x", "--compare", "plan"), "use whole, task, outcome"),
         (("episodes", "--compare", "task"), "needs a query"),
-        (("episodes", "x", "--trend", "3"), "one at a time"),
+        (("episodes", "x", "--trend", "3"), "use one of them"),
         (("episodes", "--outcome", "fine"), "outcomes"),
         (("episode", "x", "--outcome", "fine"), "SUCCESS, PARTIAL, FAILURE"),
         (("episode", "x", "--artifact", "missing.txt"), "cannot be read"),
         (("episode", "x", "--artifact", "plan.txt", "--artifact", "./plan.txt"), "rename one"),
         (("episode", "x", "--detail", "[]"), "not an object"),
-        (("episode", "x", "--output", "a", "--detail", '{"output": "b"}'), "say it once"),
-        (("episode", "x", "--detail", '{"task": 3}'), "say it by TASK"),
-        (("episode", "x", "--detail", '{"outcome": "FAILURE"}'), "say it by --outcome"),
-        (("episode", "x", "--detail", '{"artifacts": {}}'), "say it by --artifact"),
-        (("episode", "x", "--detail", '{"self": 1}'), "an episode has"),
-        (("episode", "x", "--detail", '{"settings": {}}'), "an episode has"),
-        (("episode", "x", "--detail", '{"scope": {}}'), "an episode has"),
+        (("episode", "x", "--output", "a", "--detail", '{"output": "b"}'), "give it once"),
+        (("episode", "x", "--detail", '{"task": 3}'), "use TASK"),
+        (("episode", "x", "--detail", '{"outcome": "FAILURE"}'), "use --outcome"),
+        (("episode", "x", "--detail", '{"artifacts": {}}'), "use --artifact"),
+        (("episode", "x", "--detail", '{"self": 1}'), "unknown field"),
+        (("episode", "x", "--detail", '{"settings": {}}'), "unknown field"),
+        (("episode", "x", "--detail", '{"scope": {}}'), "unknown field"),
         (("episode", "other", "--id", "ix"), "is taken"),
     ],
 )

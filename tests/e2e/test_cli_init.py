@@ -155,7 +155,7 @@ def test_an_entry_that_says_something_else_is_replaced_only_when_told(terminal: 
     path.write_text(theirs)
     done = terminal.run("init", "claude")
     assert done.returncode == 1
-    assert "add --yes to replace it" in done.stderr
+    assert "pass --yes to replace it" in done.stderr
     assert '- "treering": {"command": "mine"}' in done.stdout
     assert path.read_text() == theirs
 
@@ -165,14 +165,14 @@ def test_an_entry_that_says_something_else_is_replaced_only_when_told(terminal: 
     assert path.read_text() == theirs
 
     done = terminal.run("init", "claude", "--remove")
-    assert (done.returncode, "add --yes to take it out" in done.stderr) == (1, True)
+    assert (done.returncode, "pass --yes to remove it" in done.stderr) == (1, True)
     assert path.read_text() == theirs
     terminal.ok("init", "claude", "--remove", "--yes")
     assert said(path) == {"mcpServers": {}}
 
 
 def test_nothing_to_take_out_is_no_mishap(terminal: Terminal) -> None:
-    assert "nothing is there to take out" in terminal.ok("init", "claude", "--remove")
+    assert "there is no entry to remove" in terminal.ok("init", "claude", "--remove")
 
 
 def test_what_will_be_a_long_line_is_shown_as_one(terminal: Terminal) -> None:
@@ -190,7 +190,7 @@ def test_an_entry_for_others_than_asked_is_told_of(terminal: Terminal, name: str
     path = terminal.json("init", name, there)["path"]
     advice = f"`treering init {name} {there} --remove`"
     told = terminal.ok("init", name, "--remove", asked)
-    assert "nothing is there to take out" in told
+    assert "there is no entry to remove" in told
     assert advice in " ".join(told.split())
     assert terminal.json("init", name, "--remove", asked)["elsewhere"] == path
 
@@ -222,7 +222,7 @@ def test_what_vs_code_may_not_fill_in_is_told_of_where_that_matters(terminal: Te
 
 def test_where_the_bare_name_is_another_program_the_whole_path_is_written(terminal: Terminal) -> None:
     terminal.environment["PATH"] = os.defpath
-    assert "names a program of this machine" in terminal.ok("init", "claude")
+    assert "contains a path of this machine" in terminal.ok("init", "claude")
     assert entry_in(terminal.folder / ".mcp.json", "claude")["command"] == COMMAND
 
 
@@ -230,11 +230,11 @@ def test_where_the_bare_name_is_another_program_the_whole_path_is_written(termin
     ("arguments", "told"),
     [
         (("emacs",), "claude, codex, gemini, cursor, vscode"),
-        (("--remove",), "which client?"),
-        (("--user",), "which client?"),
-        (("claude", "--remove", "--in-project"), "takes an entry out and does nothing else"),
+        (("--remove",), "no client is named"),
+        (("--user",), "no client is named"),
+        (("claude", "--remove", "--in-project"), "--remove cannot be combined with"),
         (("claude", "--db", "postgresql://zoe:p@db/shop"), "set TREERING_DB"),
-        (("claude", "--db", "shop.db", "--in-project"), "give one of the two"),
+        (("claude", "--db", "shop.db", "--in-project"), "pass one of the two"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(terminal: Terminal, arguments: tuple[str, ...], told: str) -> None:
@@ -247,7 +247,7 @@ def test_somebody_at_a_terminal_sees_the_change_and_is_asked(terminal: Terminal)
     done = terminal.answered("n\n", "init", "claude")
     assert (done.returncode, path.exists()) == (1, False)
     assert done.stdout.index('"treering": {') < done.stdout.index("Write this? [Y/n]")
-    assert done.stderr == "error: nothing was written\n"
+    assert done.stderr == "error: not confirmed; nothing was written\n"
 
     done = terminal.answered("\n", "init", "claude")
     assert (done.returncode, path.exists()) == (0, True)
@@ -255,5 +255,5 @@ def test_somebody_at_a_terminal_sees_the_change_and_is_asked(terminal: Terminal)
 
     done = terminal.answered("y\n", "init", "claude", "--remove")
     assert (done.returncode, path.exists()) == (0, False)
-    assert "Take this out? [Y/n]" in done.stdout
+    assert "Remove this? [Y/n]" in done.stdout
     assert terminal.answered("", "init", "claude", "--yes").returncode == 0

@@ -31,16 +31,16 @@ def test_a_move_is_shown_before_it_is_made(terminal: Terminal, tmp_path: Path) -
     for arguments in (("init", "--in-project"), ("init", "claude", "--in-project")):
         shown = " ".join(terminal.ok(*arguments, "--dry-run").split())
         # A long path is folded wherever the line ends.
-        assert f"the memory goes to {inside}".replace(" ", "") in shown.replace(" ", "")
+        assert f"the memory moves to {inside}".replace(" ", "") in shown.replace(" ", "")
         assert "nothing was written" in shown
         told = terminal.json(*arguments, "--dry-run")
         assert (told["memory"], told["dry_run"]) == (str(inside), True)
     assert not inside.parent.exists()
     done = terminal.answered("n\n", "init", "claude", "--in-project")
     assert (done.returncode, inside.parent.exists()) == (1, False)
-    assert done.stdout.index("the memory goes to") < done.stdout.index("Write this and move the memory? [Y/n]")
+    assert done.stdout.index("the memory moves to") < done.stdout.index("Write this and move the memory? [Y/n]")
     terminal.ok("init", "claude")
-    assert "the memory is kept in" in terminal.ok("init", "claude", "--in-project")
+    assert "the memory is now in" in terminal.ok("init", "claude", "--in-project")
 
 
 def test_a_file_that_cannot_be_written_leaves_the_memory_where_it_is(terminal: Terminal) -> None:
@@ -56,7 +56,7 @@ def test_a_memory_that_cannot_be_moved_leaves_the_client_connected_and_says_so(t
     (terminal.folder / ".treering").write_text("in the way")
     done = terminal.run("init", "claude", "--in-project")
     assert done.returncode == 1
-    assert "Claude Code is connected, and that stays; of the move: " in done.stderr
+    assert "Claude Code is connected, but the memory was not moved: " in done.stderr
     assert terminal.json("init", "claude")["outcome"] == "already connected"
 
 

@@ -183,7 +183,7 @@ def test_patterns_are_mined_merged_and_carried(shop: Shop) -> None:
     assert {each["status"] for each in shop.json("list", *elsewhere)["patterns"]} == {"CANDIDATE"}
     again = shop.json("import", "all.yaml", *elsewhere)
     assert (again["added"], set(again["left"])) == ([], set(counts["added"]))
-    assert f"left, {again['left'][merged['id']]}  {merged['id']}" in shop.ok("import", "all.yaml", *elsewhere)
+    assert f"skipped, {again['left'][merged['id']]}  {merged['id']}" in shop.ok("import", "all.yaml", *elsewhere)
     text = shop.ok("export", "--format", "json", *elsewhere)
     assert {each["id"] for each in json.loads(text)["patterns"]} >= {merged["id"], routine["key"]}
     assert shop.json("prune", "--dry-run")["pruned"] == []
@@ -290,7 +290,7 @@ def test_a_list_is_cut_where_it_says_so(typed: Typed) -> None:
     assert "there are more" not in typed("patterns", "list", "--limit", "2")
     narrowed = json.loads(typed("patterns", "list", "--domain", "backend", "--json"))
     assert [each["id"] for each in narrowed["patterns"]] == ["another"]
-    assert "no pattern here" in typed("patterns", "list", "--status", "VALIDATED")
+    assert "no patterns" in typed("patterns", "list", "--status", "VALIDATED")
 
 
 def test_a_change_is_undone_and_compared_by_version(typed: Typed) -> None:
@@ -311,7 +311,7 @@ def test_a_change_is_undone_and_compared_by_version(typed: Typed) -> None:
 def test_a_pattern_is_forgotten_and_brought_back_as_any_record(typed: Typed) -> None:
     typed("patterns", "apply", "twice", "--outcome", "success")
     assert "undo twice" in typed("forget", "twice")
-    assert "no pattern here" in typed("patterns", "list")
+    assert "no patterns" in typed("patterns", "list")
     assert "decomposition pattern, CANDIDATE" in typed("undo", "twice")
     gone = json.loads(typed("forget", "twice", "--hard", "--yes", "--json"))
     assert gone["proof"]["clean"]
@@ -341,30 +341,30 @@ WRONG_USE = [
     (("similar", "twice", "--limit", "0"), "greater than or equal to 1"),
     (("list", "--category", "magic"), "use strategy, decomposition"),
     (("list", "--status", "good"), "use CANDIDATE, VALIDATED"),
-    (("add", "x"), "nothing says what to do; give one of --approach, --step, --content"),
-    (("add", "x", "--approach", "y", "--step", "z"), "--approach and --step say what to do; give one of"),
-    (("add", "x", "--step", "y", "--principle", "z"), "belongs to --approach"),
+    (("add", "x"), "the content is missing; give one of --approach, --step, --content"),
+    (("add", "x", "--approach", "y", "--step", "z"), "--approach and --step exclude each other; give one of"),
+    (("add", "x", "--step", "y", "--principle", "z"), "only goes with --approach"),
     (("add", "x", "--approach", "y", "--complexity", "hard"), "0.2..0.8"),
     (("add", "x", "--approach", "y", "--complexity", "0.8..0.2"), "lower end first"),
     (("add", "x", "--approach", "y", "--category", "magic"), "--category is 'magic'; use"),
     (("add", "x", "--approach", "y", "--only-if", "complexity < 1"), "not JSON"),
-    (("add", "x", "--approach", "y", "--only-if", "{}"), 'give it a "form": one of test, all, any, not'),
-    (("add", "x", "--approach", "y", "--not-if", '{"form": "code"}'), 'give it a "form": one of test, all, any, not'),
+    (("add", "x", "--approach", "y", "--only-if", "{}"), 'set "form" to one of test, all, any, not'),
+    (("add", "x", "--approach", "y", "--not-if", '{"form": "code"}'), 'set "form" to one of test, all, any, not'),
     (
         ("add", "x", "--approach", "y", "--only-if", '{"form": "all", "conditions": [{"field": "a"}]}'),
-        '--only-if at conditions.0 does not say what it is; give it a "form"',
+        '--only-if at conditions.0 has no valid form; set "form"',
     ),
     (("add", "x", "--approach", "y", "--only-if", '{"form": "test", "field": "a"}'), "--only-if at operator: Field"),
     (("add", "x", "--approach", "y", "--detail", '{"status": "VALIDATED"}'), "status cannot be set"),
-    (("add", "x", "--approach", "y", "--detail", '{"name": "z"}'), "say it by NAME"),
-    (("add", "x", "--content", '{"form": "wish"}'), '"form": one of strategy, template, heuristic, procedure'),
-    (("add", "x", "--content", '{"approach": "y"}'), '"form": one of strategy, template, heuristic, procedure'),
+    (("add", "x", "--approach", "y", "--detail", '{"name": "z"}'), "use NAME instead"),
+    (("add", "x", "--content", '{"form": "wish"}'), '"form" to one of strategy, template, heuristic, procedure'),
+    (("add", "x", "--content", '{"approach": "y"}'), '"form" to one of strategy, template, heuristic, procedure'),
     (("add", "x", "--content", '{"form": "heuristic", "condition": {}, "action": "y"}'), "one of test, all, any, not"),
     (("apply", "twice"), "--outcome, or --episode"),
     (("apply", "twice", "--outcome", "fine"), "--outcome is 'FINE'; use SUCCESS, PARTIAL, FAILURE"),
     (("apply", "twice", "--outcome", "success", "--features", "7"), "not an object"),
     (("apply", "twice", "--outcome", "success", "--at", "never"), "write it as 2026"),
-    (("merge", "twice"), "name two at least"),
+    (("merge", "twice"), "name another one"),
     (("diff", "twice", "--version", "0"), "greater than or equal to 1"),
     (("export", "--format", "xml"), "yaml or json"),
     (("export", "--status", "good"), "use CANDIDATE, VALIDATED"),
@@ -376,13 +376,13 @@ REFUSED = [
     (("show", "twice", "--fill"), "needs a value for 'what'"),
     (("show", "twice", "--with", "what="), "write what=VALUE"),
     (("show", "twice", "--with", "what= "), "write what=VALUE"),
-    (("history", "nobody"), "'nobody' in project 'shop'; `treering patterns list` shows"),
+    (("history", "nobody"), "'nobody' in project 'shop'; `treering patterns list` lists"),
     (("similar", "nobody"), "no pattern"),
     (("add", "other", "--approach", "y", "--id", "twice"), "twice"),
     (("apply", "nobody", "--outcome", "success"), "no pattern"),
     (("apply", "twice", "--episode", "nobody"), "nobody"),
     (("deprecate", "nobody", "--reason", "x"), "no pattern"),
-    (("deprecate", "twice", "--reason", "x", "--superseded-by", "twice"), "its own place"),
+    (("deprecate", "twice", "--reason", "x", "--superseded-by", "twice"), "cannot supersede itself"),
     (("review", "nobody"), "no pattern"),
     (("refine", "nobody"), "no pattern"),
     (("diff", "nobody"), "no pattern"),

@@ -29,6 +29,15 @@ def test_the_installed_command_ends_with_its_exit_code(terminal: Terminal) -> No
     assert json.loads(not_found)["kind"] == "NotFound"
 
 
+@pytest.mark.parametrize(("words", "completed"), [("rememb", "remember"), ("remember --ty", "--type")])
+def test_a_shell_completes_commands_and_options(terminal: Terminal, words: str, completed: str) -> None:
+    position = words.count(" ") + 1
+    done = terminal.run_shell(
+        f'COMP_WORDS="treering {words}" COMP_CWORD={position} _TREERING_COMPLETE=complete_bash treering'
+    )
+    assert done.stdout.decode().split() == [completed]
+
+
 def test_two_terminals_at_once_lose_nothing(terminal: Terminal) -> None:
     loop = 'for i in 1 2 3; do treering remember "$0 $i" --id "$0-$i" --json || exit 1; done'
     done = terminal.run_shell(f"bash -c '{loop}' left & left=$!; bash -c '{loop}' right && wait $left", forked=True)
@@ -66,7 +75,7 @@ def test_output_that_cannot_be_written_is_said_or_let_go(terminal: Terminal) -> 
         'treering stats >/dev/full; echo "ended with $?" >&2; treering stats >&-; echo "ended with $?" >&2'
     )
     complaint, *endings = done.stderr.decode().splitlines()
-    assert "stdout cannot be written" in complaint
+    assert "cannot write to stdout" in complaint
     assert endings == ["ended with 1", "ended with 0"]
 
 

@@ -25,7 +25,7 @@ def terminal(tmp_path: Path) -> Terminal:
 def test_an_explanation_names_paths_parts_factors_and_those_that_came_next(terminal: Terminal) -> None:
     shown = terminal.ok("search", "migrations of postgresql in ci.yml", "--limit", "1", "--explain")
 
-    for told in ("understood as", "found by words #", "graph", "█", "relevance 1.00 ×", "trust", "came next", "took"):
+    for told in ("understood as", "found by words #", "graph", "█", "relevance 1.00 ×", "trust", "runners-up", "took"):
         assert told in shown
     assert "wordllama" in shown
     assert "searched without reranker: none is configured" in shown
@@ -49,7 +49,7 @@ def test_json_holds_all_of_an_answer_and_its_explanation_where_it_was_asked_for(
 
 def test_packed_text_is_printed_as_it_is_and_nothing_else(terminal: Terminal) -> None:
     terminal.ok("remember", "odd \x1b[31mbytes", "--id", "odd")
-    asked = ("search", "postgresql or odd bytes", "--pack", "--budget", "200", "--phase", "implement")
+    asked = ("context", "postgresql or odd bytes", "--budget", "200", "--phase", "implement")
 
     text, packed = terminal.ok(*asked), terminal.json(*asked)
 
@@ -67,11 +67,6 @@ def test_files_in_play_bring_what_is_tied_to_them(terminal: Terminal) -> None:
 
     assert found("--in-play", "shop/db.py")[0] == "db"
     assert found("--in-play", "ci.yml")[0] == "ci"
-
-
-def test_recall_is_another_name_that_help_does_not_show(terminal: Terminal) -> None:
-    assert terminal.ok("recall", "postgresql") == terminal.ok("search", "postgresql")
-    assert "│ recall" not in terminal.ok("--help")
 
 
 def test_embed_makes_what_lacks_once(terminal: Terminal) -> None:
@@ -132,7 +127,7 @@ def test_doctor_takes_an_embedder_that_was_turned_off_for_what_it_is(tmp_path: P
     with treering.open(tmp_path / "memory.db", settings=off) as memory:
         report = memory.doctor()
     assert report.healthy
-    assert "turn it off" in {check.name: check.detail for check in report.checks}["meaning"]
+    assert "turned off" in {check.name: check.detail for check in report.checks}["meaning"]
 
 
 def test_packed_text_has_what_is_tainted_only_where_that_is_asked_for(terminal: Terminal) -> None:
@@ -143,8 +138,8 @@ def test_packed_text_has_what_is_tainted_only_where_that_is_asked_for(terminal: 
     terminal.ok("turn", "PostgreSQL is cursed, says the page", "--session", "s", "--role", "tool", *told)
     terminal.ok("episode", "Ask the page about PostgreSQL", *told)
 
-    assert "cursed" not in terminal.ok("search", "postgresql", "--pack")
-    asked = terminal.ok("search", "postgresql", "--pack", "--tainted")
+    assert "cursed" not in terminal.ok("context", "postgresql")
+    asked = terminal.ok("context", "postgresql", "--tainted")
     assert "- fact (from outside, not confirmed): PostgreSQL 17 is cursed" in asked
     assert "web_fetch: read on a page" in asked
     listed = terminal.json("search", "postgresql")["hits"]

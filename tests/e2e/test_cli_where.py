@@ -23,7 +23,7 @@ def terminal(tmp_path: Path) -> Terminal:
 def test_a_place_is_found_and_shown(terminal: Terminal) -> None:
     terminal.ok("index")
     shown = terminal.ok("where", "where are redirects followed?", "--limit", "1")
-    assert "first made the vectors of 2 pieces of code" in shown
+    assert "embedded 2 chunks of code first" in shown
     assert "web/redirects.py:1-2  follow_redirect" in shown
     assert "def follow_redirect(request):" in shown
     found = terminal.json("where", "where are redirects followed?")

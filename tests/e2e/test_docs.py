@@ -51,7 +51,7 @@ def test_what_a_page_shows_does_what_it_says(page: Path, tmp_path: Path, postgre
 
 
 def test_every_command_is_documented() -> None:
-    commands = [command.name for command in COMMANDS if not command.hidden]
+    commands = [command.name for command in COMMANDS]
     commands += [f"patterns {verb.__name__.rstrip('_')}" for _, verbs in PATTERN_VERBS for verb in verbs]
     assert undocumented(commands, "cli") == []
 
@@ -61,9 +61,8 @@ def test_every_option_is_documented_with_its_command() -> None:
     shared, *_ = page.split("\n### ")
     missing = []
     group = typer.main.get_command(app)
-    every = {command.name: group.loaded(command.name) for command in COMMANDS}
-    shown = {name: each for name, each in every.items() if not each.hidden}
-    shown |= {f"patterns {name}": each for name, each in every["patterns"].commands.items()}
+    shown = {command.name: group.loaded(command.name) for command in COMMANDS}
+    shown |= {f"patterns {name}": each for name, each in shown["patterns"].commands.items()}
     for name, command in shown.items():
         section = re.search(rf"^### `treering {name}\b.*?(?=^##|\Z)", page, re.M | re.S)
         options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]

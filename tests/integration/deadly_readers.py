@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from treering.code.build import worker_process as crew_process
-from treering.code.build.resolution import Resolution
-from treering.code.build.stored_symbols import StoredWorld
 from treering.code.facts import Facts
-from treering.code.files.source_file import Reading
+from treering.code.files.source_file import SourceFile
+from treering.code.index import worker_process as crew_process
+from treering.code.index.resolution import Resolution
+from treering.code.index.stored_symbols import StoredSymbols
 
 HANGING = "TREERING_TEST_HANGING"
 """Variable with the file that gets the id of a process that hangs."""
@@ -33,7 +33,7 @@ def index() -> None:
     # Readers do without these imports.
     import treering
     from tests.code_projects import code_of
-    from treering.code.build import worker_pool as crew
+    from treering.code.index import worker_pool as crew
 
     crew._START = START
     place, root = sys.argv[1:]
@@ -41,7 +41,7 @@ def index() -> None:
         code_of(memory, many_files=2, seconds_a_file=3600).index(root)
 
 
-def _deadly_read_file(root: Path, path: str, *others: Any) -> Reading:
+def _deadly_read_file(root: Path, path: str, *others: Any) -> SourceFile:
     content = Path(root, path).read_bytes()
     if b"reading_kills" in content:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -50,7 +50,7 @@ def _deadly_read_file(root: Path, path: str, *others: Any) -> Reading:
     return _read(root, path, *others)
 
 
-def _deadly_resolve_file(language: str, facts: Facts, world: StoredWorld) -> Resolution:
+def _deadly_resolve_file(language: str, facts: Facts, world: StoredSymbols) -> Resolution:
     names = {each.qualname for each in facts.definitions}
     if "resolving_kills" in names:
         os.kill(os.getpid(), signal.SIGKILL)

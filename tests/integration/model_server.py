@@ -10,10 +10,10 @@ from threading import Event, Lock, Thread
 from time import monotonic, sleep
 from typing import Any
 
-from treering.adapters.models.http import Patience
+from treering.adapters.models.http import RequestTimeouts
 
 KEY = "sk-of-the-test-1234567890"
-QUICK = Patience(connect=0.5, silence=0.3, whole=1.0, attempts=3, first_wait=0.01, longest_wait=0.05)
+QUICK = RequestTimeouts(connect=0.5, silence=0.3, total=1.0, attempts=3, first_wait=0.01, longest_wait=0.05)
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from treering.interfaces.mcp.host import Call, Desk
+from treering.interfaces.mcp.host import CallContext, MemoryHost
 from treering.interfaces.start import main
 
 BEGUN = "TEST_CALLS_BEGUN"
 FAILS = "TEST_CALLS_FAIL"
-at_work = Desk.at_work
+original_call = MemoryHost.call
 
 
 @contextmanager
-def telling(desk: Desk, session: str | None = None) -> Iterator[Call]:
-    with at_work(desk, session) as call:
+def logged_call(host: MemoryHost, session: str | None = None) -> Iterator[CallContext]:
+    with original_call(host, session) as call:
         with Path(os.environ[BEGUN]).open("a") as file:
             file.write("begun\n")
         if why := os.environ.get(FAILS):
@@ -27,5 +27,5 @@ def telling(desk: Desk, session: str | None = None) -> Iterator[Call]:
 
 
 def serve_telling_calls() -> None:
-    Desk.at_work = telling  # type: ignore[method-assign]
+    MemoryHost.call = logged_call  # type: ignore[method-assign]
     main()

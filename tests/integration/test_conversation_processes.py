@@ -21,8 +21,7 @@ from tests.property.conversation_histories import (
     assert_sound,
     shown_ids,
 )
-from treering.conversation import pruning
-from treering.conversation import stored_window as held
+from treering.conversation import pruning, stored_window
 from treering.conversation.api import Conversation
 from treering.core.errors import StoreUnavailable
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
@@ -95,7 +94,7 @@ def _broken_transaction(patch: pytest.MonkeyPatch, talk: Conversation) -> None:
     def refuse(*_: object) -> object:
         raise StoreUnavailable("the disk is gone")
 
-    patch.setattr(talk._around.store, "transaction", refuse)
+    patch.setattr(talk._services.store, "transaction", refuse)
 
 
 def _broken_decision(patch: pytest.MonkeyPatch, talk: Conversation) -> None:
@@ -109,11 +108,11 @@ def _broken_summary(patch: pytest.MonkeyPatch, talk: Conversation) -> None:
     def refuse(*_: object) -> object:
         raise StoreUnavailable("speechless")
 
-    patch.setattr(held.markers, "summarised", refuse)
+    patch.setattr(stored_window.markers, "with_summaries", refuse)
 
 
 def _broken_commit(patch: pytest.MonkeyPatch, talk: Conversation) -> None:
-    whole = talk._around.store.transaction
+    whole = talk._services.store.transaction
 
     @contextmanager
     def stopped(*arguments: Any) -> Iterator[Any]:
@@ -121,7 +120,7 @@ def _broken_commit(patch: pytest.MonkeyPatch, talk: Conversation) -> None:
             yield tx
             raise StoreUnavailable("in the middle")
 
-    patch.setattr(talk._around.store, "transaction", stopped)
+    patch.setattr(talk._services.store, "transaction", stopped)
 
 
 @pytest.mark.parametrize("broken", [_broken_transaction, _broken_decision, _broken_summary, _broken_commit])

@@ -78,7 +78,7 @@ def test_only_its_user_can_read_the_database_and_its_copies(memory: Memory, path
 
 def truncate_while_open(path: str) -> None:
     with treering.open(path, project="p") as memory:
-        memory.store.forget_traces()
+        memory.store.erase_traces()
         os.truncate(path, 8192)
         try:
             for word in ("word1", "word900"):
@@ -157,7 +157,7 @@ def test_a_compressed_export_with_flipped_bytes_is_refused(memory: Memory, tmp_p
 def test_an_export_that_names_no_file_is_refused(memory: Memory, tmp_path: Path, name: str) -> None:
     (tmp_path / "folder").mkdir()
     target = str(tmp_path / name) if name == "folder" else name
-    with pytest.raises(InvalidInput, match="give the path"):
+    with pytest.raises(InvalidInput, match="pass the path"):
         memory.export(target)
 
 
@@ -176,7 +176,7 @@ def test_a_backup_that_cannot_be_written_names_its_own_place(
     folder = tmp_path / "locked"
     folder.mkdir()
     monkeypatch.setattr(os, "access", lambda place, mode: Path(place) != folder)
-    with pytest.raises(StoreReadOnly, match=r"locked cannot be written; choose another place"):
+    with pytest.raises(StoreReadOnly, match=r"locked cannot be written; choose another folder"):
         memory.backup(folder / "copy.db")
 
 

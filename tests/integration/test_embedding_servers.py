@@ -20,7 +20,7 @@ from tests.integration.model_server import (
 from treering.adapters.models.ollama import OllamaEmbedder, choose_model, installed
 from treering.adapters.models.openai_compatible import ChatWriter, OpenAIEmbedder
 from treering.adapters.models.prefixes import prefixes_of
-from treering.adapters.models.remote import Limits, RemoteEmbedder
+from treering.adapters.models.remote import BatchLimits, RemoteEmbedder
 from treering.core.errors import ModelUnavailable
 from treering.ports.models import Embedder, Writer
 
@@ -30,14 +30,14 @@ GB = 10**9
 @pytest.fixture
 def ollama(server: ModelServer) -> Iterator[OllamaEmbedder]:
     server.answer("/api/embed", ollama_embeddings())
-    with closing(OllamaEmbedder(server.url, "all-minilm", patience=QUICK)) as embedder:
+    with closing(OllamaEmbedder(server.url, "all-minilm", timeouts=QUICK)) as embedder:
         yield embedder
 
 
 @pytest.fixture
 def openai(server: ModelServer) -> Iterator[OpenAIEmbedder]:
     server.answer("/v1/embeddings", openai_embeddings())
-    with closing(OpenAIEmbedder(f"{server.url}/v1", "text-embedding-3-small", KEY, patience=QUICK)) as embedder:
+    with closing(OpenAIEmbedder(f"{server.url}/v1", "text-embedding-3-small", KEY, timeouts=QUICK)) as embedder:
         yield embedder
 
 
@@ -120,13 +120,13 @@ def test_a_long_document_is_cut_in_whole_characters(embedder: RemoteEmbedder, se
         ([[1.0, float("nan")], [1.0, 2.0]], "not finite"),
         ([[1.0, float("inf")], [1.0, 2.0]], "not finite"),
         ([[1.0, 1e300], [1.0, 2.0]], "not finite"),
-        ([["1.0", "2.0"], ["1.0", "2.0"]], "not a list of numbers"),
-        ([[1.0, None], [1.0, 2.0]], "not a list of numbers"),
-        ([[], []], "not a list of numbers"),
-        ([1.0, 2.0], "not a list of numbers"),
-        ([[[1.0]], [[2.0]]], "not a list of numbers"),
-        ([{"a": 1}, {"a": 1}], "not a list of numbers"),
-        ([[10**400], [1]], "not a list of numbers"),
+        ([["1.0", "2.0"], ["1.0", "2.0"]], "other than a list of numbers"),
+        ([[1.0, None], [1.0, 2.0]], "other than a list of numbers"),
+        ([[], []], "other than a list of numbers"),
+        ([1.0, 2.0], "other than a list of numbers"),
+        ([[[1.0]], [[2.0]]], "other than a list of numbers"),
+        ([{"a": 1}, {"a": 1}], "other than a list of numbers"),
+        ([[10**400], [1]], "other than a list of numbers"),
     ],
 )
 def test_unusable_vectors_are_told(
@@ -150,7 +150,7 @@ def test_an_answer_of_another_shape_is_told(
 def test_another_dimension_midway_is_told(embedder: RemoteEmbedder, answer_with: Callable[..., None]) -> None:
     answer_with([[1.0, 2.0]], [[1.0, 2.0, 3.0]])
     embedder.documents(["one"])
-    with pytest.raises(ModelUnavailable, match=r"3 numbers for a text where 2 are expected; .* index anew"):
+    with pytest.raises(ModelUnavailable, match=r"3 numbers for a text where 2 are expected; .*treering embed"):
         embedder.documents(["two"])
     assert embedder.dimension == 2
 
@@ -237,7 +237,7 @@ def test_installed_models_are_listed(server: ModelServer) -> None:
 
 def test_no_list_of_models_is_told(server: ModelServer) -> None:
     server.answer("/api/tags", Reply({"data": []}))
-    with pytest.raises(ModelUnavailable, match="no list of models; check that the URL is that of Ollama"):
+    with pytest.raises(ModelUnavailable, match="no list of models; check that the URL belongs to Ollama"):
         installed(server.url, 1.0)
 
 
@@ -277,7 +277,7 @@ def test_the_best_installed_model_that_fits_is_chosen(names: list[str], memory: 
 
 def test_openai_is_asked_in_batches_of_texts_and_characters(server: ModelServer) -> None:
     server.answer("/embeddings", openai_embeddings())
-    limits = Limits(texts=3, characters=10)
+    limits = BatchLimits(texts=3, characters=10)
     with closing(OpenAIEmbedder(server.url, "m", limits=limits)) as embedder:
         vectors = embedder.documents(["a", "b", "c", "d", "5char", "sixsix", "longer than the batch", "e"])
     assert [body["input"] for body in server.bodies()] == [
@@ -310,7 +310,7 @@ def test_a_server_that_ignores_the_dimension_is_told(server: ModelServer) -> Non
     server.answer("/embeddings", Reply({"data": [{"index": 0, "embedding": [1.0, 2.0]}]}))
     with (
         closing(OpenAIEmbedder(server.url, "m", dimension=3)) as embedder,
-        pytest.raises(ModelUnavailable, match=r"2 numbers .* 3 are expected; m cannot be shortened to this; leave"),
+        pytest.raises(ModelUnavailable, match=r"2 numbers .* 3 are expected; m does not support this dimension"),
     ):
         embedder.query("a")
 
@@ -320,7 +320,7 @@ def test_places_that_are_not_those_of_the_texts_are_told(
     openai: OpenAIEmbedder, server: ModelServer, indices: tuple[Any, Any]
 ) -> None:
     server.answer("/v1/embeddings", Reply({"data": [{"index": at, "embedding": [1.0]} for at in indices]}))
-    with pytest.raises(ModelUnavailable, match="places are not those of the texts"):
+    with pytest.raises(ModelUnavailable, match="indexes do not match the texts"):
         openai.documents(["one", "two"])
 
 
@@ -333,7 +333,7 @@ def test_the_writer_writes_with_the_most_likely_words(server: ModelServer) -> No
     server.answer("/v1/chat/completions", Reply({"choices": [{"message": {"content": "written"}}]}))
     with closing(ChatWriter(f"{server.url}/v1/", "small", KEY)) as writer:
         port: Writer = writer
-        assert port.write("prompt \ud800", most_tokens=50) == "written"
+        assert port.write("prompt \ud800", max_tokens=50) == "written"
         assert port.model == "openai/small"
     assert server.bodies() == [
         {
@@ -354,11 +354,11 @@ def test_the_writer_writes_with_the_most_likely_words(server: ModelServer) -> No
         ([], "no message"),
         ({"choices": []}, "no message"),
         ({"choices": [{"message": None}]}, "no message"),
-        ({"choices": [{"message": {"content": None}}]}, "an empty message; allow it more tokens"),
+        ({"choices": [{"message": {"content": None}}]}, "an empty message; raise the token limit"),
         ({"choices": [{"message": {"content": " "}}]}, "an empty message"),
     ],
 )
 def test_a_writer_that_writes_nothing_is_told(server: ModelServer, body: object, told: str) -> None:
     server.answer("/chat/completions", Reply(body))
     with closing(ChatWriter(server.url, "m")) as writer, pytest.raises(ModelUnavailable, match=told):
-        writer.write("prompt", most_tokens=5)
+        writer.write("prompt", max_tokens=5)

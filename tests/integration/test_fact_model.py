@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.integration.model_server import KEY, QUICK, ModelServer, Reply, chat, model_server, without_schemas
-from treering.adapters.models.http import Patience
+from treering.adapters.models.http import RequestTimeouts
 from treering.adapters.models.openai_compatible import ChatWriter
 from treering.core.errors import AnswerCutOff, ModelUnavailable, UnusableAnswer
 from treering.core.settings import LearnSettings
@@ -71,7 +71,7 @@ LISBON = Statement(
 
 @pytest.fixture
 def writer(server: ModelServer) -> Iterator[ChatWriter]:
-    with closing(ChatWriter(f"{server.url}/v1", "m", KEY, patience=QUICK)) as writer:
+    with closing(ChatWriter(f"{server.url}/v1", "m", KEY, timeouts=QUICK)) as writer:
         yield writer
 
 
@@ -243,8 +243,8 @@ def test_an_answer_truncated_twice_is_told(server: ModelServer, writer: ChatWrit
 @pytest.mark.parametrize(
     ("refusing", "told"),
     [
-        (chat(None, refusal="I can't help with that."), "answered that it will not; choose another model"),
-        (chat("{}", ended="content_filter"), "answered that it will not"),
+        (chat(None, refusal="I can't help with that."), "answered with a refusal; choose another model"),
+        (chat("{}", ended="content_filter"), "answered with a refusal"),
         (chat(""), "answered an empty message"),
         (chat(None), "answered an empty message"),
     ],
@@ -261,7 +261,7 @@ def test_a_refusal_is_told_and_not_asked_again(
 
 def test_without_a_schema_a_truncated_text_is_given_as_far_as_it_came(server: ModelServer, writer: ChatWriter) -> None:
     server.answer(CHAT, chat("The user moved to", ended="length"))
-    assert writer.write("Summarise.", most_tokens=5) == "The user moved to"
+    assert writer.write("Summarise.", max_tokens=5) == "The user moved to"
 
 
 # What the model makes up.
@@ -413,7 +413,7 @@ def test_a_server_that_heeds_no_schema_is_asked_plainly_from_then_on(server: Mod
 def test_another_refusal_is_not_blamed_on_the_schema(server: ModelServer, writer: ChatWriter) -> None:
     server.answer(CHAT, Reply({"error": "no such model"}, 400))
     with pytest.raises(
-        ModelUnavailable, match=r"refused with status 400 \(no such model\); check that the model's name"
+        ModelUnavailable, match=r"answered with status 400 \(no such model\); check that the model's name"
     ):
         read(writer)
     assert len(server.asked) == 2
@@ -444,7 +444,7 @@ def test_a_model_that_thinks_is_asked_in_its_own_terms(server: ModelServer, writ
 @pytest.mark.parametrize("status", [401, 403, 404, 413])
 def test_a_lasting_refusal_takes_one_request(server: ModelServer, writer: ChatWriter, status: int) -> None:
     server.answer(CHAT, Reply({"error": f"no, {KEY}"}, status))
-    with pytest.raises(ModelUnavailable, match=f"refused with status {status}") as raised:
+    with pytest.raises(ModelUnavailable, match=f"answered with status {status}") as raised:
         read(writer)
     assert len(server.asked) == 1
     assert KEY not in str(raised.value)
@@ -457,7 +457,7 @@ def test_a_server_that_fails_once_is_asked_again(server: ModelServer, writer: Ch
 
 def test_a_server_that_keeps_failing_is_given_up(server: ModelServer, writer: ChatWriter) -> None:
     server.answer(CHAT, Reply({}, 503))
-    with pytest.raises(ModelUnavailable, match="refused with status 503") as raised:
+    with pytest.raises(ModelUnavailable, match="answered with status 503") as raised:
         read(writer, *(turn(number, "word") for number in range(300)))
     assert not isinstance(raised.value, UnusableAnswer)
     assert len(server.asked) == QUICK.attempts
@@ -468,7 +468,7 @@ def test_a_slow_server_is_not_waited_for(server: ModelServer, slow: Reply) -> No
     server.answer(CHAT, slow)
     began = monotonic()
     with (
-        closing(ChatWriter(f"{server.url}/v1", "m", patience=Patience.once(0.3))) as writer,
+        closing(ChatWriter(f"{server.url}/v1", "m", timeouts=RequestTimeouts.once(0.3))) as writer,
         pytest.raises(ModelUnavailable, match="in time"),
     ):
         read(writer)
@@ -479,7 +479,7 @@ def test_a_server_that_is_not_there_is_told() -> None:
     with model_server() as server:
         gone = server.url
     with (
-        closing(ChatWriter(gone, "m", patience=QUICK)) as writer,
+        closing(ChatWriter(gone, "m", timeouts=QUICK)) as writer,
         pytest.raises(ModelUnavailable, match="did not answer; start it or choose another writer"),
     ):
         read(writer)
@@ -498,7 +498,7 @@ def test_a_server_that_is_not_there_is_told() -> None:
 )
 def test_what_is_no_message_is_told(server: ModelServer, writer: ChatWriter, body: bytes) -> None:
     server.answer(CHAT, Reply(body))
-    with pytest.raises(ModelUnavailable, match="answered"):
+    with pytest.raises(ModelUnavailable, match="answer"):
         read(writer)
     assert len(server.asked) == 1
 

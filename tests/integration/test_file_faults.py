@@ -139,7 +139,7 @@ def test_a_folder_that_may_not_be_entered_is_said_so(shared_folder: Path, crew: 
 
 
 def test_a_folder_in_place_of_a_file_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(NotADatabase, match="is a folder; give the path of a file in it"):
+    with pytest.raises(NotADatabase, match="is a folder; pass the path of a file in it"):
         treering.open(tmp_path)
 
 
@@ -150,7 +150,7 @@ def test_a_missing_folder_is_said_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["a\x00b.db", "x" * 5_000 + ".db"])
 def test_a_path_that_no_file_can_have_is_refused(tmp_path: Path, path: str) -> None:
-    with pytest.raises((InvalidInput, StoreReadOnly), match=r"check the path|needs a place: a file path"):
+    with pytest.raises((InvalidInput, StoreReadOnly), match=r"check the path|needs a location: a file path"):
         treering.open(f"{tmp_path}/{path}")
     assert list(tmp_path.iterdir()) == []
 

@@ -74,6 +74,13 @@ def of_a_record(memory: Memory) -> str:
     return record.id
 
 
+def of_a_corrected_record(memory: Memory) -> str:
+    """The last of three wordings of one record."""
+    first = memory.remember(f"The {WORD} lives in the sixth vault", type="decision")
+    second = memory.correct(first.id, text=f"The {WORD} lives in the seventh vault")
+    return memory.correct(second.id, "too_specific", text=f"The {WORD} lives in a vault").id
+
+
 def of_a_turn(memory: Memory) -> str:
     talk = memory.conversation("long", model="gpt-4o", limit=1_200, keep_recent=2, strategy="rolling_window")
     told = talk.add("user", f"My {WORD} is called Bertha and lives in Lyon.")
@@ -98,7 +105,7 @@ def of_an_episode(memory: Memory) -> str:
     return str(getattr(kept, "id", kept))
 
 
-DOORS = {"record": of_a_record, "turn": of_a_turn, "episode": of_an_episode}
+DOORS = {"record": of_a_record, "corrected record": of_a_corrected_record, "turn": of_a_turn, "episode": of_an_episode}
 
 
 @pytest.mark.parametrize("door", DOORS)

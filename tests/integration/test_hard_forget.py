@@ -129,13 +129,13 @@ def test_the_search_finds_what_is_there(memory: Memory) -> None:
     short = memory.remember(f"short, {needle}", payload={"value": needle}).id
     long = memory.remember(f"long, {needle} " * 100).id
     memory.pin(short)
-    found = memory.store.raw_traces(memory.scope, NOW, [needle, "stands nowhere at all"]).found
+    found = memory.store.find_traces(memory.scope, NOW, [needle, "stands nowhere at all"]).found
     assert {trace.needle for trace in found} == {needle}
     assert {trace.place.split(" ")[0] for trace in found} >= {"knowledge.content", "knowledge.rest", "revisions.before"}
     assert any(trace.place.startswith("blob ") for trace in found)
     assert {trace.record for trace in found} >= {short}
     memory.forget(long, hard=True)
-    found = memory.store.raw_traces(memory.scope, NOW, [needle]).found
+    found = memory.store.find_traces(memory.scope, NOW, [needle]).found
     assert not any(trace.place.startswith("blob ") for trace in found)
 
 
@@ -163,7 +163,7 @@ def test_somebody_elses_own_record_is_not_told_apart(open_memory: OpenMemory) ->
     ada.remember(SECRET, type="decision", id="adas-own-id", visibility="personal")
     proof = proven(bob, bob.remember(SECRET, type="fact").id)
     assert "adas-own-id" not in str(proof)
-    assert {each.record for each in proof.remains} == {"somebody else's personal record"}
+    assert {each.record for each in proof.remains} == {"another principal's personal record"}
 
 
 def test_a_note_in_the_log_repeats_nothing(memory: Memory) -> None:
@@ -186,7 +186,7 @@ def test_what_faded_and_is_past_its_grace_leaves_no_trace(memory: Memory, tmp_pa
         progress = Counted()
         forget_expired(run_of(memory, NOW + timedelta(days=days), progress))
     assert progress.counts["removed"] == 1
-    assert memory.store.raw_traces(memory.scope, NOW, [SECRET[:24], SECRET[-24:]]).found == ()
+    assert memory.store.find_traces(memory.scope, NOW, [SECRET[:24], SECRET[-24:]]).found == ()
     assert_nowhere(memory, tmp_path)
 
 

@@ -15,7 +15,7 @@ from treering.adapters.git.runner import GitRunner
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack, unpack
 from treering.code.history.ranking import related
-from treering.code.history.update import Standing, follow
+from treering.code.history.update import CountedHistory, count_new_commits
 from treering.core.errors import RepositoryUnavailable
 from treering.core.settings import HistorySettings
 
@@ -34,12 +34,14 @@ class Follower:
     def update(self, history: GitCommits) -> tuple[int, bool]:
         """How many commits were read, and whether all were."""
         packed = pack(self.counts)
-        standing = Standing(self.seen, lambda: unpack(packed, _takes_part, HistorySettings())) if self.seen else None
-        followed = follow(history, standing, _fresh)
+        status = (
+            CountedHistory(self.seen, lambda: unpack(packed, _takes_part, HistorySettings())) if self.seen else None
+        )
+        followed = count_new_commits(history, status, _fresh)
         if followed is None:
             return 0, False
         self.counts, self.seen = followed.counts, dict(followed.seen)
-        return followed.commits, followed.anew
+        return followed.commits, followed.recounted
 
 
 def _takes_part(path: str) -> bool:
@@ -90,7 +92,7 @@ def test_new_commits_are_added_to_what_was_counted(work: Work) -> None:
     assert (again.counts.pairs, again.counts.files) == (followed.counts.pairs, followed.counts.files)
 
 
-def test_a_rewritten_history_is_counted_anew(work: Work) -> None:
+def test_a_rewritten_history_is_recounted(work: Work) -> None:
     followed = follower()
     start = work.commit("a.py", "b.py")
     work.commit("a.py", "b.py")

@@ -170,7 +170,7 @@ def test_anything_for_any_field_of_a_turn_is_kept_or_refused(memory: Memory, fie
     assert memory.get(turn.id) == turn
 
 
-VERBS = ("get", "confirm", "flag", "pin", "forget", "undo", "history", "recall")
+VERBS = ("get", "confirm", "flag", "pin", "forget", "undo", "history", "search")
 
 
 @examples(75)

@@ -55,9 +55,9 @@ def test_documents_are_read_once_however_many_facts_are_learned(tmp_path: Path) 
 
 def change_and_take_back(memory: Memory) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        tx.index.ready("")
+        tx.index.load("")
         tx.knowledge.create(sample(Knowledge, "lost", content="The lighthouse is green."))
-        tx.part().index.ready("")
+        tx.undo_unit().index.load("")
         raise RuntimeError("taken back")
 
 

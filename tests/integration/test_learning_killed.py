@@ -104,7 +104,7 @@ def _after_a_night(place: dict[str, str]) -> object:
                 (each.task.input, each.lifecycle.status, each.cold is None, each.lifecycle.consolidated_into is None)
                 for each in tx.episodes.stream(EpisodeFilter(deleted=None))
             )
-            whole = {id: tx.episodes.whole(id) for id in (f"e{number}" for number in range(EPISODES))}
+            whole = {id: tx.episodes.get_complete(id) for id in (f"e{number}" for number in range(EPISODES))}
             turns = sorted(turn.id for turn in tx.turns.stream())
         traces = {id: each and each.execution.trace for id, each in whole.items()}
         return facts, episodes, {id: len(trace or ()) for id, trace in traces.items()}, turns

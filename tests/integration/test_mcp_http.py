@@ -81,7 +81,7 @@ def test_what_one_client_records_another_finds(service_on_engine: HttpService, e
     with agent_at(service_on_engine, era) as second:
         assert id in second.told("search_memory", query=f"{flavour} flag")
         assert json.loads(second.read(f"treering://memory/{id}"))["source"] == "agent_explicit"
-        assert flavour in second.prompt("recall", about=f"the {flavour} build")
+        assert flavour in second.prompt("search", about=f"the {flavour} build")
         assert len(second.ask("list_tools").tools) == 16
 
 
@@ -226,7 +226,7 @@ def test_elsewhere_it_answers_to_the_names_that_were_allowed(tmp_path: Path) -> 
 
 def test_a_port_that_is_taken_says_what_to_do(service: HttpService, tmp_path: Path) -> None:
     port = str(httpx2.URL(service.url).port)
-    assert f"port {port} is taken" in Terminal(tmp_path).refused("mcp", "--http", "--port", port)
+    assert f"port {port} is in use" in Terminal(tmp_path).refused("mcp", "--http", "--port", port)
 
 
 @pytest.mark.parametrize(
@@ -241,10 +241,10 @@ def test_a_start_that_is_refused_leaves_nothing_behind(tmp_path: Path, options: 
     "option", [("--port", "1"), ("--host", "::1"), ("--token-file", "x"), ("--allow-host", "a.example")]
 )
 def test_options_of_http_need_it(tmp_path: Path, option: tuple[str, str]) -> None:
-    assert f"{option[0]} belongs to --http" in Terminal(tmp_path).refused("mcp", *option)
+    assert f"{option[0]} has no effect without --http" in Terminal(tmp_path).refused("mcp", *option)
 
 
 def test_an_answer_in_json_is_of_http_too(tmp_path: Path) -> None:
     done = Terminal(tmp_path).run("mcp", "--json")
     assert done.returncode == 1
-    assert "--json belongs to --http" in json.loads(done.stderr)["error"]
+    assert "--json has no effect without --http" in json.loads(done.stderr)["error"]

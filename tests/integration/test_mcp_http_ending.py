@@ -15,11 +15,11 @@ from tests.integration.test_mcp_http import agent_at, recording
 from tests.leftovers import files_left
 from tests.lengths import at_length
 from tests.served import ERAS
-from treering.interfaces.mcp.http.address import listening, resolved
-from treering.interfaces.mcp.shutdown import signals_heard
+from treering.interfaces.mcp.http.address import listen, resolve
+from treering.interfaces.mcp.shutdown import handled_signals
 
 # In a short run each signal is sent once, to either protocol in turn.
-ENDINGS = at_length([*zip(cycle(ERAS), signals_heard(), strict=False)], full=[*product(ERAS, signals_heard())])
+ENDINGS = at_length([*zip(cycle(ERAS), handled_signals(), strict=False)], full=[*product(ERAS, handled_signals())])
 
 
 @pytest.mark.parametrize(("era", "sent"), ENDINGS)
@@ -32,7 +32,7 @@ def test_it_ends_with_streams_open_and_calls_under_way(tmp_path: Path, era: str,
             service.process.send_signal(sent)
             assert service.process.wait(PATIENCE) == 0
         assert all(_failed(call) for call in waiting)
-    listening(resolved("127.0.0.1", httpx2.URL(service.url).port or 0)).close()
+    listen(resolve("127.0.0.1", httpx2.URL(service.url).port or 0)).close()
     assert service.token not in service.stderr.read_text()
     assert "Traceback" not in service.stderr.read_text()
 

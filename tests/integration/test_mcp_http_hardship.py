@@ -18,7 +18,7 @@ from tests.integration.telling_calls import FAILS, serve_telling_calls
 from tests.integration.test_mcp_http import agent_at, asked, recording
 from tests.lengths import at_length
 from tests.served import ERAS
-from treering.interfaces.mcp.threads import AT_ONCE, Row
+from treering.interfaces.mcp.threads import CONCURRENCY, CallQueue
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 MOST_FILES = 40
@@ -33,7 +33,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_call_leaves_nothing_behind(tmp_
         with nobody_can_write(tmp_path):
             # As many as write at once are at work, the others wait for their turn.
             begun = [_begin(service, number) for number in range(10)]
-            eventually(lambda: service.calls_begun > AT_ONCE[Row.WRITING])
+            eventually(lambda: service.calls_begun > CONCURRENCY[CallQueue.WRITE])
             for connection in begun:
                 connection.close()
         eventually(lambda: service.connections == 0)
@@ -68,7 +68,7 @@ def test_who_waits_to_write_keeps_nobody_from_reading(tmp_path: Path) -> None:
         known = recording(service, "auto", "The harbour crane is painted turquoise.")
         with nobody_can_write(tmp_path):
             waiting = [calling.submit(recording, service, "auto", f"Record number {each}") for each in range(20)]
-            eventually(lambda: service.calls_begun > AT_ONCE[Row.WRITING])
+            eventually(lambda: service.calls_begun > CONCURRENCY[CallQueue.WRITE])
             with agent_at(service) as agent:
                 assert known in agent.told("search_memory", query="harbour crane")
             assert not any(call.done() for call in waiting)

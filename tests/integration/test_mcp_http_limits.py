@@ -17,14 +17,14 @@ from starlette.testclient import TestClient
 import treering
 from tests.integration.http_service import PATIENCE, eventually
 from tests.served import desk_of
-from treering.interfaces.mcp.http.address import listening, resolved
+from treering.interfaces.mcp.http.address import listen, resolve
 from treering.interfaces.mcp.http.gate import Gate
-from treering.interfaces.mcp.http.limits import Limits
+from treering.interfaces.mcp.http.limits import HttpLimits
 from treering.interfaces.mcp.http.server import application
-from treering.interfaces.mcp.http.timeouts import impatient
-from treering.interfaces.mcp.http.token import Token
+from treering.interfaces.mcp.http.timeouts import with_head_timeout
+from treering.interfaces.mcp.http.token import AccessToken
 
-TOKEN = Token("a-token-that-somebody-made-for-us-0001")
+TOKEN = AccessToken("a-token-that-somebody-made-for-us-0001")
 PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -53,13 +53,13 @@ class Clockwork(asyncio.SelectorEventLoop):
 
 
 @contextmanager
-def serving(limits: Limits) -> Iterator[tuple[int, Clockwork]]:
+def serving(limits: HttpLimits) -> Iterator[tuple[int, Clockwork]]:
     """A server that answers everything, in this process; yields its port and its clock."""
-    with listening(resolved("127.0.0.1", 0)) as sock, closing(Clockwork()) as loop:
+    with listen(resolve("127.0.0.1", 0)) as sock, closing(Clockwork()) as loop:
         server = uvicorn.Server(
             uvicorn.Config(
                 echo,  # type: ignore[arg-type]
-                http=impatient(limits),
+                http=with_head_timeout(limits),
                 log_config=None,
                 lifespan="off",
                 timeout_keep_alive=limits.keep_alive_seconds,
@@ -81,7 +81,7 @@ async def echo(scope: dict[str, object], receive: object, send: Callable[[object
 
 @pytest.mark.parametrize("said", [b"", b"GET", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HT"])
 def test_who_does_not_finish_a_head_is_let_go(said: bytes) -> None:
-    limits = Limits()
+    limits = HttpLimits()
     with (
         serving(limits) as (port, clock),
         socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection,
@@ -104,7 +104,7 @@ def _is_let_go(connection: socket.socket, clock: Clockwork, seconds: float) -> b
 
 
 def test_who_asks_now_and_then_is_not_let_go() -> None:
-    limits = Limits()
+    limits = HttpLimits()
     between = limits.request_seconds * 2
     assert between < limits.keep_alive_seconds
     with (
@@ -130,14 +130,14 @@ def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
     async def send(message: dict[str, object]) -> None:
         sent.append(message)
 
-    gate = Gate(echo, hosts=["a"], token=TOKEN.text, limits=Limits(request_seconds=0.05))  # type: ignore[arg-type]
+    gate = Gate(echo, hosts=["a"], token=TOKEN.text, limits=HttpLimits(request_seconds=0.05))  # type: ignore[arg-type]
     headers = [(b"host", b"a"), (b"authorization", f"Bearer {TOKEN.text}".encode())]
     asyncio.run(gate({"type": "http", "path": "/mcp", "headers": headers}, never, send))  # type: ignore[arg-type]
     assert sent[0]["status"] == 408
 
 
 @contextmanager
-def few(tmp_path: Path, limits: Limits) -> Iterator[TestClient]:
+def few(tmp_path: Path, limits: HttpLimits) -> Iterator[TestClient]:
     """A client of an application with limits of its own."""
     headers = {"Authorization": f"Bearer {TOKEN.text}", "Accept": "application/json, text/event-stream"}
     with treering.open(tmp_path / "memory.db", background=False) as memory:
@@ -147,7 +147,7 @@ def few(tmp_path: Path, limits: Limits) -> Iterator[TestClient]:
 
 
 def test_there_are_only_so_many_sessions(tmp_path: Path) -> None:
-    with few(tmp_path, Limits(sessions=2)) as client:
+    with few(tmp_path, HttpLimits(sessions=2)) as client:
         begun = [client.post("/mcp", json=INITIALIZE) for _ in range(3)]
         assert [answer.status_code for answer in begun] == [200, 200, 503]
         session = {"Mcp-Session-Id": begun[0].headers["mcp-session-id"]}
@@ -156,7 +156,7 @@ def test_there_are_only_so_many_sessions(tmp_path: Path) -> None:
 
 
 def test_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
-    with few(tmp_path, Limits(sessions=1, session_idle_seconds=0.2)) as client:
+    with few(tmp_path, HttpLimits(sessions=1, session_idle_seconds=0.2)) as client:
         session = {"Mcp-Session-Id": client.post("/mcp", json=INITIALIZE).headers["mcp-session-id"]}
         # There is room for another as soon as the first has ended; asking for that keeps it no longer.
         eventually(lambda: client.post("/mcp", json=INITIALIZE).status_code == 200)
@@ -164,7 +164,7 @@ def test_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
 
 
 def test_nothing_stays_of_sessions_that_ended(tmp_path: Path) -> None:
-    with few(tmp_path, Limits(sessions=1)) as client:
+    with few(tmp_path, HttpLimits(sessions=1)) as client:
         for _ in range(30):
             begun = client.post("/mcp", json=INITIALIZE)
             assert begun.status_code == 200

@@ -70,7 +70,7 @@ def test_the_inspector_sees_and_uses_all_that_the_server_offers(inspector: Inspe
 
     prompts = inspector.ask("prompts/list")["prompts"]
     assert [prompt["name"] for prompt in prompts] == [prompt.name for prompt in PROMPTS]
-    asked = inspector.ask("prompts/get", "--prompt-name", "recall", "--prompt-args", f"about={QUESTION}")
+    asked = inspector.ask("prompts/get", "--prompt-name", "search", "--prompt-args", f"about={QUESTION}")
     assert FACT in asked["messages"][0]["content"]["text"]
 
     # The protocol before is spoken too.

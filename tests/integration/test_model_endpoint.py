@@ -14,7 +14,7 @@ from tests.integration.model_server import (
     Reply,
     model_server,
 )
-from treering.adapters.models.http import ModelEndpoint, Patience
+from treering.adapters.models.http import ModelEndpoint, RequestTimeouts
 from treering.core.errors import InvalidInput, ModelUnavailable
 
 
@@ -38,14 +38,14 @@ def waits() -> Waits:
 
 @pytest.fixture
 def endpoint(server: ModelServer, waits: Waits) -> Iterator[ModelEndpoint]:
-    patience = Patience(silence=0.2, whole=60, attempts=4, first_wait=0.5, longest_wait=10)
+    timeouts = RequestTimeouts(silence=0.2, total=60, attempts=4, first_wait=0.5, longest_wait=10)
     with closing(
         ModelEndpoint(
             "ollama",
             server.url,
             KEY,
             instead="choose another embedder in the settings",
-            patience=patience,
+            timeouts=timeouts,
             sleep=waits.sleep,
             clock=waits.clock,
         )
@@ -90,7 +90,7 @@ def test_a_server_that_keeps_failing_is_given_up(endpoint: ModelEndpoint, server
     with pytest.raises(ModelUnavailable) as raised:
         endpoint.post("/x", {})
     assert str(raised.value) == (
-        f"ollama at {server.url} refused with status 500 (out of memory); look into its log, "
+        f"ollama at {server.url} answered with status 500 (out of memory); check its log, "
         "or choose another embedder in the settings"
     )
     assert (len(server.asked), waits.slept) == (4, [0.5, 1.0, 2.0])
@@ -98,10 +98,10 @@ def test_a_server_that_keeps_failing_is_given_up(endpoint: ModelEndpoint, server
 
 def test_no_wait_passes_the_deadline(server: ModelServer, waits: Waits) -> None:
     server.answer("/x", Reply(status=503, headers={"Retry-After": "4"}))
-    patience = Patience(whole=10, attempts=100, longest_wait=30)
+    timeouts = RequestTimeouts(total=10, attempts=100, longest_wait=30)
     with (
         closing(
-            ModelEndpoint("it", server.url, instead="…", patience=patience, sleep=waits.sleep, clock=waits.clock)
+            ModelEndpoint("it", server.url, instead="…", timeouts=timeouts, sleep=waits.sleep, clock=waits.clock)
         ) as endpoint,
         pytest.raises(ModelUnavailable),
     ):
@@ -112,20 +112,20 @@ def test_no_wait_passes_the_deadline(server: ModelServer, waits: Waits) -> None:
 @pytest.mark.parametrize(
     ("status", "advice"),
     [
-        (301, "it is elsewhere; correct the URL"),
+        (301, "the server redirects; correct the URL"),
         (400, "check that the model's name fits"),
-        (401, "it wants a valid key"),
-        (403, "this key may not use the model"),
+        (401, "it requires a valid key"),
+        (403, "the key lacks access to the model"),
         (404, "check the URL and the model's name"),
         (413, "lower the batch limits"),
-        (418, "look into its log"),
+        (418, "check its log"),
     ],
 )
 def test_a_lasting_refusal_is_told_at_once(
     endpoint: ModelEndpoint, server: ModelServer, status: int, advice: str
 ) -> None:
     server.answer("/x", Reply({}, status, {"Location": "http://127.0.0.1:1/elsewhere"}))
-    with pytest.raises(ModelUnavailable, match=rf"refused with status {status}; .*{advice}.*, or choose another"):
+    with pytest.raises(ModelUnavailable, match=rf"answered with status {status}; .*{advice}.*, or choose another"):
         endpoint.post("/x", {})
     assert len(server.asked) == 1
 
@@ -155,14 +155,14 @@ def test_what_is_not_json_is_told_and_not_asked_again(
     endpoint: ModelEndpoint, server: ModelServer, body: bytes
 ) -> None:
     server.answer("/x", Reply(body))
-    with pytest.raises(ModelUnavailable, match="answered what is not JSON; check that the URL"):
+    with pytest.raises(ModelUnavailable, match="did not answer with JSON; check that the URL"):
         endpoint.get("/x")
     assert len(server.asked) == 1
 
 
 def test_a_refusal_that_is_not_json_is_told(endpoint: ModelEndpoint, server: ModelServer) -> None:
     server.answer("/x", Reply(b"<html>", 404))
-    with pytest.raises(ModelUnavailable, match="refused with status 404; it does not know"):
+    with pytest.raises(ModelUnavailable, match="answered with status 404; the path or the model is unknown"):
         endpoint.get("/x")
 
 
@@ -175,10 +175,10 @@ def test_a_silent_server_is_asked_again(endpoint: ModelEndpoint, server: ModelSe
 @pytest.mark.parametrize("slow", [Reply(hang_seconds=5), Reply({"much": "text" * 100}, drip_seconds=0.02)])
 def test_a_server_that_never_finishes_is_given_up_at_the_deadline(server: ModelServer, slow: Reply) -> None:
     server.answer("/x", slow)
-    patience = Patience(silence=0.2, whole=0.5, attempts=100, first_wait=0.01)
+    timeouts = RequestTimeouts(silence=0.2, total=0.5, attempts=100, first_wait=0.01)
     began = monotonic()
     with (
-        closing(ModelEndpoint("ollama", server.url, instead="do without", patience=patience)) as endpoint,
+        closing(ModelEndpoint("ollama", server.url, instead="do without", timeouts=timeouts)) as endpoint,
         pytest.raises(ModelUnavailable, match=r"did not .* in time; start it or do without"),
     ):
         endpoint.get("/x")
@@ -216,7 +216,7 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
     monkeypatch.delenv("no_proxy", raising=False)
     server.answer("/x", OK)
     for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
-        with closing(ModelEndpoint("it", url, instead="…", patience=QUICK)) as endpoint:
+        with closing(ModelEndpoint("it", url, instead="…", timeouts=QUICK)) as endpoint:
             assert endpoint.get("/x") == {"ok": True}
 
 
@@ -249,6 +249,6 @@ def test_what_is_no_address_is_refused_without_repeating_it(url: str) -> None:
 
 @pytest.mark.parametrize("key", ["sk-line\nbreak", "sk-ключ"])
 def test_a_key_that_cannot_be_sent_is_refused_without_repeating_it(key: str) -> None:
-    with pytest.raises(InvalidInput, match="the key for ollama holds characters") as raised:
+    with pytest.raises(InvalidInput, match="the key for ollama contains characters") as raised:
         ModelEndpoint("ollama", "http://localhost", key, instead="…")
     assert "sk-" not in str(raised.value)

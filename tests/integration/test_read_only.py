@@ -103,7 +103,7 @@ def test_a_memory_opened_to_read_is_not_changed(medium: Path, tmp_path: Path, pr
     before = _content(medium)
     with treering.open(f"{prefix}{medium / 'memory.db'}?mode=ro", project="p") as memory:
         _read_and_copy(memory, tmp_path)
-        with pytest.raises(StoreReadOnly, match=r"opened to read \(\?mode=ro\); open it without"):
+        with pytest.raises(StoreReadOnly, match=r"opened read-only \(\?mode=ro\); open it without"):
             memory.forget("k1")
     assert _content(medium) == before
     _assert_copied(tmp_path)
@@ -118,7 +118,7 @@ def test_a_reader_sees_what_another_process_writes(medium: Path) -> None:
 
 
 def test_a_memory_that_is_not_there_is_not_created(tmp_path: Path) -> None:
-    with pytest.raises(StoreReadOnly, match="there is no such file"):
+    with pytest.raises(StoreReadOnly, match="the file does not exist"):
         treering.open(f"{tmp_path / 'memory.db'}?mode=ro")
     assert list(tmp_path.iterdir()) == []
 
@@ -164,7 +164,7 @@ def test_commands_read_and_export(medium: Path, tmp_path: Path) -> None:
     assert "Deploy from main only" in terminal.ok("get", "k1")
     for command in (("stats",), ("history", "k1"), ("doctor",), ("export", "x.jsonl"), ("backup", "b.db"), ("report",)):
         terminal.ok(*command)
-    assert "opened to read" in terminal.refused("remember", "not allowed")
+    assert "opened read-only" in terminal.refused("remember", "not allowed")
     assert _content(medium) == before
 
 
@@ -223,7 +223,7 @@ def test_a_server_opened_to_read_is_not_changed(postgres_url: str, tmp_path: Pat
         with treering.open(f"{postgres_url}&mode=ro", tenant="read", project="p", background=True) as reader:
             assert reader.search("deploy")[0].id == "k1"
             assert reader.export(tmp_path / "x.jsonl") == 3
-            with pytest.raises(StoreReadOnly, match="opened to read") as refused:
+            with pytest.raises(StoreReadOnly, match="opened read-only") as refused:
                 reader.remember("not allowed")
             assert ":treering@" not in str(refused.value)
         with pytest.raises(treering.TreeringError):

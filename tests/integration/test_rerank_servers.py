@@ -12,7 +12,7 @@ from tests.integration.model_server import (
     Reply,
     rerank_results,
 )
-from treering.adapters.models.remote import Limits
+from treering.adapters.models.remote import BatchLimits
 from treering.adapters.models.rerank import DialectName, HttpReranker
 from treering.core.errors import ModelUnavailable
 from treering.ports.models import Reranker
@@ -47,7 +47,7 @@ def test_each_dialect_is_spoken(
 
 @pytest.fixture
 def reranker(server: ModelServer) -> Iterator[HttpReranker]:
-    with closing(HttpReranker(server.url, "r", KEY, "vllm", patience=QUICK)) as reranker:
+    with closing(HttpReranker(server.url, "r", KEY, "vllm", timeouts=QUICK)) as reranker:
         yield reranker
 
 
@@ -85,7 +85,7 @@ def test_nothing_is_sent_where_nothing_is_said(reranker: HttpReranker, server: M
 
 def test_many_candidates_are_scored_in_batches_on_one_scale(server: ModelServer) -> None:
     server.answer("/v1/rerank", rerank_results(0.2, 0.4), rerank_results(-3.0))
-    with closing(HttpReranker(server.url, "r", None, "vllm", limits=Limits(texts=2))) as reranker:
+    with closing(HttpReranker(server.url, "r", None, "vllm", limits=BatchLimits(texts=2))) as reranker:
         first, second, last = reranker.scores("who?", ["a", "b", "c"])
     assert last < 0.5 < first < second
 
@@ -98,10 +98,10 @@ def test_many_candidates_are_scored_in_batches_on_one_scale(server: ModelServer)
         ({"results": None}, "no list of scores"),
         ({"results": [1]}, "no list of scores"),
         ({"results": [{"index": 0}]}, "no list of scores"),
-        ({"results": [{"index": 2, "relevance_score": 0.5}]}, "text 2, which was not asked for"),
+        ({"results": [{"index": 2, "relevance_score": 0.5}]}, "text 2, which was not sent"),
         ({"results": [{"index": -1, "relevance_score": 0.5}]}, "text -1"),
         ({"results": [{"index": True, "relevance_score": 0.5}]}, "text True"),
-        ({"results": [{"index": 0, "relevance_score": 0.5}] * 2}, "has one already"),
+        ({"results": [{"index": 0, "relevance_score": 0.5}] * 2}, "already has one"),
         ({"results": [{"index": 0, "relevance_score": "high"}]}, "not a number"),
         ({"results": [{"index": 0, "relevance_score": None}]}, "not a number"),
         ({"results": [{"index": 0, "relevance_score": float("nan")}]}, "not a number"),

@@ -62,7 +62,7 @@ def test_a_wrong_password_is_said_so(server: PrivateServer) -> None:
 
 
 def test_a_database_that_is_not_there_is_said_so(server: PrivateServer) -> None:
-    with pytest.raises(StoreUnavailable, match=r"no such database.*create"):
+    with pytest.raises(StoreUnavailable, match=r"does not exist.*create"):
         treering.open(server.url(database="nowhere"), settings=PATIENT)
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.contract.test_forgetting import Counted, run_of
 from tests.samples import NOW
 from treering.adapters.git.history import GitRepository, open_repository
-from treering.adapters.git.runner import Answer, GitRunner
+from treering.adapters.git.runner import GitResult, GitRunner
 from treering.compose import open as open_memory_at
 from treering.core.errors import Conflict, RepositoryUnavailable
 from treering.knowledge.staleness.stage import mark_stale
@@ -251,7 +251,7 @@ def test_git_is_asked_little_and_never_inside_a_transaction(
     asked, held = list[str](), [0]
     ask, reading = GitRunner.ask, memory.store.reading
 
-    def counted(self: GitRunner, *arguments: str, given: str = "") -> Answer:
+    def counted(self: GitRunner, *arguments: str, given: str = "") -> GitResult:
         assert not held[0]
         asked.append(arguments[0])
         return ask(self, *arguments, given=given)
@@ -368,8 +368,7 @@ def test_a_memory_of_a_repository_is_compared_with_it(work: Work, tmp_path: Path
     ) as memory:
         record = memory.remember("about a", type="gotcha", files=["a.py"], commit=commit, confidence=0.8)
         work.commit(1, a=["all new"])
-        maintenance = memory._parts.maintenance.maintenance
-        run = maintenance.rehearse(memory.scope, "staleness")
+        run = memory._parts.maintenance.runner.dry_run(memory.scope, "staleness")
         assert run.counts["lowered"] == 1
         assert memory.get(record.id).confidence == 0.8
 
@@ -401,5 +400,5 @@ def test_the_repository_that_a_worker_stands_in_is_that_of_its_own_project_only(
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(work.root)
     with open_memory_at(**options, clock=lambda: NOW, background=False) as memory:
-        run = memory._parts.maintenance.maintenance.rehearse(memory.scope, "staleness")
+        run = memory._parts.maintenance.runner.dry_run(memory.scope, "staleness")
     assert ("skipped" not in run.counts) is compared

@@ -25,7 +25,7 @@ from treering.core.runs import RunState
 from treering.core.settings import Settings
 from treering.jobs.stage import StageRun
 from treering.jobs.worker import Worker
-from treering.maintenance.api import Upkeep
+from treering.maintenance.api import Maintenance
 from treering.maintenance.queue import MAINTAIN
 from treering.maintenance.schedule import Stage
 from treering.memory import Memory
@@ -98,12 +98,12 @@ def go_step_by_step(later: float, **place: str) -> None:
         keeping(memory, stage).worker.run_due(memory.scope)
 
 
-def keeping(memory: Memory, work: Callable[[StageRun], None]) -> Upkeep[object]:
+def keeping(memory: Memory, work: Callable[[StageRun], None]) -> Maintenance:
     stages = (Stage("tidy", "0 3 * * *", work),)
-    maintenance = replace(memory.maintenance.maintenance, stages=stages)
-    settings, clock = memory.settings.jobs, maintenance.clock
-    worker = Worker(memory.store, {MAINTAIN: maintenance.do}, clock, settings, name=str(os.getpid()))
-    return replace(memory.maintenance, maintenance=maintenance, worker=worker)
+    runner = replace(memory.maintenance.runner, stages=stages)
+    settings, clock = memory.settings.jobs, runner.clock
+    worker = Worker(memory.store, {MAINTAIN: runner.run_job}, clock, settings, name=str(os.getpid()))
+    return replace(memory.maintenance, runner=runner, worker=worker)
 
 
 def test_no_job_is_done_twice_by_two_processes(place: dict[str, str], tmp_path: Path, crew: Crew) -> None:
@@ -140,7 +140,7 @@ def test_a_stage_whose_workers_are_killed_loses_no_step(place: dict[str, str], c
         upkeep = keeping(memory, lambda _run: None)
         from treering.maintenance.queue import queue_now
 
-        queue_now(memory.scope, memory.store, now(), stage="tidy", new_id=upkeep.maintenance.new_id)
+        queue_now(memory.scope, memory.store, now(), stage="tidy", new_id=upkeep.runner.new_id)
         for kill in range(KILLS):
             news = len(crew.news)
             pid = crew.start(go_step_by_step, later=kill * LEASE, **place)

@@ -23,7 +23,7 @@ def assert_whole(memory: Memory, crew: Crew) -> int:
             kept = {record.id for record in tx.knowledge.stream(KnowledgeFilter(tags=(group,)))}
             assert kept == {id for id in parts if tagged.get(id) == (group,)}
         filters = {"knowledge": KnowledgeFilter(), "turn": TurnFilter()}
-        indexed = tx.index.confirmed(filters, tx.index.passing(filters))
+        indexed = tx.index.matching_ids(filters, tx.index.matching_numbers(filters))
     for id in sorted(texts)[:: len(texts) // 40 + 1]:
         assert memory.search(id.replace("-", ""), limit=1)[0].id == id
     assert sorted(id for _, id in indexed.values()) == sorted(texts)

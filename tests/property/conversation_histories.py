@@ -10,7 +10,7 @@ from random import Random
 from hypothesis import strategies as st
 
 from tests.provider_rules import check
-from treering.conversation.window_context import Context
+from treering.conversation.window_context import ConversationContext
 from treering.core.messages import CallPart, Message, MessageFormat, Part, ResultPart, Role, TextPart
 from treering.render.token_counts import Meter, rules_of
 
@@ -238,7 +238,12 @@ def long_history(seed: int, messages: int, exchanges: Sequence[Exchange] = ORDIN
 
 
 def assert_sound(
-    context: Context, said: Sequence[Message], meter: Meter, *, keep_recent: int, pinned: Collection[str] = ()
+    context: ConversationContext,
+    said: Sequence[Message],
+    meter: Meter,
+    *,
+    keep_recent: int,
+    pinned: Collection[str] = (),
 ) -> None:
     """What holds of every request, whatever was said; `said` is all of it, with ids and in order."""
     assert context.tokens <= context.max_tokens <= context.limit
@@ -250,12 +255,12 @@ def assert_sound(
     _assert_markers_tell_the_truth(context, said, meter)
 
 
-def accepted_by_every_provider(context: Context) -> None:
+def accepted_by_every_provider(context: ConversationContext) -> None:
     for format in (MessageFormat.CHAT, MessageFormat.RESPONSES, MessageFormat.ANTHROPIC):
         check(context.to(format), format)
 
 
-def taken(context: Context) -> int:
+def taken(context: ConversationContext) -> int:
     """What a request takes, counted anew."""
     return QUARTER.priming + sum(map(QUARTER.message, context.messages))
 
@@ -273,17 +278,19 @@ def unmatched(messages: Iterable[Message]) -> set[str]:
     return alone | set(waiting)
 
 
-def shown_ids(context: Context) -> list[str]:
+def shown_ids(context: ConversationContext) -> list[str]:
     return [message.id for message in context.messages if message.id is not None]
 
 
-def marker_counts(context: Context) -> list[int]:
+def marker_counts(context: ConversationContext) -> list[int]:
     """What the markers in the request say, read from their words."""
     texts = (message.text for message in context.messages if message.id is None)
     return [int(found[1].replace(",", "")) for text in texts if (found := _MARKER.match(text))]
 
 
-def _assert_kept(context: Context, said: Sequence[Message], keep_recent: int, pinned: Collection[str]) -> None:
+def _assert_kept(
+    context: ConversationContext, said: Sequence[Message], keep_recent: int, pinned: Collection[str]
+) -> None:
     present = defaultdict[str | None, list[Part]](list)
     for message in context.messages:
         present[message.id] += message.parts
@@ -308,14 +315,14 @@ def _alike(sent: Sequence[Part], said: Sequence[Part]) -> bool:
     return len(sent) == len(said) and all(part in said for part in sent)
 
 
-def _assert_in_order(context: Context, said: Sequence[Message]) -> None:
+def _assert_in_order(context: ConversationContext, said: Sequence[Message]) -> None:
     """As it was said, but that a result stands behind its call."""
     places = {message.id: place for place, message in enumerate(said)}
     order = [places[message.id] for message in context.messages if message.id and not message.results]
     assert order == sorted(set(order))
 
 
-def _assert_markers_tell_the_truth(context: Context, said: Sequence[Message], meter: Meter) -> None:
+def _assert_markers_tell_the_truth(context: ConversationContext, said: Sequence[Message], meter: Meter) -> None:
     gone = list(_gone_runs(said, set(shown_ids(context)), context.left_out))
     counts = marker_counts(context)
     assert sum(counts) == sum(gone)
@@ -328,7 +335,7 @@ def _assert_markers_tell_the_truth(context: Context, said: Sequence[Message], me
     assert len(counts) <= 1 or bare <= MARKER_SHARE * context.max_tokens
 
 
-def assert_rounds_are_whole(context: Context, said: Sequence[Message], stays: Collection[str]) -> None:
+def assert_rounds_are_whole(context: ConversationContext, said: Sequence[Message], stays: Collection[str]) -> None:
     """Question, calls, results and answer are sent together or not at all, unless one of them `stays`."""
     shown, starts = set(shown_ids(context)), [at for at, each in enumerate(said) if each.role is Role.USER]
     for first, end in pairwise([*starts, len(said)]):

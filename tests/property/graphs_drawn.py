@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from treering.code.facts import Definition, DefinitionKind, Edge, Flow
+from treering.code.facts import CallFlow, Definition, DefinitionKind, Edge
 from treering.code.graph import CodeGraph, ServedEdge
 from treering.code.graph.kinds import WEIGHTS
 from treering.core.graph import EdgeKind
@@ -43,7 +43,7 @@ def edges_of(draw: st.DrawFn, path: str) -> Edge:
     else:
         ends = draw(st.sampled_from((path, *own))), draw(st.sampled_from(IDS))
     flow = draw(st.sampled_from((0, 1, 2, 3, 4, 7))) if kind is EdgeKind.CALLS else 0
-    return Edge(*ends, kind, draw(CONFIDENCES), draw(st.integers(1, 9)), Flow(flow))
+    return Edge(*ends, kind, draw(CONFIDENCES), draw(st.integers(1, 9)), CallFlow(flow))
 
 
 def files_of(path: str) -> st.SearchStrategy[File]:
@@ -84,7 +84,7 @@ def dependences(graph: CodeGraph) -> list[Dependence]:
     """Who feels a change of whom, each pair found by looking at every edge, and at every chain of overrides."""
     edges = graph.edges()
     plain = [_turned(edge) for edge in edges if edge.kind is not EdgeKind.EXPORTS]
-    calls = [edge for edge in edges if edge.kind is EdgeKind.CALLS and not edge.flow & Flow.EXACT]
+    calls = [edge for edge in edges if edge.kind is EdgeKind.CALLS and not edge.flow & CallFlow.EXACT]
     lifted = [
         Dependence(method, call.origin, factor * WEIGHTS[call.kind] * call.confidence)
         for method in nodes_of(graph)

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.code.chunks import Chunk, chunks_of
+from treering.code.chunks import CodeChunk, chunks_of
 from treering.code.facts import Definition, DefinitionKind
 from treering.core.settings import ChunkSettings
 
@@ -33,7 +33,7 @@ limits = st.builds(
 )
 
 
-def _embedded(chunk: Chunk) -> str:
+def _embedded(chunk: CodeChunk) -> str:
     return f"{chunk.prefix}\n{chunk.text}"
 
 

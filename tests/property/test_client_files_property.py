@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treering.interfaces.client_configs import json_text, toml_text
-from treering.interfaces.client_configs.apply import make
-from treering.interfaces.client_configs.connection import to_connect, to_remove
+from treering.interfaces.client_configs.apply import apply_change
+from treering.interfaces.client_configs.connection import connecting_change, removing_change
 from treering.interfaces.client_configs.edits import Edit
-from treering.interfaces.client_configs.formats import Format, Place, with_entry, without_entry
+from treering.interfaces.client_configs.formats import ConfigFormat, Place, with_entry, without_entry
 from treering.interfaces.client_configs.ledger import Ledger
 from treering.interfaces.client_configs.table import CLIENTS, client_named
 
@@ -138,7 +138,7 @@ def toml_files(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["", "\ufeff"])) + text
 
 
-def comes_and_goes(format: Format, text: str, place: Place) -> str:
+def comes_and_goes(format: ConfigFormat, text: str, place: Place) -> str:
     """Hold for every file; returns it with our entry."""
     after = with_entry(format, text, place, ENTRY)
 
@@ -212,8 +212,8 @@ def test_a_file_is_given_back_byte_for_byte(drawn: tuple[str, str | None], comma
             path.parent.mkdir(parents=True)
             path.write_bytes(text.encode())
         for command in commands:
-            make(to_connect(client, path, client.entry(command), ledger), ledger)
-        make(to_remove(client, path, ledger), ledger)
+            apply_change(connecting_change(client, path, client.entry(command), ledger), ledger)
+        apply_change(removing_change(client, path, ledger), ledger)
         if text is None:
             assert not (Path(folder) / "deep").exists()
         else:
@@ -231,10 +231,10 @@ def test_an_entry_that_was_theirs_comes_back_whatever_others_wrote_since(
         path, ledger = Path(folder) / "config", Ledger(Path(folder) / "kept")
         path.write_bytes(theirs.encode())
         for number in range(1 + again):
-            make(to_connect(client, path, client.entry(f"treering{number}"), ledger), ledger)
+            apply_change(connecting_change(client, path, client.entry(f"treering{number}"), ledger), ledger)
             there = path.read_bytes().decode()
             path.write_bytes(with_entry(client.format, there, (client.servers, f"z{number}"), {"c": 1}).encode())
-        make(to_remove(client, path, ledger), ledger)
+        apply_change(removing_change(client, path, ledger), ledger)
         said = client.format.content(path.read_bytes().decode())
     for number in range(1 + again):
         del said[client.servers][f"z{number}"]
@@ -250,11 +250,11 @@ def test_what_others_wrote_since_stays(drawn: tuple[str, str | None]) -> None:
         path, ledger = Path(folder) / "config", Ledger(Path(folder) / "kept")
         if text is not None:
             path.write_bytes(text.encode())
-        make(to_connect(client, path, client.entry("treering"), ledger), ledger)
+        apply_change(connecting_change(client, path, client.entry("treering"), ledger), ledger)
         ours = path.read_bytes().decode()
         both = with_entry(client.format, ours, (client.servers, theirs[0]), theirs[1])
         path.write_bytes(both.encode())
-        make(to_remove(client, path, ledger), ledger)
+        apply_change(removing_change(client, path, ledger), ledger)
         said = client.format.content(path.read_bytes().decode())
     assert said[client.servers].pop(theirs[0]) == theirs[1]
     before = client.format.content(text or "")

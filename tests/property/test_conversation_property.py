@@ -36,7 +36,7 @@ from tests.provider_rules import check
 from treering.conversation.api import Conversation
 from treering.conversation.formats import read_all, write
 from treering.conversation.strategies import STRATEGIES
-from treering.conversation.window_context import ORPHAN, Context
+from treering.conversation.window_context import ORPHAN, ConversationContext
 from treering.core.errors import ContextTooLarge, InvalidInput
 from treering.core.messages import Message, MessageFormat, Role
 from treering.memory import Memory
@@ -73,7 +73,7 @@ def opened_with(memory: Memory, said: list[Message], **rules: Any) -> Conversati
     return talk
 
 
-def built(talk: Conversation, *current: Message) -> Context | None:
+def built(talk: Conversation, *current: Message) -> ConversationContext | None:
     """None where what must stay is too large, which the rules may say."""
     try:
         return talk.build(*current)
@@ -354,8 +354,8 @@ def test_a_long_history_is_sound_while_the_window_gets_smaller(memory: Memory, s
     said = long_history(seed, length)
     talk = opened_with(memory, said, limit=20 * length, strategy=strategy, oversize="truncate")
     for tokens in (20 * length, 4 * length, length):
-        talk.rules = talk._held.rules = talk.rules.replace(limit=tokens, max_tokens=tokens * 4 // 5)
-        talk._held._state = None
+        talk.rules = talk._stored.rules = talk.rules.replace(limit=tokens, max_tokens=tokens * 4 // 5)
+        talk._stored._state = None
         context = talk.build()
         assert_sound(context, said, QUARTER, keep_recent=10)
         accepted_by_every_provider(context)

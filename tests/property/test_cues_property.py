@@ -8,14 +8,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.growth import LINEAR, growth
-from treering.conversation.cues import Cues, cues_of
-from treering.conversation.cues.phrases import book, leads, small_talk
+from treering.conversation.cues import MessageCues, cues_of
+from treering.conversation.cues.phrases import lead_words, phrase_index, small_talk
 from treering.conversation.topics import Topic, subject_of
 from treering.core.messages import Message, Role
 
 WORDS = sorted(
-    {word for role in (Role.USER, Role.TOOL) for word in book(role).by_word}
-    | leads()
+    {word for role in (Role.USER, Role.TOOL) for word in phrase_index(role).by_word}
+    | lead_words()
     | {word for said in small_talk().phrases for word in said.split()}
     | {"error:", "KeyError:", ",", ".", "?", "!", "\n", "```", "<system-reminder>", "'", "¿", "500", "exit code 1", ":"}
 )
@@ -43,11 +43,11 @@ HOSTILE = {
 }
 
 
-def _said(text: str, role: Role = Role.USER) -> Cues:
+def _said(text: str, role: Role = Role.USER) -> MessageCues:
     return cues_of(Message.of(role, text))
 
 
-def _flags(cues: Cues) -> tuple[object, ...]:
+def _flags(cues: MessageCues) -> tuple[object, ...]:
     return cues.directive, cues.correction, cues.error, cues.casual, cues.opens_task, cues.ends_task, cues.references
 
 
@@ -72,7 +72,7 @@ def test_small_talk_is_nothing_else(text: str, role: Role) -> None:
 
 @given(TEXTS)
 def test_roles_show_only_what_is_theirs(text: str) -> None:
-    assert _said(text, Role.SYSTEM) == Cues()
+    assert _said(text, Role.SYSTEM) == MessageCues()
     told = _said(text, Role.ASSISTANT)
     assert (told.directive, told.correction, told.opens_task) == (False, False, False)
     printed = _said(text, Role.TOOL)

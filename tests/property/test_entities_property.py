@@ -17,9 +17,9 @@ from treering.core.errors import InvalidInput, TreeringError
 from treering.core.queries import EntityFilter
 from treering.core.scope import Visibility
 from treering.core.statements import same_name
-from treering.entities.extraction.mentions import Mention, without_overlaps
+from treering.entities.extraction.mentions import EntityMention, without_overlaps
 from treering.entities.extraction.rules import extract
-from treering.entities.links import Spoken, link_records
+from treering.entities.links import RecordMentions, link_records
 from treering.memory import Memory
 
 NAMES = ("Ada Lovelace", "API team", "Kubernetes", "k8s", "Bob", "Lyon", "Zoë", "C++")
@@ -47,12 +47,12 @@ def test_a_mention_stands_where_it_says_and_can_be_kept(text: str) -> None:
 
 
 spans = st.tuples(st.integers(0, 30), st.integers(1, 10), st.sampled_from((0.1, 0.5, 0.9))).map(
-    lambda span: Mention("x", EntityKind.OTHER, span[0], span[0] + span[1], span[2], "t")
+    lambda span: EntityMention("x", EntityKind.OTHER, span[0], span[0] + span[1], span[2], "t")
 )
 
 
 @given(st.lists(spans, max_size=12))
-def test_whatever_gives_way_gives_way_to_what_is_surer_or_longer(mentions: list[Mention]) -> None:
+def test_whatever_gives_way_gives_way_to_what_is_surer_or_longer(mentions: list[EntityMention]) -> None:
     kept = without_overlaps(mentions)
     assert set(kept) <= set(mentions)
     assert kept == without_overlaps(reversed(mentions))
@@ -82,10 +82,10 @@ steps = st.lists(
 
 
 def speak(memory: Memory, record: str, name: str, **seen: Any) -> None:
-    mention = Mention(name, EntityKind.OTHER, 0, len(name), 0.9, "test")
+    mention = EntityMention(name, EntityKind.OTHER, 0, len(name), 0.9, "test")
     audience = {"owner": memory.scope.principal, "visibility": Visibility.PROJECT} | seen
     with memory.store.transaction(memory.scope, NOW) as tx:
-        link_records(tx, [Spoken("knowledge", record, **audience, at=NOW, mentions=(mention,))], new_id)
+        link_records(tx, [RecordMentions("knowledge", record, **audience, at=NOW, mentions=(mention,))], new_id)
 
 
 def change(memory: Memory, verb: str, name: str, other: str | None) -> tuple[str, ...]:

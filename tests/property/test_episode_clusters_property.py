@@ -18,7 +18,7 @@ from tests.samples import NOW, sample
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.settings import EpisodeConsolidationSettings
 from treering.episodes.consolidation import clusters as module
-from treering.episodes.consolidation.clusters import Band, Candidate, clusters, components, unit
+from treering.episodes.consolidation.clusters import Band, ConsolidationCandidate, clusters, components, unit
 from treering.episodes.consolidation.stage import consolidate_episodes
 from treering.jobs.stage import StageRun
 
@@ -92,7 +92,7 @@ def test_parts_keep_to_their_cluster_their_size_and_the_order_of_time(
     drawn: list[tuple[int, int, int]], largest: int
 ) -> None:
     candidates = [
-        Candidate(
+        ConsolidationCandidate(
             f"e{place:02}",
             1,
             NOW + timedelta(days=day),

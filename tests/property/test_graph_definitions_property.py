@@ -45,7 +45,7 @@ def test_definitions_are_those_that_were_given_last(
 
 
 @given(st.lists(definitions, max_size=5, unique_by=lambda each: each.qualname), st.integers(1, 1_000_000))
-def test_a_line_means_the_innermost_definition_around_it(defined: list[Definition], line: int) -> None:
+def test_a_line_refers_to_the_innermost_definition(defined: list[Definition], line: int) -> None:
     graph = CodeGraph()
     graph.replace_file("a.py", defined, ())
     around = [each for each in defined if each.line <= line <= each.end_line]

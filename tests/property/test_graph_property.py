@@ -20,8 +20,8 @@ from tests.property.graphs_drawn import (
     nodes_of,
     re_exporters,
 )
-from treering.code.graph import CodeGraph, Tied, reach
-from treering.code.graph.steps import Walking
+from treering.code.graph import CodeGraph, ReachedNode, reach
+from treering.code.graph.steps import WalkSteps
 from treering.core.graph import EdgeKind
 
 edits = st.lists(
@@ -49,7 +49,7 @@ def plain_dependents(graph: CodeGraph, node: str) -> dict[str, int]:
 
 
 @given(codes)
-def test_impact_is_what_brute_force_finds(code: dict[str, File]) -> None:
+def test_impact_equals_brute_force(code: dict[str, File]) -> None:
     graph = built(code)
     for node in nodes_of(graph):
         answer = graph.impact(node, cap=None)
@@ -61,9 +61,7 @@ def test_impact_is_what_brute_force_finds(code: dict[str, File]) -> None:
 
 
 @given(codes, st.sampled_from(("pkg/", "tests/", "./")), st.sampled_from((1, None)))
-def test_what_a_folder_reaches_is_what_its_files_reach_less_what_is_inside(
-    code: dict[str, File], folder: str, cap: int | None
-) -> None:
+def test_a_folder_reaches_what_its_files_reach_outside_it(code: dict[str, File], folder: str, cap: int | None) -> None:
     graph = built(code)
     files = [path for path in graph.paths if folder == "./" or path.startswith(folder)]
     assert graph.below(folder) == tuple(files)
@@ -93,7 +91,7 @@ def test_every_step_of_a_path_is_a_dependence_and_the_score_is_their_product(cod
                 _assert_product(tied, factors)
 
 
-def _assert_product(tied: Tied, factors: dict[tuple[str, str], float]) -> None:
+def _assert_product(tied: ReachedNode, factors: dict[tuple[str, str], float]) -> None:
     best = 1.0
     for step in zip(tied.path, tied.path[1:], strict=False):
         best *= factors[step]
@@ -126,7 +124,7 @@ def test_the_score_is_the_best_product_of_all_shortest_ways(code: dict[str, File
 
 
 @given(codes, st.sampled_from((0.0, 0.6)))
-def test_each_answer_tells_the_surest_edge_of_its_last_step(code: dict[str, File], level: float) -> None:
+def test_each_answer_has_the_most_certain_last_edge(code: dict[str, File], level: float) -> None:
     graph = built(code)
     surest: defaultdict[tuple[str, str, EdgeKind], float] = defaultdict(float)
     for edge in graph.edges():
@@ -180,7 +178,7 @@ def test_a_layer_leads_to_the_same_whichever_end_of_its_edges_is_read(code: dict
     for node in nodes_of(graph):
         answers = []
         for few in (True, False):
-            with patch.object(Walking, "_few_are_left", lambda *_, few=few: few):
+            with patch.object(WalkSteps, "_is_backward_cheaper", lambda *_, few=few: few):
                 found = graph.impact(node, cap=None, min_confidence=level)
                 answers.append((found.dependents, found.total, found.tests_total))
         assert answers[0] == answers[1]
@@ -207,7 +205,7 @@ def test_least_confidence_asks_a_graph_without_the_edges_below_it(code: dict[str
 
 
 @given(codes)
-def test_who_depends_on_a_node_has_it_among_the_dependencies(code: dict[str, File]) -> None:
+def test_dependents_and_dependencies_are_inverse(code: dict[str, File]) -> None:
     graph = built(code)
     functions = [id for id in nodes_of(graph) if members_of(graph, id) == {id}]
     downwards = {id: set(graph.dependencies(id, cap=None).dependencies.ids) for id in functions}
@@ -238,7 +236,7 @@ def test_a_path_is_as_short_as_any(code: dict[str, File], origin: str, target: s
 
 
 @given(codes, edits)
-def test_after_any_edits_the_graph_is_the_one_built_anew(
+def test_after_any_edits_the_graph_equals_a_fresh_build(
     code: dict[str, File], changes: list[tuple[str, str, File]]
 ) -> None:
     graph = built(code)
@@ -254,7 +252,7 @@ def test_after_any_edits_the_graph_is_the_one_built_anew(
             graph.remove_file(path)
             now.pop(path, None)
         else:
-            graph.stale(path)
+            graph.mark_stale(path)
             if path in now:
                 now[path] = now[path]._replace(edges=())
     assert_same(graph, built(now))

@@ -10,7 +10,7 @@ from tests.property.graphs_drawn import PATHS, File, built, codes, depths, nodes
 from treering.code.facts import Edge
 from treering.code.graph import CodeGraph
 from treering.code.graph.communities import communities, modularity
-from treering.code.graph.typos import distance, near
+from treering.code.graph.typos import closest, distance
 from treering.core.graph import EdgeKind
 
 weights = st.lists(
@@ -29,7 +29,7 @@ def uses(graph: CodeGraph, *, imports: bool) -> dict[str, set[str]]:
 
 
 @given(codes, st.booleans())
-def test_cycles_are_what_reaches_each_other(code: dict[str, File], imports: bool) -> None:
+def test_cycles_are_mutually_reachable_nodes(code: dict[str, File], imports: bool) -> None:
     graph = built(code)
     used = uses(graph, imports=imports)
     reach = {node: set(depths([node], lambda at: used.get(at, ()))) for node in nodes_of(graph)}
@@ -44,7 +44,7 @@ def test_cycles_are_what_reaches_each_other(code: dict[str, File], imports: bool
 
 
 @given(codes)
-def test_the_closure_of_files_is_what_following_every_use_finds(code: dict[str, File]) -> None:
+def test_the_closure_of_files_equals_following_every_use(code: dict[str, File]) -> None:
     graph = built(code)
     used: defaultdict[str, set[str]] = defaultdict(set)
     for imports in (True, False):
@@ -141,7 +141,7 @@ def test_one_slip_is_forgiven(word: str, data: st.DataObject) -> None:
         )
     )
     if distance(slip, word, 2) == 1:
-        assert near(slip, [word, "entirely_other"]) == [word]
+        assert closest(slip, [word, "entirely_other"]) == [word]
 
 
 @given(codes)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.test_history_counts import PATHS, counted
-from treering.code.history.co_access_seeds import seeded
+from treering.code.history.co_access_seeds import co_access_edges
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack, unpack
 from treering.code.history.ranking import related
@@ -35,7 +35,7 @@ def everything(counts: CoChange) -> dict[str, object]:
         "pairs": {(first, second): pair for first, near in counts.pairs.items() for second, pair in near.items()},
         "files": counts.files,
         "folders": {(one, other): n for one, near in counts.folder_pairs.items() for other, n in near.items()},
-        "places": {number: counts.path(number) for number in lineage.alive if counts.is_there(number)},
+        "places": {number: counts.path(number) for number in lineage.alive if counts.exists(number)},
         "by_folder": {folder: files for folder, files in counts.by_folder.items() if files},
         "by_subject": {subject: files for subject, files in counts.by_subject.items() if files},
         "recent": list(counts.recent),
@@ -51,7 +51,7 @@ def test_stored_and_followed_is_counted_anew(commits: list[Commit], stops: list[
     parts.add_all(commits[begin:])
     assert everything(through_the_store(parts)) == everything(parts) == everything(whole)
     assert related(parts, asked) == related(whole, asked)
-    assert seeded(parts) == seeded(whole)
+    assert co_access_edges(parts) == co_access_edges(whole)
 
 
 @given(st.lists(st.text(st.characters(blacklist_characters="\0"), min_size=1), min_size=1, max_size=5, unique=True))

@@ -11,7 +11,7 @@ from tests.samples import NOW, sample
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.memory import Memory
-from treering.ports.index import Wanted
+from treering.ports.index import IndexQuery
 
 MODEL, DIMENSION, SIZE = "test:isolation", 64, at_length(4_000, full=20_000)
 ONE_IN = (1, 2, 5, 10, 100, SIZE // 2)
@@ -51,9 +51,9 @@ def fill(memory: Memory, count: int, seed: int, **fields: Any) -> None:
 
 def recall_at_10(tx: Any, allowed: NDArray[np.int64], query: NDArray[np.float32], among: Any) -> float:
     """How many of the ten that are nearest by comparing all were found; none that is not allowed."""
-    likeness = tx.index.look_at(Wanted((), query, MODEL), allowed).meaning
+    likeness = tx.index.columns_of(IndexQuery((), query, MODEL), allowed).meaning
     nearest = set(allowed[np.argsort(-likeness)[:10]].tolist())
-    found = tx.index.candidates(Wanted((), query, MODEL), KINDS, most=50, among=among)
+    found = tx.index.candidates(IndexQuery((), query, MODEL), KINDS, limit=50, among=among)
     assert set(found.number.tolist()) <= set(allowed.tolist())
     best = found.number[np.argsort(-found.meaning)[:10]]
     return len(nearest & set(best.tolist())) / len(nearest)
@@ -69,11 +69,11 @@ def test_no_filter_costs_recall_and_nothing_outside_the_scope_is_found(open_memo
         tx._context.dialect.after_bulk(tx._context.connection)  # type: ignore[attr-defined]
     queries = clustered(20, seed=3)
     with ada.store.reading(ada.scope, NOW) as tx:
-        everything = tx.index.passing({"knowledge": KnowledgeFilter()})
+        everything = tx.index.matching_numbers({"knowledge": KnowledgeFilter()})
         assert len(everything) == SIZE
         reached = {"no filter": [recall_at_10(tx, everything, query[None], None) for query in queries]}
         for step in ONE_IN:
-            allowed = tx.index.passing({"knowledge": KnowledgeFilter(tags=(f"one-in-{step}",))})
+            allowed = tx.index.matching_numbers({"knowledge": KnowledgeFilter(tags=(f"one-in-{step}",))})
             assert len(allowed) == SIZE // step
             reached[f"one in {step}"] = [recall_at_10(tx, allowed, query[None], allowed) for query in queries]
     poor = {name: np.mean(recalls) for name, recalls in reached.items() if np.mean(recalls) < 0.98}

@@ -137,8 +137,8 @@ def check_reads(inside: Any, mine: dict[str, Any], where: Any) -> dict[str, Any]
 
 def check_search(tx: Any, cls: type[Record], wanted: dict[str, Any], where: Any, word: str) -> None:
     kind = SEARCHED[cls]
-    passing = tx.index.passing({kind.name: where})
-    assert {id for _, id in tx.index.confirmed({kind.name: where}, passing).values()} == set(wanted)
+    passing = tx.index.matching_numbers({kind.name: where})
+    assert {id for _, id in tx.index.matching_ids({kind.name: where}, passing).values()} == set(wanted)
     holding = {id for id, record in wanted.items() if word in re.findall(r"\w+", kind.searched(record).text.lower())}
     assert by_words(tx, word, **{kind.name: where}) == holding
 

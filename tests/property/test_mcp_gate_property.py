@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from treering.interfaces.mcp.http.gate import FOREIGN_HOST, FOREIGN_ORIGIN, NO_SUCH_PATH, NO_TOKEN, Gate
-from treering.interfaces.mcp.http.limits import Limits
+from treering.interfaces.mcp.http.limits import HttpLimits
 
 TOKEN = "a-token-that-somebody-made-for-us-0001"
 HOSTS = ("127.0.0.1:4711", "localhost:4711")
@@ -18,7 +18,7 @@ anything = st.binary(max_size=80)
 
 
 def gate() -> Gate:
-    return Gate(lambda *_: None, hosts=HOSTS, token=TOKEN, limits=Limits())  # type: ignore[arg-type]
+    return Gate(lambda *_: None, hosts=HOSTS, token=TOKEN, limits=HttpLimits())  # type: ignore[arg-type]
 
 
 def test_who_knows_the_token_comes_in() -> None:

@@ -130,7 +130,7 @@ def test_no_resource_or_prompt_shows_anything_of_another_project(neighbours: Nei
         lambda: agent.read("treering://code/modules"),
         lambda: agent.prompt("review"),
         lambda: agent.prompt("remember"),
-        *(lambda about=about: agent.prompt("recall", about=about) for about in WORDS),
+        *(lambda about=about: agent.prompt("search", about=about) for about in WORDS),
     )
     for read in reads:
         assert MARK not in read()

@@ -19,7 +19,7 @@ from tests.served_table import ROWS, Row, filled, repository
 from treering.core.records import Knowledge
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.answers import Cited, within
-from treering.interfaces.mcp.tool import Answer
+from treering.interfaces.mcp.tool import ToolAnswer
 from treering.interfaces.mcp.tools import BY_NAME, TOOLS, code
 from treering.interfaces.mcp.tools import information as looking
 from treering.interfaces.mcp.tools.code import AnalyzeImpact
@@ -155,7 +155,7 @@ def test_a_hostile_address_is_one_clear_line(agent: Agent, uri: str) -> None:
 
 
 @given(
-    name=st.sampled_from(("remember", "recall", "review", "", "__proto__", HUGE)),
+    name=st.sampled_from(("remember", "search", "review", "", "__proto__", HUGE)),
     arguments=st.dictionaries(st.sampled_from(("what", "about", "project", "", HUGE)), texts, max_size=2),
 )
 def test_a_hostile_prompt_is_written_or_one_clear_line(agent: Agent, name: str, arguments: dict[str, str]) -> None:
@@ -208,13 +208,13 @@ def _found(told: list[str], others: list[str], standing: SimpleNamespace) -> Sim
         memories=known,
         sources=flows,
         sinks=flows,
-        standing=standing,
+        status=standing,
     )
 
 
 MOMENTS = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), NOW)
 ASKED = AnalyzeImpact(node="shop/db.py", limit=200)
-ANSWERS: Mapping[str, Callable[[Any, int], Answer[Any]]] = {
+ANSWERS: Mapping[str, Callable[[Any, int], ToolAnswer[Any]]] = {
     "impact": lambda found, room: code._impact(found, ASKED, room),
     "dependencies": lambda found, room: code._dependencies(found, 200, room),
     "route": lambda found, room: code._route(found, ("a", "b"), room),
@@ -245,7 +245,7 @@ def test_what_is_known_of_a_name_fits_however_much_there_is(
     beside = [SimpleNamespace(entity=SimpleNamespace(name=name, tainted=False)) for name in related]
     found: Any = SimpleNamespace(entity=entity, aliases=tuple(aliases), related=beside, mentions=3)
     pieces = [Cited(id=f"id-{place}", source="fact", text=text) for place, text in enumerate(texts)]
-    answer = within(budget, lambda room: looking._about(found, pieces, room))
+    answer = within(budget, lambda room: looking._entity_info(found, pieces, room))
     assert estimate_tokens(answer.text) <= budget
     assert estimate_tokens(answer.result.model_dump_json()) <= budget
     assert len(answer.result.facts) + answer.result.left_out == len(pieces)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.provider_rules import check
-from treering.conversation.formats import Written, read, read_all, write
+from treering.conversation.formats import ProviderMessages, read, read_all, write
 from treering.core.errors import InvalidInput
 from treering.core.messages import CallPart, Message, MessageFormat, ResultPart, TextPart
 
@@ -180,7 +180,7 @@ def test_items_come_back_as_they_came(given_items: tuple[MessageFormat, list[Ite
     before = json.dumps(items)
     messages = read_all(items, format)
     stored = [Message.from_json(message.to_json()) for message in messages]
-    assert write(messages, format) == write(stored, format) == Written(items)
+    assert write(messages, format) == write(stored, format) == ProviderMessages(items)
     assert json.loads(json.dumps(write(messages, format).messages)) == json.loads(before)
     assert json.dumps(items) == before
 

@@ -104,7 +104,7 @@ def test_the_index_answers_as_brute_force(patterns: list[Pattern], tasks: list[d
         expected = brute_force(patterns, task)
         assert with_tree.applicable(task) == expected
         assert without.applicable(task) == expected
-        assert with_tree.asked(task) <= without.asked(task) <= len(patterns)
+        assert with_tree.checked_count(task) <= without.checked_count(task) <= len(patterns)
 
 
 @given(patterns=crowds(60), task=features, statuses=st.sets(st.sampled_from(PatternStatus)), data=st.data())
@@ -125,8 +125,8 @@ def test_other_statuses_and_categories_are_found_when_asked_for(
 @given(patterns=crowds(), task=features, most=st.integers(0, 7))
 def test_best_is_what_ranking_makes_of_all_that_apply(patterns: list[Pattern], task: dict[str, Any], most: int) -> None:
     settings = PatternSettings()
-    expected = ranked(brute_force(patterns, task), task, NOW, settings, most=most)
-    assert PatternIndex(patterns).best(task, NOW, settings, most=most) == expected
+    expected = ranked(brute_force(patterns, task), task, NOW, settings, limit=most)
+    assert PatternIndex(patterns).best(task, NOW, settings, limit=most) == expected
 
 
 @given(patterns=crowds(40), task=features, data=st.data())

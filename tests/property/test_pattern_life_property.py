@@ -20,7 +20,7 @@ from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
 from treering.core.patterns import PatternStatus
 from treering.core.queries import PatternFilter
 from treering.memory import Memory
-from treering.patterns.lifecycle import allowed
+from treering.patterns.lifecycle import is_allowed
 
 NAMES = st.sampled_from([f"p{number}" for number in range(5)])
 LETTERS = st.text("SPF", min_size=1, max_size=12)
@@ -153,7 +153,7 @@ class Life(RuleBasedStateMachine):
             for entry in self.memory.patterns.history(id):
                 told = entry.detail
                 if "from" in told and told["from"] != told["to"]:
-                    assert allowed(PatternStatus(told["from"]), PatternStatus(told["to"])), told
+                    assert is_allowed(PatternStatus(told["from"]), PatternStatus(told["to"])), told
         self.before = self.known
 
     def teardown(self) -> None:

@@ -16,10 +16,10 @@ from treering.core.task_features import features_of_episode
 from treering.patterns.mining.candidates import mine
 from treering.patterns.mining.commands import command_head
 from treering.patterns.mining.corpus import corpus_of, feature_names
-from treering.patterns.mining.findings import Mined
+from treering.patterns.mining.findings import MinedPattern
 from treering.patterns.mining.habits import AFTER, BEGINNING, FEATURE, NEAR, WIDER
 from treering.patterns.mining.next_steps import next_steps
-from treering.patterns.mining.sequences import Steps, Support, frequent_sequences, told_sequences
+from treering.patterns.mining.sequences import Steps, Support, frequent_sequences, maximal_sequences
 from treering.patterns.mining.steps import FAILED, levels_of, step_of
 
 TOOLS = "abcd"
@@ -98,7 +98,7 @@ def brute_force(world: Sequence[Episode], settings: MiningSettings) -> dict[Step
 
 def table_of(world: Sequence[Episode], settings: MiningSettings) -> dict[Steps, Support]:
     corpus = corpus_of(world, settings, features_of_episode)
-    return frequent_sequences(corpus, [told.steps for told in corpus.told])
+    return frequent_sequences(corpus, [told.steps for told in corpus.episodes])
 
 
 @given(worlds(), choices())
@@ -122,7 +122,7 @@ def test_what_is_not_told_is_part_of_something_longer_that_holds_nearly_as_often
     world: list[Episode], settings: MiningSettings, absorbed_at: float
 ) -> None:
     table = table_of(world, settings)
-    told = set(told_sequences(table, absorbed_at))
+    told = set(maximal_sequences(table, absorbed_at))
     for steps, support in table.items():
         repeats = any(one == other for one, other in pairwise(steps))
         longer = any(
@@ -169,7 +169,9 @@ def test_evidence_is_episodes_that_hold_the_sequence_each_on_one_side(
                 assert mined.steps[0] in {level for e in each.execution.trace for level in levels_of(step_of(e))}
 
 
-def _holds_sequence(mined: Mined, world: list[Episode], by_id: dict[str, Episode], settings: MiningSettings) -> None:
+def _holds_sequence(
+    mined: MinedPattern, world: list[Episode], by_id: dict[str, Episode], settings: MiningSettings
+) -> None:
     having = {each.id for each in world if occurs(mined.steps, collapsed(each), settings.most_gap)}
     assert {*mined.supporting, *mined.counter} == having
     well = {id for id in having if by_id[id].outcome.status.value == "SUCCESS"}

@@ -12,9 +12,9 @@ from tests.samples import NOW
 from treering.core.conditions import holds
 from treering.core.patterns import Applicability, Application, PatternStatus
 from treering.core.settings.patterns import PatternSettings
-from treering.patterns.base_rates import left_out
-from treering.patterns.evidence import counted_by_session
-from treering.patterns.lifecycle import TRANSITIONS, Cause, allowed
+from treering.patterns.base_rates import losses_of
+from treering.patterns.evidence import group_by_session
+from treering.patterns.lifecycle import TRANSITIONS, Cause, is_allowed
 from treering.patterns.refinement import refine
 from treering.patterns.statistics import (
     BaseRates,
@@ -28,8 +28,8 @@ from treering.patterns.statistics import (
     log_e_better,
     log_e_worse,
 )
-from treering.patterns.validation import SessionCount, Trial, judge_all, tried
-from treering.ports.patterns import Applied, UsedEpisode
+from treering.patterns.validation import SessionCount, Trial, judge_all, measure_trial
+from treering.ports.patterns import SessionOutcomes, UsedEpisode
 
 SETTINGS = PatternSettings()
 shares = st.floats(0, 1)
@@ -129,7 +129,7 @@ statuses = st.sampled_from(PatternStatus)
 def test_no_path_leads_out_of_deprecated(walk: list[PatternStatus], causes: list[Cause]) -> None:
     now, deprecated = walk[0], walk[0] is PatternStatus.DEPRECATED
     for wanted, cause in zip(walk[1:], causes, strict=False):
-        now = wanted if allowed(now, wanted, cause) else now
+        now = wanted if is_allowed(now, wanted, cause) else now
         deprecated = deprecated or now is PatternStatus.DEPRECATED
         assert (now is PatternStatus.DEPRECATED) == deprecated
 
@@ -166,10 +166,10 @@ trials = st.builds(
 def test_a_judgement_moves_only_along_the_table_and_validates_only_what_meets_every_condition(
     given_trials: dict[str, Trial], retired: int
 ) -> None:
-    measured = {key: tried(each, NOW, SETTINGS) for key, each in given_trials.items()}
+    measured = {key: measure_trial(each, NOW, SETTINGS) for key, each in given_trials.items()}
     for key, judged in judge_all(measured, SETTINGS, retired=retired).items():
         before = given_trials[key].status
-        assert judged.status is before or allowed(before, judged.status, Cause.VALIDATION)
+        assert judged.status is before or is_allowed(before, judged.status, Cause.VALIDATION)
         assert judged.reason
         if judged.sessions < SETTINGS.least_evidence and before is not PatternStatus.VALIDATED:
             assert judged.status is before
@@ -183,7 +183,7 @@ def test_a_judgement_moves_only_along_the_table_and_validates_only_what_meets_ev
 
 
 rows = st.builds(
-    lambda session, kind, days, successes, partial, failed: Applied(
+    lambda session, kind, days, successes, partial, failed: SessionOutcomes(
         "p", 1, session, kind, NOW - timedelta(days=days), successes, partial, successes + partial + failed
     ),
     st.sampled_from("abc"),
@@ -196,8 +196,8 @@ rows = st.builds(
 
 
 @given(given_rows=st.lists(rows, max_size=20))
-def test_counting_by_session_loses_and_invents_nothing(given_rows: list[Applied]) -> None:
-    found = counted_by_session(sorted(given_rows, key=lambda each: each.session))
+def test_counting_by_session_loses_and_invents_nothing(given_rows: list[SessionOutcomes]) -> None:
+    found = group_by_session(sorted(given_rows, key=lambda each: each.session))
     for field in ("n", "successes", "partial"):
         assert sum(getattr(each, field) for each in found) == sum(getattr(each, field) for each in given_rows)
     assert all(sum(count for _, count in each.task_types) == each.n for each in found)
@@ -221,7 +221,7 @@ def test_without_a_pattern_base_rates_are_those_of_the_other_episodes(
         for place, (kind, session, succeeded, is_used) in enumerate(episodes)
         if is_used
     ]
-    found = BaseRates(everybody, SETTINGS).without(left_out([*used, *used]))
+    found = BaseRates(everybody, SETTINGS).without(losses_of([*used, *used]))
     for name in (None, "x", "y", "unseen"):
         expected, got = BaseRates(others, SETTINGS).of(name), found.of(name)
         assert math.isclose(got.rate, expected.rate, abs_tol=1e-9)
@@ -273,4 +273,4 @@ def test_a_refinement_leaves_out_failures_first_whatever_the_features(seen: list
 
 def test_every_cause_has_its_transitions() -> None:
     assert {cause for causes in TRANSITIONS.values() for cause in causes} == set(Cause)
-    assert not any(allowed(PatternStatus.DEPRECATED, status) for status in PatternStatus)
+    assert not any(is_allowed(PatternStatus.DEPRECATED, status) for status in PatternStatus)

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from treering.interfaces.client_configs.apply import make
-from treering.interfaces.client_configs.connection import Change, to_connect, to_remove
+from treering.interfaces.client_configs.apply import apply_change
+from treering.interfaces.client_configs.connection import ConfigChange, connecting_change, removing_change
 from treering.interfaces.client_configs.ledger import Ledger
 from treering.interfaces.client_configs.table import client_named
 
@@ -20,17 +20,17 @@ class Desk:
         self.path.parent.mkdir()
         self.ledger = Ledger(folder / "kept")
 
-    def connect(self, command: str = "treering") -> Change:
+    def connect(self, command: str = "treering") -> ConfigChange:
         change = self.planned(command)
-        make(change, self.ledger)
+        apply_change(change, self.ledger)
         return change
 
-    def planned(self, command: str = "treering") -> Change:
-        return to_connect(CLAUDE, self.path, CLAUDE.entry(command), self.ledger)
+    def planned(self, command: str = "treering") -> ConfigChange:
+        return connecting_change(CLAUDE, self.path, CLAUDE.entry(command), self.ledger)
 
-    def remove(self) -> Change:
-        change = to_remove(CLAUDE, self.path, self.ledger)
-        make(change, self.ledger)
+    def remove(self) -> ConfigChange:
+        change = removing_change(CLAUDE, self.path, self.ledger)
+        apply_change(change, self.ledger)
         return change
 
     def write_another_key(self) -> None:

@@ -123,7 +123,7 @@ def test_files_of_another_version_are_refused(folder: Path, name: str) -> None:
     data = bytearray((folder / name).read_bytes())
     data[-100] ^= 1
     (folder / name).write_bytes(data)
-    with pytest.raises(ModelUnavailable, match=rf"{name} of wordllama is not the one .* pip install 'wordllama"):
+    with pytest.raises(ModelUnavailable, match=rf"{name} of wordllama is not the version .* pip install 'wordllama"):
         BundledEmbedder(folder).query("text")
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from treering.code.chunks import Chunk
+from treering.code.chunks import CodeChunk
 from treering.code.chunks.words import embedded_text, stored_chunks
 from treering.code.locations.chunk_search import ChunkSearch
 from treering.core.settings import FindingSettings
@@ -12,7 +12,7 @@ TEXTS = {
     "web/gzip.py": ("decode", "def decode(data):\n    return inflate(data)\n"),
     "tests/test_redirects.py": ("test_follow", "def test_follow():\n    follow(request, location)\n"),
 }
-CHUNKS = [Chunk(path, symbol, 1, 2, text, "", f"digest {symbol}") for path, (symbol, text) in TEXTS.items()]
+CHUNKS = [CodeChunk(path, symbol, 1, 2, text, "", f"digest {symbol}") for path, (symbol, text) in TEXTS.items()]
 STORED = stored_chunks(CHUNKS)
 
 
@@ -54,15 +54,15 @@ def test_a_chunk_without_a_vector_is_found_by_its_words() -> None:
 
 
 def test_what_a_model_reads_does_not_change_when_a_chunk_moves() -> None:
-    moved = Chunk("web/gzip.py", "decode", 41, 42, CHUNKS[1].text, "elsewhere", CHUNKS[1].digest)
+    moved = CodeChunk("web/gzip.py", "decode", 41, 42, CHUNKS[1].text, "elsewhere", CHUNKS[1].digest)
     assert embedded_text(moved) == embedded_text(CHUNKS[1])
 
 
 def test_files_that_changed_are_left_out() -> None:
     search = ChunkSearch(STORED)
-    found = [where.path for where in search.find("follow request location", but={"web/redirects.py"})]
+    found = [where.path for where in search.find("follow request location", excluded={"web/redirects.py"})]
     assert found == ["tests/test_redirects.py"]
-    assert search.find("follow request location", but={"web/redirects.py"})[0].score == 1.0
+    assert search.find("follow request location", excluded={"web/redirects.py"})[0].score == 1.0
 
 
 def test_a_vector_of_another_length_is_not_compared() -> None:
@@ -72,13 +72,13 @@ def test_a_vector_of_another_length_is_not_compared() -> None:
 
 def test_names_are_found_by_their_parts_and_words_by_their_stems() -> None:
     text = "export const parseSignedCookie = (value) => verifySignature(value, SECRET_KEY)\n"
-    search = ChunkSearch(stored_chunks([Chunk("src/cookies.ts", "parseSignedCookie", 1, 1, text, "", "digest")]))
+    search = ChunkSearch(stored_chunks([CodeChunk("src/cookies.ts", "parseSignedCookie", 1, 1, text, "", "digest")]))
     for query in ("signed cookies", "where are signatures verified?", "secret key", "parseSignedCookie", "SECRET_KEY"):
         assert search.find(query), query
 
 
 def test_a_word_that_comes_very_often_is_counted_as_far_as_a_byte_goes() -> None:
-    stored = stored_chunks([Chunk("a.py", "", 1, 1, "token " * 1_000, "", "digest")])[0]
+    stored = stored_chunks([CodeChunk("a.py", "", 1, 1, "token " * 1_000, "", "digest")])[0]
     assert max(stored.counts) == 255
     assert len(stored.codes) == 4 * len(stored.counts)
     assert stored.length > 1_000

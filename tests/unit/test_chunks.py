@@ -1,6 +1,6 @@
 """Where files are cut."""
 
-from treering.code.chunks import Chunk, chunks_of
+from treering.code.chunks import CodeChunk, chunks_of
 from treering.code.facts import Definition, DefinitionKind
 from treering.core.settings import ChunkSettings
 
@@ -36,7 +36,7 @@ DEFINITIONS = [
 ]
 
 
-def _spans(chunks: tuple[Chunk, ...]) -> list[tuple[str, int, int]]:
+def _spans(chunks: tuple[CodeChunk, ...]) -> list[tuple[str, int, int]]:
     return [(chunk.symbol, chunk.start_line, chunk.end_line) for chunk in chunks]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.golden.code import drawing
 from treering.code.facts import Definition, DefinitionKind, EntryPoint
-from treering.code.graph import Standing
+from treering.code.graph import IndexStatus
 from treering.interfaces.cli.code import documents
 from treering.interfaces.cli.output import _plain
 
@@ -32,7 +32,7 @@ def test_a_picture_is_drawn_as_its_golden_file_shows(name: str, width: int) -> N
 
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 100])
 @pytest.mark.parametrize("name", WHOLE)
-def test_what_can_be_copied_is_never_cut(name: str, width: int) -> None:
+def test_names_and_paths_are_never_truncated(name: str, width: int) -> None:
     shown = drawing.drawn(name, width)
     assert [each for each in WHOLE[name] if each not in shown.split()] == []
     # What is too long for a line is only ever a path, or stands behind one.
@@ -77,9 +77,9 @@ def test_entries_in_tests_are_left_out_and_counted() -> None:
     assert (len(told["entries"]), told["left_out"], told["tests_left_out"]) == (1, 4, 0)
 
 
-def test_every_document_says_how_far_it_can_be_relied_on() -> None:
+def test_every_document_contains_the_index_status() -> None:
     graph = drawing._graph()
-    graph.stale(drawing.TESTS)
+    graph.mark_stale(drawing.TESTS)
     told = [
         documents.dependencies(graph.dependencies(drawing.VERIFY), 9),
         documents.route("a", "b", graph.path(drawing.DECODE, drawing.ROUTE)),
@@ -91,6 +91,6 @@ def test_every_document_says_how_far_it_can_be_relied_on() -> None:
     stale = {"stale": (drawing.TESTS,), "incomplete": False, "guessed": (), "whole": False}
     assert [each["standing"] for each in told] == [stale] * len(told)
     assert documents.relations(drawing.RELATED)["standing"] == stale
-    assert Standing().whole
+    assert IndexStatus().up_to_date
     for each in told:
         json.dumps(each, default=_plain)

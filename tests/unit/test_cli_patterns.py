@@ -29,7 +29,7 @@ def test_a_picture_is_drawn_as_its_golden_file_shows(name: str, width: int) -> N
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
 @pytest.mark.parametrize("name", [name for name in drawing.PICTURES if name.endswith("_long")])
-def test_what_can_be_copied_is_never_cut(name: str, width: int) -> None:
+def test_names_and_paths_are_never_truncated(name: str, width: int) -> None:
     shown = drawing.drawn(name, width)
     told = {"list_long": (drawing.UUID, drawing.KEY, "UNDER_REVIEW"), "validate_long": (drawing.UUID, drawing.KEY)}
     told |= {"mine_long": (drawing.UUID, drawing.KEY), "show_long": (drawing.KEY,), "find_long": (drawing.UUID,)}

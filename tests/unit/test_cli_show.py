@@ -89,7 +89,7 @@ def test_results_are_followed_only_by_what_may_have_cost_some() -> None:
     assert lines[2:] == [
         "searched without meaning: it is off",
         "found, but cannot be read: blob of k2",
-        "`treering doctor` says more",
+        "run `treering doctor` for details",
     ]
 
 
@@ -107,8 +107,8 @@ def test_the_reasons_of_a_result_fit_one_line() -> None:
 
 def test_a_new_redaction_is_told_and_an_old_one_is_not() -> None:
     stored = knowledge("use [redacted:github_token]")
-    assert "not stored: github_token" in drawn(show.kept("kept", stored, "use ghp_…"))[-1]
-    assert not any("not stored" in line for line in drawn(show.kept("kept", stored, stored.content)))
+    assert "not stored: github_token" in drawn(show.stored("kept", stored, "use ghp_…"))[-1]
+    assert not any("not stored" in line for line in drawn(show.stored("kept", stored, stored.content)))
 
 
 def test_a_record_shows_only_the_fields_that_say_something() -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from treering.core.errors import InvalidInput, SecretRefused
 from treering.interfaces.client_configs import json_text, toml_text
-from treering.interfaces.client_configs.command import command_for, is_in_a_cache, own_script, server_options
-from treering.interfaces.client_configs.formats import NotUnderstood, with_entry, with_theirs, without_entry
-from treering.interfaces.client_configs.table import CLIENTS, FORWARDED, NAMES, Machine, Reach, client_named
+from treering.interfaces.client_configs.command import command_for, is_in_cache, own_script, server_options
+from treering.interfaces.client_configs.formats import ConfigUnreadable, with_entry, with_foreign_entry, without_entry
+from treering.interfaces.client_configs.table import CLIENTS, FORWARDED, NAMES, ConfigScope, Machine, client_named
 
 SERVERS = ("mcpServers", "treering")
 TABLES = ("mcp_servers", "treering")
@@ -43,8 +43,8 @@ def program(folder: Path) -> Path:
 )
 def test_each_client_has_a_file_for_a_project_and_one_for_a_user(name: str, project: str, user: str) -> None:
     client = client_named(name)
-    assert client.file(machine(), Reach.PROJECT) == Path("/work/shop", project)
-    assert client.file(machine(), Reach.USER) == Path("/home/zoe", user)
+    assert client.file(machine(), ConfigScope.PROJECT) == Path("/work/shop", project)
+    assert client.file(machine(), ConfigScope.USER) == Path("/home/zoe", user)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_each_client_has_a_file_for_a_project_and_one_for_a_user(name: str, proj
     ],
 )
 def test_a_client_that_was_told_to_keep_its_files_elsewhere_is_followed(name: str, on: Machine, file: str) -> None:
-    assert client_named(name).file(on, Reach.USER) == Path(file)
+    assert client_named(name).file(on, ConfigScope.USER) == Path(file)
 
 
 def test_what_each_client_is_told() -> None:
@@ -73,7 +73,7 @@ def test_what_each_client_is_told() -> None:
         "vscode": {**stdio, "args": inside},
     }
     assert client_named("gemini").entry("t", ("--db", "x"))["args"] == ["mcp", "--db", "x"]
-    assert [client.name for client in CLIENTS if client.reach is Reach.USER] == ["codex"]
+    assert [client.name for client in CLIENTS if client.scope is ConfigScope.USER] == ["codex"]
 
 
 def test_codex_hands_on_every_variable_that_is_read() -> None:
@@ -138,7 +138,7 @@ def test_an_environment_that_is_active_in_this_terminal_only_does_not_count(tmp_
     ],
 )
 def test_a_program_that_was_fetched_for_one_run_is_known(command: str, cached: bool) -> None:
-    assert is_in_a_cache(command) is cached
+    assert is_in_cache(command) is cached
 
 
 def test_this_program_is_the_one_that_was_called_else_the_one_that_was_installed(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_url_without_one_does(url: str) -> None:
 
 @pytest.mark.parametrize(
     ("db", "told"),
-    [("/tmp/\udcff.db", "not UTF-8"), (" ", "names no memory"), ("mysql://db/shop", "no engine for mysql")],
+    [("/tmp/\udcff.db", "not UTF-8"), (" ", "is empty"), ("mysql://db/shop", "mysql: URLs are not supported")],
 )
 def test_a_memory_that_could_not_be_opened_is_not_written(db: str, told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
@@ -271,26 +271,26 @@ def test_an_entry_is_taken_out_with_its_comma_and_its_tables() -> None:
 def test_their_table_comes_back_as_they_wrote_it(theirs: str) -> None:
     part = toml_text.part(theirs, TABLES)
     ours = with_entry(toml_text, theirs, TABLES, ENTRY)
-    back = with_theirs(toml_text, ours, TABLES, part)
+    back = with_foreign_entry(toml_text, ours, TABLES, part)
     assert part.strip() in back
     assert toml_text.content(back) == toml_text.content(theirs)
 
 
 def test_an_entry_that_has_no_place_any_more_is_not_said_to_be_back() -> None:
-    with pytest.raises(NotUnderstood, match="cannot be edited safely"):
-        with_theirs(json_text, '{"mcpServers": {}}', SERVERS, '"treering": {}')
+    with pytest.raises(ConfigUnreadable, match="cannot be edited safely"):
+        with_foreign_entry(json_text, '{"mcpServers": {}}', SERVERS, '"treering": {}')
 
 
 def test_an_edit_that_would_cost_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_text, "put", lambda *_: '{"mcpServers": {"treering": {"c": 1}}}')
-    with pytest.raises(NotUnderstood, match="cannot be edited safely"):
+    with pytest.raises(ConfigUnreadable, match="cannot be edited safely"):
         with_entry(json_text, '{"x": 1}', SERVERS, {"c": 1})
 
 
 def test_their_table_is_not_put_where_it_would_say_something_else() -> None:
     inside, ours = 'treering = { command = "old" }\n', with_entry(toml_text, "x = 1\n", TABLES, ENTRY)
-    with pytest.raises(NotUnderstood, match="cannot be edited safely"):
-        with_theirs(toml_text, ours, TABLES, inside)
+    with pytest.raises(ConfigUnreadable, match="cannot be edited safely"):
+        with_foreign_entry(toml_text, ours, TABLES, inside)
 
 
 @pytest.mark.parametrize(
@@ -298,16 +298,16 @@ def test_their_table_is_not_put_where_it_would_say_something_else() -> None:
     [
         ('{"a": 1,\n "b" 2}', "is not JSON \\(line 2"),
         ('{"a": "x', "is not JSON \\(line 1"),
-        ('{"a": NaN}', "NaN is not a value"),
+        ('{"a": NaN}', "NaN is not a JSON value"),
         ("[" * 100_000 + "]" * 100_000, "is not JSON"),
         ('["a"]', "not an object"),
         ("'a'", "is not JSON"),
-        ('{"mcpServers": []}', "`mcpServers` that holds no servers"),
-        ('{"mcpServers": null}', "`mcpServers` that holds no servers"),
+        ('{"mcpServers": []}', "`mcpServers` that is not a table of servers"),
+        ('{"mcpServers": null}', "`mcpServers` that is not a table of servers"),
     ],
 )
 def test_json_that_no_client_could_read_is_left_alone(text: str, told: str) -> None:
-    with pytest.raises(NotUnderstood, match=told):
+    with pytest.raises(ConfigUnreadable, match=told):
         with_entry(json_text, text, SERVERS, ENTRY)
 
 
@@ -315,10 +315,10 @@ def test_json_that_no_client_could_read_is_left_alone(text: str, told: str) -> N
     ("text", "told"),
     [
         ("a = \n", "is not TOML"),
-        ("mcp_servers = 1\n", "holds no servers"),
+        ("mcp_servers = 1\n", "is not a table of servers"),
         ('mcp_servers = { a = { command = "a" } }\n', "cannot be edited safely"),
     ],
 )
 def test_toml_that_cannot_be_added_to_is_left_alone(text: str, told: str) -> None:
-    with pytest.raises(NotUnderstood, match=told):
+    with pytest.raises(ConfigUnreadable, match=told):
         with_entry(toml_text, text, TABLES, ENTRY)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.client_desk import CLAUDE, Desk
-from treering.interfaces.client_configs.connection import Outcome, standing, to_remove
+from treering.interfaces.client_configs.connection import ChangeOutcome, is_connected, removing_change
 
 SECRET = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
 THEIRS = '{\n  "mcpServers": {\n    "treering": {"command": "mine"}\n  }\n}\n'
@@ -19,24 +19,24 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def test_the_second_time_nothing_is_written(desk: Desk) -> None:
-    assert desk.connect().outcome is Outcome.CONNECTED
+    assert desk.connect().outcome is ChangeOutcome.CONNECTED
     before = desk.path.stat().st_mtime_ns
     again = desk.connect()
-    assert (again.outcome, again.lines, again.is_needed) == (Outcome.ALREADY, (), False)
+    assert (again.outcome, again.lines, again.is_needed) == (ChangeOutcome.ALREADY, (), False)
     assert desk.path.stat().st_mtime_ns == before
-    assert standing(CLAUDE, desk.path)
+    assert is_connected(CLAUDE, desk.path)
 
 
 def test_a_client_that_lists_something_else_by_our_name_is_not_connected(desk: Desk) -> None:
     desk.path.write_text('{"mcpServers": {"treering": false}}')
-    assert not standing(CLAUDE, desk.path)
+    assert not is_connected(CLAUDE, desk.path)
 
 
 def test_a_program_that_moved_is_followed_and_the_way_back_is_still_the_first_one(desk: Desk) -> None:
     desk.path.write_text("{ }")
     desk.connect("/old/treering")
     change = desk.connect("/new/treering")
-    assert change.outcome is Outcome.CONNECTED
+    assert change.outcome is ChangeOutcome.CONNECTED
     assert [line for line in change.lines if line[0] in "+-"] == [
         '-   "command": "/old/treering",',
         '+   "command": "/new/treering",',
@@ -47,7 +47,7 @@ def test_a_program_that_moved_is_followed_and_the_way_back_is_still_the_first_on
 
 def test_an_entry_that_somebody_wrote_themselves_comes_back(desk: Desk) -> None:
     desk.path.write_text(THEIRS)
-    assert desk.connect().outcome is Outcome.REPLACED
+    assert desk.connect().outcome is ChangeOutcome.REPLACED
     assert desk.servers()["treering"]["command"] == "treering"
     desk.remove()
     assert desk.path.read_text() == THEIRS
@@ -56,7 +56,7 @@ def test_an_entry_that_somebody_wrote_themselves_comes_back(desk: Desk) -> None:
 def test_an_entry_of_ours_that_was_edited_is_replaced_and_then_goes_for_good(desk: Desk) -> None:
     desk.connect()
     desk.path.write_text(desk.path.read_text().replace('"treering",', '"edited",'))
-    assert desk.connect().outcome is Outcome.REPLACED
+    assert desk.connect().outcome is ChangeOutcome.REPLACED
     desk.remove()
     assert desk.servers() == {}
 
@@ -81,26 +81,26 @@ def test_our_entry_goes_where_others_wrote_the_whole_file_anew(desk: Desk) -> No
 def test_an_entry_that_came_with_the_repository_can_be_taken_out_by_who_says_so(desk: Desk) -> None:
     desk.path.write_text(THEIRS)
     change = desk.remove()
-    assert (change.outcome, change.costs_theirs) == (Outcome.REMOVED, True)
+    assert (change.outcome, change.replaces_foreign) == (ChangeOutcome.REMOVED, True)
     assert desk.servers() == {}
 
 
 def test_what_we_wrote_goes_unasked_and_what_came_back_does_not(desk: Desk) -> None:
     desk.path.write_text(THEIRS)
-    assert desk.connect().costs_theirs
-    assert not desk.remove().costs_theirs
-    assert to_remove(CLAUDE, desk.path, desk.ledger).costs_theirs
+    assert desk.connect().replaces_foreign
+    assert not desk.remove().replaces_foreign
+    assert removing_change(CLAUDE, desk.path, desk.ledger).replaces_foreign
 
 
 def test_an_entry_of_ours_that_was_edited_does_not_go_unasked(desk: Desk) -> None:
     desk.connect()
     unedited = desk.path.read_text()
     desk.path.write_text(unedited.replace("{", '{"x": 1,', 1))
-    assert not to_remove(CLAUDE, desk.path, desk.ledger).costs_theirs
-    assert not desk.planned("/other/treering").costs_theirs
+    assert not removing_change(CLAUDE, desk.path, desk.ledger).replaces_foreign
+    assert not desk.planned("/other/treering").replaces_foreign
     desk.path.write_text(unedited.replace('"treering",', '"edited",'))
-    assert to_remove(CLAUDE, desk.path, desk.ledger).costs_theirs
-    assert desk.planned().costs_theirs
+    assert removing_change(CLAUDE, desk.path, desk.ledger).replaces_foreign
+    assert desk.planned().replaces_foreign
 
 
 def test_their_entry_comes_back_though_others_wrote_since(desk: Desk) -> None:
@@ -142,9 +142,9 @@ def test_what_was_added_is_not_taken_from_where_somebody_put_it(desk: Desk) -> N
 
 
 def test_nothing_to_take_out_is_no_mishap(desk: Desk) -> None:
-    assert desk.remove().outcome is Outcome.ABSENT
+    assert desk.remove().outcome is ChangeOutcome.ABSENT
     desk.path.write_text("{}")
-    assert desk.remove().outcome is Outcome.ABSENT
+    assert desk.remove().outcome is ChangeOutcome.ABSENT
     assert desk.path.read_text() == "{}"
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.unit.client_desk import CLAUDE, Desk
 from treering.core.errors import ClientFileUnusable, Conflict
-from treering.interfaces.client_configs.apply import make
-from treering.interfaces.client_configs.connection import Outcome, to_remove
+from treering.interfaces.client_configs.apply import apply_change
+from treering.interfaces.client_configs.connection import ChangeOutcome, removing_change
 
 
 @pytest.fixture
@@ -64,11 +64,11 @@ def test_a_new_file_of_a_user_is_theirs_alone_from_the_first_moment(
 ) -> None:
     modes: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda descriptor: modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode)))
-    make(desk.planned(), desk.ledger, private=True)
+    apply_change(desk.planned(), desk.ledger, private=True)
     assert stat.S_IMODE(desk.path.stat().st_mode) == 0o600
     assert set(modes) == {0o600}
     desk.path.chmod(0o644)
-    make(desk.planned("/other/treering"), desk.ledger, private=True)
+    apply_change(desk.planned("/other/treering"), desk.ledger, private=True)
     assert stat.S_IMODE(desk.path.stat().st_mode) == 0o644
 
 
@@ -89,7 +89,7 @@ def test_a_file_that_is_read_only_is_left_alone(desk: Desk) -> None:
     ("data", "told"),
     [
         (b"{ nonsense", "is not JSON (line 1"),
-        (b'{"mcpServers": 7}', "holds no servers"),
+        (b'{"mcpServers": 7}', "is not a table of servers"),
         (b"\xff\xfe{\x00}\x00", "is not UTF-8"),
     ],
 )
@@ -118,7 +118,7 @@ def test_a_file_that_somebody_wrote_while_we_asked_is_not_overwritten(desk: Desk
     change = desk.planned()
     desk.path.write_text('{"theirs": 1}')
     with pytest.raises(Conflict, match="run this again"):
-        make(change, desk.ledger)
+        apply_change(change, desk.ledger)
     assert desk.path.read_text() == '{"theirs": 1}'
 
 
@@ -150,12 +150,12 @@ def test_of_two_who_write_the_same_at_once_one_does_and_the_way_back_stays(
 
     def meanwhile(_descriptor: int) -> None:
         monkeypatch.undo()
-        make(other, desk.ledger)
+        apply_change(other, desk.ledger)
 
     monkeypatch.setattr(os, "fsync", meanwhile)
     with pytest.raises(Conflict):
         desk.connect()
-    assert not desk.remove().costs_theirs
+    assert not desk.remove().replaces_foreign
     assert desk.path.read_text() == "{}"
 
 
@@ -177,11 +177,11 @@ def test_nor_is_it_lost_where_our_entry_is_taken_out(desk: Desk, monkeypatch: py
 
 def test_nor_is_it_lost_where_the_file_would_go(desk: Desk) -> None:
     desk.connect()
-    change = to_remove(CLAUDE, desk.path, desk.ledger)
+    change = removing_change(CLAUDE, desk.path, desk.ledger)
     desk.write_another_key()
     saved = desk.path.read_text()
     with pytest.raises(Conflict, match="run this again"):
-        make(change, desk.ledger)
+        apply_change(change, desk.ledger)
     assert desk.path.read_text() == saved
 
 
@@ -203,7 +203,7 @@ def test_a_file_that_moved_with_its_repository_is_given_back_all_the_same(desk: 
     moved = desk.path.parents[1].rename(desk.path.parents[2] / "renamed")
     desk.path = moved / "made" / "config.json"
     desk.connect("/new/treering")
-    assert desk.remove().costs_theirs is False
+    assert desk.remove().replaces_foreign is False
     assert (os.listdir(moved), list(desk.ledger.folder.iterdir())) == ([], [])
 
 
@@ -211,7 +211,7 @@ def test_a_copy_of_a_file_of_ours_is_not_taken_for_it(desk: Desk) -> None:
     desk.connect()
     copy = desk.path.with_name("copy.json")
     copy.write_bytes(desk.path.read_bytes())
-    assert to_remove(CLAUDE, copy, desk.ledger).costs_theirs
+    assert removing_change(CLAUDE, copy, desk.ledger).replaces_foreign
     desk.remove()
     assert not desk.path.exists()
 
@@ -219,7 +219,7 @@ def test_a_copy_of_a_file_of_ours_is_not_taken_for_it(desk: Desk) -> None:
 def test_a_file_that_is_away_for_a_while_is_still_known_when_it_is_back(desk: Desk) -> None:
     desk.connect()
     away = desk.path.rename(desk.path.with_name("on-another-branch"))
-    assert desk.remove().outcome is Outcome.ABSENT
+    assert desk.remove().outcome is ChangeOutcome.ABSENT
     away.rename(desk.path)
     desk.remove()
     assert not desk.path.exists()
@@ -229,7 +229,7 @@ def test_who_took_our_entry_out_by_hand_has_undone_it(desk: Desk) -> None:
     desk.path.write_text("{}")
     desk.connect()
     desk.path.write_text("{ }")
-    assert desk.remove().outcome is Outcome.ABSENT
+    assert desk.remove().outcome is ChangeOutcome.ABSENT
     assert list(desk.ledger.folder.iterdir()) == []
 
 

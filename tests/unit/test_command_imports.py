@@ -54,7 +54,7 @@ NO_CODE = ("msgspec", "treering.code", "watchfiles")
 NO_READERS = ("tree_sitter", "treering.code.languages.typescript", "treering.code.languages.rust")
 NO_UPDATE = (
     "treering.code.live.file_watch",
-    "treering.code.build.update",
+    "treering.code.index.update",
     "treering.code.history",
     "watchfiles",
 )

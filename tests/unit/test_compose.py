@@ -92,11 +92,11 @@ def test_a_path_and_a_sqlite_url_name_a_file(tmp_path: Path, location: str) -> N
 @pytest.mark.parametrize(
     ("location", "error", "says"),
     [
-        ("", InvalidInput, "needs a place"),
-        ("  ", InvalidInput, "needs a place"),
-        ("mysql://host/db", InvalidInput, "no engine for mysql: URLs"),
+        ("", InvalidInput, "needs a location"),
+        ("  ", InvalidInput, "needs a location"),
+        ("mysql://host/db", InvalidInput, "mysql: URLs are not supported"),
         ("postgresql://host:port/db", InvalidInput, "port"),
-        ("nul\x00byte.db", InvalidInput, "needs a place"),
+        ("nul\x00byte.db", InvalidInput, "needs a location"),
         ("missing/folder/x.db", StoreReadOnly, "create it first"),
     ],
 )

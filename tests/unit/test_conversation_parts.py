@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 from tests.property.conversation_histories import QUARTER as METER
 from tests.property.conversation_histories import Quarter, histories
 from treering.conversation import markers, pruning
-from treering.conversation.cues.detection import Cues, cues_of
+from treering.conversation.cues.detection import MessageCues, cues_of
 from treering.conversation.fingerprints import fingerprint_of
 from treering.conversation.identifiers import names_in
-from treering.conversation.importance import Standing, importance, modifiers_of, scores, total
+from treering.conversation.importance import ImportanceInputs, importance, modifiers_of, scores, total
 from treering.conversation.markers import Marker
 from treering.conversation.message_turns import message_of, turn_of
-from treering.conversation.quotations import quoted
-from treering.conversation.state import seqs_out
-from treering.conversation.strategies import STRATEGIES, Window, completed_tasks, strategy_named
+from treering.conversation.quotations import quote
+from treering.conversation.strategies import STRATEGIES, StrategyInput, completed_tasks, strategy_named
 from treering.conversation.summaries import gist_of, summarise
-from treering.conversation.transcript import Entry, Transcript, completed, redundant
+from treering.conversation.transcript import Transcript, TranscriptEntry, completed, redundant
 from treering.conversation.truncation import cut_text, cut_to_fit, too_large
-from treering.conversation.window_context import Shown
+from treering.conversation.window import removed_seqs
+from treering.conversation.window_context import SentMessage
 from treering.core.errors import ContextTooLarge, InvalidInput
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
 from treering.core.scope import Scope
@@ -36,10 +36,12 @@ CALL = Message.make(role="assistant", parts=(CallPart.make(id="c", name="read"),
 RESULT = Message.make(role="tool", parts=(ResultPart.make(call_id="c", parts=(TextPart.make(text="x"),)),))
 
 
-def entry_of(message: Message, place: int = 0, *, at: datetime = NOW, cues: Cues | None = None) -> Entry:
+def entry_of(
+    message: Message, place: int = 0, *, at: datetime = NOW, cues: MessageCues | None = None
+) -> TranscriptEntry:
     read = cues_of(message) if cues is None else cues
     worth = modifiers_of(message, read)
-    return Entry(
+    return TranscriptEntry(
         place=place,
         seq=place,
         id=message.id or f"m{place}",
@@ -89,9 +91,9 @@ def leaving(
         frozenset(),
         frozenset(),
         NOW,
-        room=pruning.Room(tokens=tokens, messages=None),
-        limit=pruning.Room(tokens=tokens if limit is None else limit, messages=None),
-        marker=pruning.MarkerSize(1, 1_000, 1_000),
+        room=pruning.WindowCapacity(tokens=tokens, messages=None),
+        limit=pruning.WindowCapacity(tokens=tokens if limit is None else limit, messages=None),
+        marker=pruning.MarkerSizes(1, 1_000, 1_000),
         protection=pruning.Protection(keep),
         strategy=strategy_named(strategy),
         fading=1_000,
@@ -102,29 +104,31 @@ def leaving(
 @pytest.mark.parametrize(
     ("message", "cues", "standing", "score"),
     [
-        (PLAIN, Cues(), {}, 0.5),
-        (CALL, Cues(), {}, 0.8),
-        (RESULT, Cues(), {}, 0.7),
-        (PLAIN, Cues(directive=True), {}, 0.7),
-        (PLAIN, Cues(error=True), {}, 0.8),
-        (PLAIN, Cues(correction=True), {}, 0.7),
-        (PLAIN, Cues(references=1), {}, 0.6),
-        (PLAIN, Cues(references=3), {}, 0.8),
-        (PLAIN, Cues(casual=True), {}, 0.3),
-        (PLAIN, Cues(), {"completed": True}, 0.2),
-        (PLAIN, Cues(), {"redundant": True}, 0.3),
-        (RESULT, Cues(error=True), {"redundant": True}, 0.8),
-        (PLAIN, Cues(), {"unimportant": True}, 0.0),
-        (PLAIN, Cues(casual=True), {"completed": True}, 0.0),
-        (RESULT, Cues(error=True), {}, 1.0),
-        (RESULT, Cues(error=True), {"completed": True}, 0.7),
-        (CALL, Cues(error=True, references=5), {"after": 0}, 1.0),
-        (PLAIN, Cues(directive=True, correction=True), {"completed": True, "after": 12}, 0.7),
-        (Message.of("system", "obey"), Cues(), {"completed": True, "unimportant": True}, 1.0),
+        (PLAIN, MessageCues(), {}, 0.5),
+        (CALL, MessageCues(), {}, 0.8),
+        (RESULT, MessageCues(), {}, 0.7),
+        (PLAIN, MessageCues(directive=True), {}, 0.7),
+        (PLAIN, MessageCues(error=True), {}, 0.8),
+        (PLAIN, MessageCues(correction=True), {}, 0.7),
+        (PLAIN, MessageCues(references=1), {}, 0.6),
+        (PLAIN, MessageCues(references=3), {}, 0.8),
+        (PLAIN, MessageCues(casual=True), {}, 0.3),
+        (PLAIN, MessageCues(), {"completed": True}, 0.2),
+        (PLAIN, MessageCues(), {"redundant": True}, 0.3),
+        (RESULT, MessageCues(error=True), {"redundant": True}, 0.8),
+        (PLAIN, MessageCues(), {"unimportant": True}, 0.0),
+        (PLAIN, MessageCues(casual=True), {"completed": True}, 0.0),
+        (RESULT, MessageCues(error=True), {}, 1.0),
+        (RESULT, MessageCues(error=True), {"completed": True}, 0.7),
+        (CALL, MessageCues(error=True, references=5), {"after": 0}, 1.0),
+        (PLAIN, MessageCues(directive=True, correction=True), {"completed": True, "after": 12}, 0.7),
+        (Message.of("system", "obey"), MessageCues(), {"completed": True, "unimportant": True}, 1.0),
     ],
 )
-def test_each_modifier_alone_and_together(message: Message, cues: Cues, standing: dict[str, Any], score: float) -> None:
-    told = importance(entry_of(message, cues=cues), Standing(**{"after": 99, "now": NOW, **standing}))
+def test_each_modifier_alone_and_together(
+    message: Message, cues: MessageCues, standing: dict[str, Any], score: float
+) -> None:
+    told = importance(entry_of(message, cues=cues), ImportanceInputs(**{"after": 99, "now": NOW, **standing}))
     assert told.score == pytest.approx(score)
     assert 0 <= told.score <= 1
     assert min(1.0, max(0.0, total(told.modifiers))) == pytest.approx(told.score)
@@ -135,18 +139,18 @@ def test_each_modifier_alone_and_together(message: Message, cues: Cues, standing
     ("after", "gain"), [(0, 0.4), (4, 0.4), (5, 0.2), (9, 0.2), (10, 0.1), (19, 0.1), (20, 0.0), (999, 0.0)]
 )
 def test_the_last_five_ten_and_twenty_gain(after: int, gain: float) -> None:
-    told = importance(entry_of(PLAIN, cues=Cues()), Standing(after, NOW))
+    told = importance(entry_of(PLAIN, cues=MessageCues()), ImportanceInputs(after, NOW))
     assert (told.score, dict(told.modifiers).get("recent", 0.0)) == (pytest.approx(0.5 + gain), gain)
 
 
 @pytest.mark.parametrize(("hours", "lost"), [(23.9, 0), (24, 0.1), (47.9, 0.1), (72, 0.3), (9_600, 0.5), (-120, 0)])
 def test_each_whole_day_of_age_costs(hours: float, lost: float) -> None:
-    told = importance(entry_of(PLAIN, at=NOW - timedelta(hours=hours), cues=Cues()), Standing(99, NOW))
+    told = importance(entry_of(PLAIN, at=NOW - timedelta(hours=hours), cues=MessageCues()), ImportanceInputs(99, NOW))
     assert told.score == pytest.approx(0.5 - lost)
 
 
 FLAGS = dict.fromkeys(("directive", "correction", "error", "casual"), st.booleans())
-CUES = st.builds(Cues, references=st.integers(0, 5), **FLAGS)
+CUES = st.builds(MessageCues, references=st.integers(0, 5), **FLAGS)
 
 
 @given(
@@ -165,9 +169,11 @@ def test_the_fast_scores_are_those_that_are_explained(said: list[Any], data: st.
     over, poor = data.draw(places), frozenset(f"m{place}" for place in data.draw(places))
     twice = data.draw(places)
 
-    def standing(entry: Entry) -> Standing:
+    def standing(entry: TranscriptEntry) -> ImportanceInputs:
         place = entry.place
-        return Standing(len(entries) - 1 - place, NOW, place in over, entry.id in poor, redundant=place in twice)
+        return ImportanceInputs(
+            len(entries) - 1 - place, NOW, place in over, entry.id in poor, redundant=place in twice
+        )
 
     explained = [importance(entry, standing(entry)).score for entry in entries]
     assert scores(entries, NOW, completed=over, unimportant=poor, redundant=twice) == explained
@@ -251,7 +257,7 @@ def test_every_message_is_in_one_unit_and_a_call_in_that_of_its_result(said: lis
         assert unit.tokens == sum(entry.tokens for entry in unit.entries)
         assert (unit.first, unit.last) == (unit.entries[0].place, unit.entries[-1].place)
         assert all(transcript.unit_of[entry.place] is unit for entry in unit.entries)
-    for place, asked in transcript.exchanges.answering.items():
+    for place, asked in transcript.exchanges.answered_calls.items():
         assert all(transcript.unit_of[call] is transcript.unit_of[place] for call in asked)
 
 
@@ -327,10 +333,10 @@ def test_a_completed_task_leaves_whole_though_less_would_do() -> None:
     assert [each.unit.first for each in completed_tasks(_window(transcript_of(said)))] == [0, 2]
 
 
-def _window(transcript: Transcript) -> Window:
+def _window(transcript: Transcript) -> StrategyInput:
     every = transcript.units()
     worth = scores(transcript.entries, NOW)
-    return Window(transcript, every, every, worth, completed(transcript), 1_000, 1)
+    return StrategyInput(transcript, every, every, worth, completed(transcript), 1_000, 1)
 
 
 @given(histories(), st.sampled_from(sorted(STRATEGIES)), st.integers(0, 20))
@@ -338,7 +344,7 @@ def test_each_strategy_offers_every_unit_that_may_leave_once(said: list[Message]
     window = _window(transcript_of(said))
     offered = [each.unit for each in STRATEGIES[strategy](window)]
     assert len(offered) == len(set(offered))
-    assert set(offered) == set(window.free)
+    assert set(offered) == set(window.removable)
 
 
 def test_an_unknown_strategy_is_an_error_that_lists_the_known() -> None:
@@ -359,7 +365,7 @@ def test_a_marker_counts_in_words_and_figures() -> None:
 def test_the_nearest_runs_share_a_marker_where_there_are_too_many(out: list[bool], most: int) -> None:
     transcript = transcript_of([USER] * len(out))
     groups = markers.runs(transcript, frozenset(place for place, left in enumerate(out) if left))
-    together = markers.gathered(groups, most)
+    together = markers.grouped_runs(groups, most)
     assert [group for shared in together for group in shared] == groups
     assert len(together) == min(most, len(groups))
     joined = [after[0].place - before[-1].place for shared in together for before, after in pairwise(shared)]
@@ -369,16 +375,16 @@ def test_the_nearest_runs_share_a_marker_where_there_are_too_many(out: list[bool
 
 def test_runs_that_touch_are_one_and_keep_their_reasons() -> None:
     transcript = transcript_of([USER] * 8)
-    first = markers.Removal(NOW, "full", {1: "old", 2: "old"})
+    first = markers.WindowRemoval(NOW, "full", {1: "old", 2: "old"})
     spans = first.spans((), markers.runs(transcript, frozenset({1, 2, 6}), frozenset()))
     assert [(span.first, span.last, span.messages, span.why) for span in spans] == [
         (1, 2, 2, "full: old"),
         (6, 6, 1, "full"),
     ]
-    later = markers.Removal(NOW + timedelta(days=1), "asked to", {3: "dull", 4: "dull"})
+    later = markers.WindowRemoval(NOW + timedelta(days=1), "requested", {3: "dull", 4: "dull"})
     merged = later.spans(spans, markers.runs(transcript, frozenset({1, 2, 3, 4, 6}), frozenset()))
     assert [(span.first, span.last) for span in merged] == [(1, 4), (6, 6)]
-    assert [span.why for span in merged] == ["full: old; asked to: dull", "full"]
+    assert [span.why for span in merged] == ["full: old; requested: dull", "full"]
     assert merged[1] is spans[1]
     assert merged[0].tokens == sum(entry.tokens for entry in transcript.entries[1:5])
     assert len(markers.runs(transcript, frozenset({1, 3}), frozenset({2}))) == 1
@@ -390,8 +396,8 @@ def test_what_is_out_is_what_the_runs_span(out: list[bool], gaps: list[int]) -> 
     for entry in transcript:
         entry.seq += sum(gaps[: entry.place])
     gone = frozenset(place for place, left in enumerate(out) if left)
-    spans = markers.Removal(NOW, "full").spans((), markers.runs(transcript, gone, frozenset()))
-    assert seqs_out(spans, [entry.seq for entry in transcript]) == {transcript.entries[place].seq for place in gone}
+    spans = markers.WindowRemoval(NOW, "full").spans((), markers.runs(transcript, gone, frozenset()))
+    assert removed_seqs(spans, [entry.seq for entry in transcript]) == {transcript.entries[place].seq for place in gone}
     assert sum(span.messages for span in spans) == len(gone)
 
 
@@ -424,22 +430,22 @@ def test_only_the_longest_spans_are_summarised_within_their_share() -> None:
     transcript = transcript_of([("user", f"Look at file_{number}.py, it is broken.") for number in range(60)])
     out = frozenset(place for place in range(60) if place % 4)
     groups = markers.runs(transcript, out, frozenset())
-    spans = markers.Removal(NOW, "full").spans((), groups)
-    told = markers.summarised(spans, groups, Quarter().count, 240, 15)
+    spans = markers.WindowRemoval(NOW, "full").spans((), groups)
+    told = markers.with_summaries(spans, groups, Quarter().count, 240, 15)
     assert sum(bool(span.summary) for span in told) <= 12
     assert sum(Quarter().count(span.summary) for span in told if span.summary) <= 240
     assert all(Quarter().count(span.summary) <= 15 for span in told if span.summary)
-    assert markers.summarised(told, groups, Quarter().count, 240, 15) == told
+    assert markers.with_summaries(told, groups, Quarter().count, 240, 15) == told
 
 
 @given(histories(), st.integers(0, 3_000), st.data())
 def test_cut_messages_fit_or_it_is_an_error_and_some_stay_whole(
     said: list[Message], room: int, data: st.DataObject
 ) -> None:
-    shown = [Shown(each, entry_of(each, place)) for place, each in enumerate(said)]
+    shown = [SentMessage(each, entry_of(each, place)) for place, each in enumerate(said)]
     never = frozenset(data.draw(st.lists(st.sampled_from([str(each.id) for each in said]), max_size=3))) if said else ()
     try:
-        fitted, cut = cut_to_fit(shown, METER.message, room, never=frozenset(never))
+        fitted, cut = cut_to_fit(shown, METER.message, room, protected=frozenset(never))
     except ContextTooLarge:
         return
     assert sum(METER.message(each.message) for each in fitted) <= room
@@ -450,8 +456,8 @@ def test_cut_messages_fit_or_it_is_an_error_and_some_stay_whole(
 
 
 def test_the_error_names_the_largest_message_and_what_to_do() -> None:
-    error = str(too_large(1_234, 56, Shown(PLAIN, entry_of(PLAIN, 7))))
-    assert "takes 1,234 tokens and there is room for 56; the largest is user message 'm7'" in error
+    error = str(too_large(1_234, 56, SentMessage(PLAIN, entry_of(PLAIN, 7))))
+    assert "take 1,234 tokens, but only 56 are available; the largest is user message 'm7'" in error
     assert "oversize='truncate'" in error
 
 
@@ -474,7 +480,7 @@ def test_quotations_fit_their_room_and_stand_in_order(texts: list[str], room: in
     fields = {"session": "s", "role": "user", "at": NOW, "recorded_at": NOW}
     turns = [Turn.make(id=f"t{at}", seq=at, text=text, **fields) for at, text in enumerate(texts)]
     best = dice.sample(turns, len(turns))
-    back, quotation = quoted(best, METER, room)
+    back, quotation = quote(best, METER, room)
     if quotation is None:
         assert back == ()
         return
@@ -490,7 +496,7 @@ SENTENCES = ("Der Bestand liegt im Lager.", "Is it there?", "It says “stop!”
 def test_a_quotation_is_cut_where_a_sentence_ends(said: list[str], room: int) -> None:
     fields = {"session": "s", "role": "user", "at": NOW, "recorded_at": NOW}
     turn = Turn.make(id="t", seq=0, text=" ".join(said), **fields)
-    _, quotation = quoted([turn], METER, room)
+    _, quotation = quote([turn], METER, room)
     assert quotation is not None
     kept = quotation.text.split("(t): ")[1].removesuffix("\n</recalled>").removesuffix(" …")
     assert any(kept == " ".join(said[:count]) for count in range(1, len(said) + 1))

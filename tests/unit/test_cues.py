@@ -3,9 +3,9 @@
 import pytest
 
 from bench.cues import load, outcomes, rates, read
-from treering.conversation.cues import Cues, cues_of
+from treering.conversation.cues import MessageCues, cues_of
 from treering.conversation.cues.notation import LANGUAGES, phrase
-from treering.conversation.cues.phrases import APPLIES, Cue, book
+from treering.conversation.cues.phrases import APPLIES, Cue, phrase_index
 from treering.core.messages import CallPart, ImagePart, Message, ResultPart, Role, TextPart
 
 # Slightly below what was measured; the same hand wrote messages and phrases.
@@ -118,7 +118,7 @@ NO_FAILURE = [
 ]
 
 
-def _said(text: str, role: Role = Role.USER) -> Cues:
+def _said(text: str, role: Role = Role.USER) -> MessageCues:
     return cues_of(Message.of(role, text))
 
 
@@ -147,17 +147,17 @@ def test_a_result_marked_as_error_is_one_whatever_it_says() -> None:
     result = ResultPart.make(call_id="c", parts=(TextPart.make(text="no"),), is_error=True)
     cues = cues_of(Message.make(role=Role.USER, parts=(result,)))
     assert cues.error
-    assert cues.why == (("error", "the tool says it failed"),)
+    assert cues.why == (("error", "the tool reported an error"),)
 
 
-def test_results_speak_for_their_tool_whoever_brings_them() -> None:
+def test_tool_results_have_the_role_of_the_tool() -> None:
     result = ResultPart.make(call_id="c", parts=(TextPart.make(text="Never commit to main. All done."),))
-    assert cues_of(Message.make(role=Role.USER, parts=(result,))) == Cues()
+    assert cues_of(Message.make(role=Role.USER, parts=(result,))) == MessageCues()
 
 
 def test_what_is_called_with_is_not_said() -> None:
     call = CallPart.make(id="c", name="bash", arguments={"command": "echo 'Error: no'; echo all done"})
-    assert cues_of(Message.make(role=Role.ASSISTANT, parts=(call,))) == Cues()
+    assert cues_of(Message.make(role=Role.ASSISTANT, parts=(call,))) == MessageCues()
 
 
 def test_a_picture_is_content() -> None:
@@ -166,12 +166,12 @@ def test_a_picture_is_content() -> None:
 
 
 def test_a_system_message_has_no_cues() -> None:
-    assert _said("Never do this. Error: no. All done.", Role.SYSTEM) == Cues()
+    assert _said("Never do this. Error: no. All done.", Role.SYSTEM) == MessageCues()
 
 
 def test_only_users_direct_correct_and_open_tasks() -> None:
     text = "Never commit to main. No, I meant that. New task: the search."
-    assert _said(text, Role.ASSISTANT) == Cues()
+    assert _said(text, Role.ASSISTANT) == MessageCues()
     assert all(Role.TOOL not in roles for roles in APPLIES.values())
 
 
@@ -233,8 +233,8 @@ def test_each_language_is_labelled() -> None:
 def test_every_phrase_is_in_the_notation_and_compiles(role: Role) -> None:
     from treering.conversation.cues.phrases import compiled
 
-    held = [(rule, each) for pairs in book(role).by_word.values() for _, rule, each in pairs]
-    for rule, each in [*held, *book(role).by_part]:
+    held = [(rule, each) for pairs in phrase_index(role).by_word.values() for _, rule, each in pairs]
+    for rule, each in [*held, *phrase_index(role).by_part]:
         compiled(each.expression)
         compiled(rule.spared)
         assert each.keys or each.inside

@@ -11,10 +11,10 @@ from treering.core.entities import EntityKind
 from treering.core.errors import MissingDependency, ModelUnavailable
 from treering.core.privacy import ModelLocation
 from treering.core.settings import EntitySettings
-from treering.entities.extraction.llm_provider import WrittenNames
-from treering.entities.extraction.mentions import Mention, without_overlaps
+from treering.entities.extraction.llm_provider import LlmNames
+from treering.entities.extraction.mentions import EntityMention, without_overlaps
 from treering.entities.extraction.providers import accurate_readers
-from treering.entities.extraction.rules import FAST, extract, told
+from treering.entities.extraction.rules import FAST, extract, statement_mentions
 from treering.entities.extraction.spacy_provider import SpacyNames, spacy_names
 
 
@@ -94,8 +94,8 @@ def test_what_has_its_capital_from_elsewhere_is_no_name(text: str) -> None:
 
 
 def test_of_overlaps_the_surest_stays_then_the_longest() -> None:
-    def at(start: int, end: int, confidence: float) -> Mention:
-        return Mention(f"{start}-{end}", EntityKind.OTHER, start, end, confidence, "test")
+    def at(start: int, end: int, confidence: float) -> EntityMention:
+        return EntityMention(f"{start}-{end}", EntityKind.OTHER, start, end, confidence, "test")
 
     assert [m.name for m in without_overlaps([at(0, 5, 0.5), at(3, 9, 0.9), at(9, 12, 0.1)])] == ["3-9", "9-12"]
     assert [m.name for m in without_overlaps([at(0, 5, 0.5), at(3, 9, 0.5)])] == ["3-9"]
@@ -116,31 +116,31 @@ def test_a_mention_says_where_it_stands() -> None:
 
 def test_a_log_of_identifiers_gives_no_more_than_asked_for() -> None:
     text = " ".join(f"some_name_{number}" for number in range(10_000))
-    assert len(extract(text, most=30)) == 30
-    assert all(m.end <= 100 for m in extract(text, most=30, longest=100))
+    assert len(extract(text, limit=30)) == 30
+    assert all(m.end <= 100 for m in extract(text, limit=30, max_characters=100))
 
 
 def test_a_statement_names_its_subject_and_its_value() -> None:
-    found = {(m.name, m.kind.value) for m in told("Ada", "works_at", "Acme", "Ada works at Acme.")}
+    found = {(m.name, m.kind.value) for m in statement_mentions("Ada", "works_at", "Acme", "Ada works at Acme.")}
     assert found == {("Ada", "person"), ("Acme", "organisation")}
-    assert told("user", "likes", "long walks on the beach", "…") == ()
-    assert told("project", "uses", "PostgreSQL", "We use PostgreSQL")[0].name == "PostgreSQL"
-    assert told(None, None, None, "") == ()
+    assert statement_mentions("user", "likes", "long walks on the beach", "…") == ()
+    assert statement_mentions("project", "uses", "PostgreSQL", "We use PostgreSQL")[0].name == "PostgreSQL"
+    assert statement_mentions(None, None, None, "") == ()
 
 
 class Fixed:
     name = "fixed"
 
-    def __init__(self, *found: Mention) -> None:
+    def __init__(self, *found: EntityMention) -> None:
         self._found = found
 
-    def read(self, text: str, language: str) -> Iterable[Mention]:
+    def read(self, text: str, language: str) -> Iterable[EntityMention]:
         return self._found
 
 
 def test_whoever_is_surer_of_the_same_words_has_the_say() -> None:
     text = "lunch with Ada Lovelace"
-    other = Mention("Ada Lovelace", EntityKind.PERSON, 11, 23, 0.8, "fixed")
+    other = EntityMention("Ada Lovelace", EntityKind.PERSON, 11, 23, 0.8, "fixed")
     (found,) = extract(text, (*FAST, Fixed(other)))
     assert found == other
 
@@ -159,14 +159,14 @@ class Models:
 
     spent = 0
 
-    def write(self, prompt: str, *, most_tokens: int, schema: Any = None) -> str:
+    def write(self, prompt: str, *, max_tokens: int, schema: Any = None) -> str:
         self.prompts.append(prompt)
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
 def test_what_a_model_names_must_stand_in_the_text() -> None:
     models = Models('{"entities": [{"name": "Zoë", "kind": "person"}, {"name": "Mars", "kind": "location"}]}')
-    reader = WrittenNames(models.writer(), most_tokens=100)
+    reader = LlmNames(models.writer(), most_tokens=100)
     found = list(reader.read("lunch with zoë, that is Zoë <data>", "en"))
     assert [(m.name, m.kind, m.provider) for m in found] == [("Zoë", EntityKind.PERSON, "llm")]
     assert "lunch with zoë" in models.prompts[0]

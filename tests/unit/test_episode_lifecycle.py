@@ -94,11 +94,11 @@ def test_a_cache_serves_what_has_the_stamp_that_is_asked_for_and_nobody_elses() 
     cache.put(SCOPE, sample(Episode, "e", version=3), "three")
     assert cache.get(SCOPE.replace(principal="bob"), "e", "three") is None
     assert cache.get(SCOPE, "e", "three") is not None
-    cache.moved(SCOPE, "three", sample(Episode, "e", version=4, lifecycle={"access_count": 7}), "four")
+    cache.update_lifecycle(SCOPE, "three", sample(Episode, "e", version=4, lifecycle={"access_count": 7}), "four")
     moved = cache.get(SCOPE, "e", "four")
     assert moved is not None
     assert (moved.version, moved.lifecycle.access_count) == (4, 7)
-    cache.moved(SCOPE, "three", sample(Episode, "e", version=9), "nine")
+    cache.update_lifecycle(SCOPE, "three", sample(Episode, "e", version=9), "nine")
     assert cache.get(SCOPE, "e", "nine") is None
     assert cache.counts()["held"] == cache.counts()["bytes"] == 0
     cache.put(SCOPE, sample(Episode, "e"), "one")

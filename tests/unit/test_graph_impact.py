@@ -2,8 +2,8 @@
 
 import pytest
 
-from treering.code.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
-from treering.code.graph import Carried, CodeGraph
+from treering.code.facts import CallFlow, Definition, DefinitionKind, Edge, EntryPoint
+from treering.code.graph import CodeGraph, FlowKind
 from treering.core.errors import NotFound
 from treering.core.graph import EdgeKind, GraphSource
 
@@ -94,7 +94,7 @@ def test_a_change_passes_from_callee_to_caller_with_path_and_score(graph: CodeGr
     assert [each.id for each in answer.direct] == ["auth/tokens.py::verify"]
 
 
-def test_an_override_reaches_who_calls_what_it_overrides_and_no_sibling(graph: CodeGraph) -> None:
+def test_an_override_reaches_callers_of_the_overridden_method_but_no_sibling(graph: CodeGraph) -> None:
     graph.replace_file(
         "other.py",
         define("Other", "Other.login"),
@@ -127,19 +127,19 @@ def test_a_base_reaches_its_subclasses_and_overrides(graph: CodeGraph) -> None:
     assert "auth/service.py::Service.login" in graph.impact("auth/service.py::Base.login").dependents.ids
 
 
-def test_a_class_stands_for_its_methods(graph: CodeGraph) -> None:
+def test_a_class_includes_its_methods(graph: CodeGraph) -> None:
     answer = graph.impact("auth/service.py::Service")
     assert answer.members == ("auth/service.py::Service.login",)
     assert answer.dependents.ids == ("tests/test_auth.py::test_login", "cli.py::main")
 
 
-def test_a_file_reaches_its_importers_and_who_uses_its_definitions(graph: CodeGraph) -> None:
+def test_a_file_reaches_importers_and_users_of_its_definitions(graph: CodeGraph) -> None:
     answer = graph.impact("auth/service.py")
     assert set(answer.dependents.ids) == {"cli.py", "cli.py::main", "tests/test_auth.py::test_login"}
     assert answer.importers == ("cli.py",)
 
 
-def test_what_hands_a_name_on_is_reached_but_not_walked_through(graph: CodeGraph) -> None:
+def test_re_exporting_files_are_reached_but_not_walked_through(graph: CodeGraph) -> None:
     graph.replace_file("app.py", (), [tie("app.py", EdgeKind.IMPORTS, "auth/__init__.py")])
     answer = graph.impact("auth/tokens.py::verify")
     handing_on = next(each for each in answer.dependents if each.id == "auth/__init__.py")
@@ -149,12 +149,12 @@ def test_what_hands_a_name_on_is_reached_but_not_walked_through(graph: CodeGraph
     assert "auth/__init__.py" not in graph.impact("auth/tokens.py::decode").dependents.ids
 
 
-def test_a_stale_file_is_not_served_and_is_told_of(graph: CodeGraph) -> None:
-    graph.stale("auth/service.py")
+def test_a_stale_file_is_not_served_but_reported(graph: CodeGraph) -> None:
+    graph.mark_stale("auth/service.py")
     answer = graph.impact("auth/tokens.py::verify")
     assert answer.dependents.ids == ("auth/__init__.py",)
-    assert answer.standing.stale == ("auth/service.py",)
-    assert not answer.standing.whole
+    assert answer.status.stale == ("auth/service.py",)
+    assert not answer.status.up_to_date
     # What it defines is still what others mean.
     assert graph.impact("auth/service.py::Service.login").dependents.ids == ("tests/test_auth.py::test_login",)
 
@@ -205,13 +205,13 @@ def test_edges_of_other_sources_live_as_long_as_the_file_they_belong_to(graph: C
 
 
 def test_answers_say_that_the_index_is_being_made(graph: CodeGraph) -> None:
-    assert graph.module_map().standing.whole
-    graph.indexing(True)
-    assert graph.impact("cli.py::main").standing.incomplete
-    assert graph.module_map().standing.incomplete
-    graph.indexing(False)
-    assert graph.impact("cli.py::main").standing.whole
-    assert graph.module_map().standing.whole
+    assert graph.module_map().status.up_to_date
+    graph.set_indexing(True)
+    assert graph.impact("cli.py::main").status.incomplete
+    assert graph.module_map().status.incomplete
+    graph.set_indexing(False)
+    assert graph.impact("cli.py::main").status.up_to_date
+    assert graph.module_map().status.up_to_date
 
 
 def test_an_answer_stays_as_it_is_while_the_graph_changes(graph: CodeGraph) -> None:
@@ -222,7 +222,7 @@ def test_an_answer_stays_as_it_is_while_the_graph_changes(graph: CodeGraph) -> N
     assert [each.test for each in answer.dependents] == [False, False, True, False]
 
 
-def test_a_path_tells_each_step(graph: CodeGraph) -> None:
+def test_a_path_lists_each_step(graph: CodeGraph) -> None:
     route = graph.path("cli.py::main", "auth/tokens.py::decode")
     assert route is not None
     assert route.ids == (
@@ -244,19 +244,19 @@ def test_entry_points_and_which_of_them_come_to_a_node(graph: CodeGraph) -> None
 
 
 def test_data_goes_down_with_arguments_and_back_with_results() -> None:
-    both = Flow.ARGUMENTS | Flow.RESULT
+    both = CallFlow.ARGUMENTS | CallFlow.RESULT
     made = CodeGraph()
     made.replace_file(
         "a.py",
         define("read", "clean", "save", "other"),
         [
-            calls("a.py::save", "a.py::read", flow=Flow.RESULT),
+            calls("a.py::save", "a.py::read", flow=CallFlow.RESULT),
             calls("a.py::save", "a.py::clean", flow=both),
             calls("a.py::other", "a.py::clean", flow=both),
         ],
     )
     sinks = {each.id: each.carried for each in made.data_flow("a.py::read").sinks}
-    assert sinks == {"a.py::save": Carried.RESULT, "a.py::clean": Carried.ARGUMENT}
+    assert sinks == {"a.py::save": FlowKind.RESULT, "a.py::clean": FlowKind.ARGUMENT}
     sources = {each.id: each.path for each in made.data_flow("a.py::clean").sources}
     assert sources == {
         "a.py::save": ("a.py::save", "a.py::clean"),
@@ -299,7 +299,7 @@ def test_an_override_of_an_override_reaches_the_callers_of_the_first_of_them() -
 
 def test_an_exact_call_reaches_no_override() -> None:
     made = CodeGraph()
-    exact = [calls("a.py::make", "a.py::B.m", flow=Flow.EXACT), calls("a.py::use", "a.py::B.m")]
+    exact = [calls("a.py::make", "a.py::B.m", flow=CallFlow.EXACT), calls("a.py::use", "a.py::B.m")]
     files = {"a.py": (define("B.m", "make", "use"), exact), "b.py": (define("A.m"), [])}
     override = tie("b.py::A.m", EdgeKind.IMPLEMENTS, "a.py::B.m")
     for path, (defined, edges) in files.items():
@@ -315,7 +315,7 @@ def test_an_exact_call_reaches_no_override() -> None:
         assert graph.impact("b.py::A.m", cap=0).total == 1
 
 
-def test_an_override_that_is_not_sure_enough_ties_nobody() -> None:
+def test_an_override_below_the_confidence_connects_nothing() -> None:
     made = CodeGraph()
     made.replace_file(
         "a.py",

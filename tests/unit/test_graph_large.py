@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from treering.code.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
+from treering.code.facts import CallFlow, Definition, DefinitionKind, Edge, EntryPoint
 from treering.code.graph import CodeGraph, EdgeColumns, GraphColumns
 from treering.code.graph.kinds import KIND_CODE
 from treering.core.errors import NotFound
@@ -41,7 +41,7 @@ def shaped(origins: range, targets: range) -> CodeGraph:
         np.full(count, MANY, np.int32),
         np.full(count, KIND_CODE[EdgeKind.CALLS], np.uint8),
         np.zeros(count, np.uint8),
-        np.full(count, Flow.ARGUMENTS | Flow.RESULT, np.uint8),
+        np.full(count, CallFlow.ARGUMENTS | CallFlow.RESULT, np.uint8),
         np.ones(count, np.int32),
         np.ones(count, np.float32),
     )
@@ -90,7 +90,7 @@ def test_a_ring_is_one_cycle_of_all() -> None:
     assert {ring.impact(function(number), cap=0).total for number in (0, 1, MANY // 2, MANY - 1)} == {MANY - 1}
 
 
-def test_what_everybody_calls_has_everybody_as_dependents_at_once(star: CodeGraph) -> None:
+def test_a_function_that_all_call_has_all_as_direct_dependents(star: CodeGraph) -> None:
     answer = star.impact(function(0), cap=None)
     assert {each.depth for each in answer.dependents[:500]} == {1}
     assert len(answer.dependents) == answer.total == MANY - 1
@@ -121,7 +121,7 @@ def test_files_of_odd_names_are_found_by_them(path: str) -> None:
     assert graph.module_map().modules[0].files == (path,)
 
 
-def test_a_line_behind_the_end_means_the_file(chain: CodeGraph) -> None:
+def test_a_line_after_the_end_refers_to_the_file(chain: CodeGraph) -> None:
     assert chain.find(f"{PATH}:{MANY + 1}").only == PATH
     assert chain.find(f"{PATH}:{MANY}:1").only == function(MANY - 1)
 

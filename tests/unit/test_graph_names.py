@@ -3,7 +3,7 @@
 import pytest
 
 from treering.code.facts import Definition, DefinitionKind
-from treering.code.graph import CodeGraph, Why
+from treering.code.graph import CodeGraph, MatchReason
 
 TOKENS = "src/auth/tokens.py"
 
@@ -32,46 +32,46 @@ def graph() -> CodeGraph:
 @pytest.mark.parametrize(
     ("asked", "id", "why"),
     [
-        (f"{TOKENS}::verify_jwt", f"{TOKENS}::verify_jwt", Why.EXACT),
-        (f"{TOKENS}:verify_jwt", f"{TOKENS}::verify_jwt", Why.EXACT),
-        (TOKENS, TOKENS, Why.EXACT),
-        ("verify_jwt", f"{TOKENS}::verify_jwt", Why.END),
-        ("auth/tokens.py:verify_jwt", f"{TOKENS}::verify_jwt", Why.END),
-        ("auth/tokens.py::verify_jwt", f"{TOKENS}::verify_jwt", Why.END),
-        ("tokens.verify_jwt", f"{TOKENS}::verify_jwt", Why.END),
-        ("tokens#verify_jwt", f"{TOKENS}::verify_jwt", Why.END),
-        ("auth::tokens::verify_jwt", f"{TOKENS}::verify_jwt", Why.END),
-        ("src\\auth\\tokens.py", TOKENS, Why.END),
-        ("auth.tokens", TOKENS, Why.END),
-        ("tokens.py", TOKENS, Why.END),
-        ("tokens", TOKENS, Why.END),
-        ("AuthService.login", "src/auth/service.py::AuthService.login", Why.END),
-        ("auth.verify_jwt", f"{TOKENS}::verify_jwt", Why.PARTS),
-        ("auth/login", "src/auth/service.py::AuthService.login", Why.PARTS),
-        ("VERIFY_JWT", f"{TOKENS}::verify_jwt", Why.SPELLING),
-        ("verifyJwt", f"{TOKENS}::verify_jwt", Why.SPELLING),
-        ("authservice.login", "src/auth/service.py::AuthService.login", Why.SPELLING),
-        ("render_page", "src/web/app.test.ts::renderPage", Why.SPELLING),
-        ("verfy_jwt", f"{TOKENS}::verify_jwt", Why.TYPO),
-        ("verify_jtw", f"{TOKENS}::verify_jwt", Why.TYPO),
-        ("AuthServise.login", "src/auth/service.py::AuthService.login", Why.TYPO),
-        ("verify", f"{TOKENS}::verify_jwt", Why.BEGINNING),
-        ("tokens.py:15", f"{TOKENS}::decode", Why.LINE),
-        ("tokens.py:15:4", f"{TOKENS}::decode", Why.LINE),
-        ("tokens.py:99", TOKENS, Why.LINE),
-        ("src/auth", "src/auth/", Why.EXACT),
-        ("src/auth/", "src/auth/", Why.EXACT),
-        ("auth", "src/auth/", Why.END),
-        ("src.Auth", "src/auth/", Why.SPELLING),
+        (f"{TOKENS}::verify_jwt", f"{TOKENS}::verify_jwt", MatchReason.EXACT),
+        (f"{TOKENS}:verify_jwt", f"{TOKENS}::verify_jwt", MatchReason.EXACT),
+        (TOKENS, TOKENS, MatchReason.EXACT),
+        ("verify_jwt", f"{TOKENS}::verify_jwt", MatchReason.END),
+        ("auth/tokens.py:verify_jwt", f"{TOKENS}::verify_jwt", MatchReason.END),
+        ("auth/tokens.py::verify_jwt", f"{TOKENS}::verify_jwt", MatchReason.END),
+        ("tokens.verify_jwt", f"{TOKENS}::verify_jwt", MatchReason.END),
+        ("tokens#verify_jwt", f"{TOKENS}::verify_jwt", MatchReason.END),
+        ("auth::tokens::verify_jwt", f"{TOKENS}::verify_jwt", MatchReason.END),
+        ("src\\auth\\tokens.py", TOKENS, MatchReason.END),
+        ("auth.tokens", TOKENS, MatchReason.END),
+        ("tokens.py", TOKENS, MatchReason.END),
+        ("tokens", TOKENS, MatchReason.END),
+        ("AuthService.login", "src/auth/service.py::AuthService.login", MatchReason.END),
+        ("auth.verify_jwt", f"{TOKENS}::verify_jwt", MatchReason.PARTS),
+        ("auth/login", "src/auth/service.py::AuthService.login", MatchReason.PARTS),
+        ("VERIFY_JWT", f"{TOKENS}::verify_jwt", MatchReason.SPELLING),
+        ("verifyJwt", f"{TOKENS}::verify_jwt", MatchReason.SPELLING),
+        ("authservice.login", "src/auth/service.py::AuthService.login", MatchReason.SPELLING),
+        ("render_page", "src/web/app.test.ts::renderPage", MatchReason.SPELLING),
+        ("verfy_jwt", f"{TOKENS}::verify_jwt", MatchReason.TYPO),
+        ("verify_jtw", f"{TOKENS}::verify_jwt", MatchReason.TYPO),
+        ("AuthServise.login", "src/auth/service.py::AuthService.login", MatchReason.TYPO),
+        ("verify", f"{TOKENS}::verify_jwt", MatchReason.BEGINNING),
+        ("tokens.py:15", f"{TOKENS}::decode", MatchReason.LINE),
+        ("tokens.py:15:4", f"{TOKENS}::decode", MatchReason.LINE),
+        ("tokens.py:99", TOKENS, MatchReason.LINE),
+        ("src/auth", "src/auth/", MatchReason.EXACT),
+        ("src/auth/", "src/auth/", MatchReason.EXACT),
+        ("auth", "src/auth/", MatchReason.END),
+        ("src.Auth", "src/auth/", MatchReason.SPELLING),
     ],
 )
-def test_a_name_is_understood(graph: CodeGraph, asked: str, id: str, why: Why) -> None:
+def test_a_name_is_understood(graph: CodeGraph, asked: str, id: str, why: MatchReason) -> None:
     found = graph.find(asked)
     assert [(match.id, match.why) for match in found.matches] == [(id, why)]
     assert found.only == id
 
 
-def test_what_fits_several_is_answered_with_all(graph: CodeGraph) -> None:
+def test_an_ambiguous_name_returns_all_matches(graph: CodeGraph) -> None:
     found = graph.find("decode")
     assert found.ambiguous
     assert found.only is None
@@ -80,11 +80,11 @@ def test_what_fits_several_is_answered_with_all(graph: CodeGraph) -> None:
 
 
 @pytest.mark.parametrize("asked", ["", " ", "::", "nothing_like_it", "x", "a/b/c/d", "\x00", "9" * 500])
-def test_what_fits_nothing_finds_nothing(graph: CodeGraph, asked: str) -> None:
+def test_an_unknown_name_returns_no_match(graph: CodeGraph, asked: str) -> None:
     assert graph.find(asked).matches == ()
 
 
-def test_what_is_gone_is_not_found_and_what_came_is() -> None:
+def test_removed_nodes_are_not_found_and_new_ones_are() -> None:
     made = CodeGraph()
     made.replace_file("a.py", [Definition("old", DefinitionKind.FUNCTION, 1, 2)], ())
     assert made.find("old").only == "a.py::old"
@@ -114,9 +114,9 @@ def of(files: dict[str, tuple[str, ...]]) -> CodeGraph:
     return made
 
 
-def test_what_only_contains_a_name_is_listed_and_never_meant(graph: CodeGraph) -> None:
+def test_nodes_that_only_contain_a_name_are_listed_but_never_resolved(graph: CodeGraph) -> None:
     found = graph.find("jwt")
-    assert [(match.id, match.why) for match in found.matches] == [(f"{TOKENS}::verify_jwt", Why.INSIDE)]
+    assert [(match.id, match.why) for match in found.matches] == [(f"{TOKENS}::verify_jwt", MatchReason.INSIDE)]
     assert found.only is None
     assert found.guessed
 
@@ -134,7 +134,7 @@ def test_what_only_contains_a_name_is_listed_and_never_meant(graph: CodeGraph) -
         ("nothing_like_it", False),
     ],
 )
-def test_a_guess_says_so(graph: CodeGraph, asked: str, guessed: bool) -> None:
+def test_a_guess_is_marked(graph: CodeGraph, asked: str, guessed: bool) -> None:
     assert graph.find(asked).guessed is guessed
 
 
@@ -159,17 +159,17 @@ def test_a_guess_says_so(graph: CodeGraph, asked: str, guessed: bool) -> None:
         ({"app.py": ("f",), "src/app.py": ("f",)}, "app.py:1", "app.py::f"),
     ],
 )
-def test_what_cannot_be_meant_from_outside_yields(files: dict[str, tuple[str, ...]], asked: str, meant: str) -> None:
+def test_local_definitions_yield_to_others(files: dict[str, tuple[str, ...]], asked: str, meant: str) -> None:
     found = of(files).find(asked)
     assert found.only == meant
     assert not found.ambiguous
-    assert [match.id for match in found.meant] == [meant]
+    assert [match.id for match in found.preferred] == [meant]
 
 
 def test_equals_are_refused() -> None:
     found = of({"a/x.py": ("make",), "b/y.py": ("make",), "tests/z.py": ("make",)}).find("make")
     assert found.ambiguous
-    assert {match.id for match in found.meant} == {"a/x.py::make", "b/y.py::make"}
+    assert {match.id for match in found.preferred} == {"a/x.py::make", "b/y.py::make"}
     assert found.matches[-1].aside
     assert of({"a/x.py": ("make",), "b/y.py": ("make",)}).find("make", limit=1).only is None
 

@@ -71,7 +71,7 @@ def test_a_new_file_where_another_was_moved_away_is_another_file() -> None:
     assert together(counts, "c.py", "b.py") == 1
 
 
-def test_a_change_on_another_branch_of_what_was_renamed_counts_for_the_renamed() -> None:
+def test_a_change_on_another_branch_counts_for_the_renamed_file() -> None:
     counts = counted(commit("A a.py", "A b.py"), commit("R a.py c.py"), commit("M a.py", "M b.py"))
     assert together(counts, "c.py", "b.py") == 2
 
@@ -79,7 +79,7 @@ def test_a_change_on_another_branch_of_what_was_renamed_counts_for_the_renamed()
 def test_a_file_that_is_overwritten_by_a_rename_is_gone() -> None:
     counts = counted(commit("A a.py", "A b.py", "A c.py"), commit("R a.py b.py"))
     assert together(counts, "b.py", "c.py") == 1
-    assert sorted(map(counts.path, filter(counts.is_there, range(3)))) == ["b.py", "c.py"]
+    assert sorted(map(counts.path, filter(counts.exists, range(3)))) == ["b.py", "c.py"]
 
 
 def test_a_deleted_file_is_not_there() -> None:
@@ -89,18 +89,18 @@ def test_a_deleted_file_is_not_there() -> None:
 
 
 @pytest.mark.parametrize(("files", "expected"), [(30, 1), (31, 0)])
-def test_a_sweep_says_nothing_of_what_belongs_together(files: int, expected: int) -> None:
+def test_a_large_commit_counts_no_pairs(files: int, expected: int) -> None:
     counts = counted(commit(*(f"A {number}.py" for number in range(files))))
     assert together(counts, "0.py", "1.py") == expected
 
 
-def test_what_takes_no_part_neither_counts_nor_makes_a_commit_large() -> None:
+def test_uncounted_files_neither_count_nor_enlarge_a_commit() -> None:
     counts = counted(commit("A a.py", "A b.py", *(f"A {number}.txt" for number in range(50))))
     assert together(counts, "a.py", "b.py") == 1
-    assert not counts.is_there(counts.lineage.numbers["0.txt"])
+    assert not counts.exists(counts.lineage.numbers["0.txt"])
 
 
-def test_what_was_changed_together_fades_with_the_commits_of_the_file_itself() -> None:
+def test_pair_counts_decay_with_the_commits_of_the_file() -> None:
     settings = HistorySettings(habit_half_life=10.0)
     begun = commit("A a.py", "A b.py")
     counts = counted(begun, *[commit("M c.py")] * 50, *[commit("M a.py")] * 10, settings=settings)
@@ -125,9 +125,9 @@ COMMITS = st.lists(st.builds(lambda touches: Commit("c", 1, tuple(touches)), ONE
 
 
 @given(COMMITS)
-def test_whatever_git_says_every_path_has_at_most_one_file_and_indexes_agree(commits: list[Commit]) -> None:
+def test_every_path_has_at_most_one_file_for_any_commits(commits: list[Commit]) -> None:
     counts = counted(*commits)
-    there = [number for number in range(len(counts.lineage.paths)) if counts.is_there(number)]
+    there = [number for number in range(len(counts.lineage.paths)) if counts.exists(number)]
     assert set(there) == counts.lineage.alive
     assert {number for files in counts.by_folder.values() for number in files} == set(there)
     assert {number for files in counts.by_subject.values() for number in files} == set(there)

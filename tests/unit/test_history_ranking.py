@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.test_history_counts import COMMITS, PATHS, commit, counted
-from treering.code.history.co_access_seeds import edge_id, seeded, weight_of
+from treering.code.history.co_access_seeds import co_access_edges, edge_id, weight_of
 from treering.code.history.names import name_of
 from treering.code.history.ranking import related
 from treering.core.settings import HistorySettings
@@ -33,18 +33,18 @@ def paths(*args: object, **options: object) -> list[str]:
         ("", "", False),
     ],
 )
-def test_a_test_has_the_subject_of_what_it_tests(path: str, subject: str, is_test: bool) -> None:
+def test_a_test_shares_the_subject_of_the_tested_file(path: str, subject: str, is_test: bool) -> None:
     assert (name_of(path).subject, name_of(path).is_test) == (subject, is_test)
 
 
-def test_what_was_changed_together_comes_first() -> None:
+def test_files_changed_together_come_first() -> None:
     counts = counted(FILES, *[commit("M pkg/a.py", "M other/c.py")] * 4, *SOLO)
     best = related(counts, "pkg/a.py")[0]
     assert (best.path, best.together) == ("other/c.py", 5)
     assert max(best.why, key=lambda term: term.gain).name == "together"
 
 
-def test_a_small_commit_says_more_than_a_large_one() -> None:
+def test_a_small_commit_counts_more_than_a_large_one() -> None:
     large = commit("M pkg/a.py", "M other/c.py", *(f"A other/{number}.py" for number in range(20)))
     counts = counted(FILES, commit("M pkg/a.py", "M other/d.py"), large)
     values = {each.path: {term.name: term.value for term in each.why} for each in related(counts, "pkg/a.py", 50)}
@@ -73,7 +73,7 @@ def test_nothing_known_gives_nothing() -> None:
 
 
 @given(COMMITS, PATHS, st.integers(0, 12))
-def test_a_score_is_the_sum_of_its_terms_and_no_file_is_its_own_relative(
+def test_a_score_is_the_sum_of_its_terms_and_excludes_the_file_itself(
     commits: list[Commit], path: str, limit: int
 ) -> None:
     counts = counted(*commits)
@@ -88,7 +88,7 @@ def test_a_score_is_the_sum_of_its_terms_and_no_file_is_its_own_relative(
 
 def test_seeds_name_both_files_how_often_and_when() -> None:
     counts = counted(FILES, commit("M pkg/b.py", "M pkg/a.py", at=86_400))
-    (edge,) = seeded(counts)
+    (edge,) = co_access_edges(counts)
     assert (edge.first, edge.second, edge.count) == ("pkg/a.py", "pkg/b.py", 2)
     assert edge.last_seen_at.timestamp() == 86_400
     assert edge.id == edge_id("pkg/b.py", "pkg/a.py")
@@ -97,14 +97,14 @@ def test_seeds_name_both_files_how_often_and_when() -> None:
 
 def test_a_path_that_no_record_can_hold_is_left_out() -> None:
     touches = tuple(Touch("M", path, path) for path in ("a.py", "\udcff.py", "b.py"))
-    edges = seeded(counted(Commit("c", 1, touches), Commit("d", 2, touches)))
+    edges = co_access_edges(counted(Commit("c", 1, touches), Commit("d", 2, touches)))
     assert [(edge.first, edge.second) for edge in edges] == [("a.py", "b.py")]
 
 
 @given(COMMITS, st.integers(1, 3))
 def test_seeds_are_bounded_and_each_pair_is_named_once(commits: list[Commit], most: int) -> None:
     settings = HistorySettings(most_per_file=most, least_together=1, least_weight=0.0)
-    edges = seeded(counted(*commits, settings=settings))
+    edges = co_access_edges(counted(*commits, settings=settings))
     ends = [path for edge in edges for path in (edge.first, edge.second)]
     assert all(ends.count(path) <= most for path in ends)
     assert all(0 <= edge.weight <= 1 for edge in edges)

@@ -128,14 +128,14 @@ def test_a_missing_runtime_is_told_with_advice(directory: Path, monkeypatch: pyt
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
 def test_a_missing_file_is_told_with_advice(directory: Path, name: str) -> None:
     (directory / name).unlink()
-    with pytest.raises(ModelUnavailable, match=r"holds no model.onnx with a tokenizer.json; put them there, or"):
+    with pytest.raises(ModelUnavailable, match=r"lacks model.onnx or tokenizer.json; put them there, or"):
         LocalReranker(directory).scores("query", ["good"])
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
 def test_a_damaged_file_is_told_with_advice(directory: Path, name: str) -> None:
     (directory / name).write_bytes(b"{ no model")
-    with pytest.raises(ModelUnavailable, match=r"cannot be read; put it there again, or"):
+    with pytest.raises(ModelUnavailable, match=r"cannot be read; install it again, or"):
         LocalReranker(directory).scores("query", ["good"])
 
 

@@ -14,15 +14,15 @@ from tests.leftovers import files_left
 from treering.compose import now
 from treering.core.errors import StoreError, StoreUnavailable
 from treering.interfaces.mcp import shutdown as leaving
-from treering.interfaces.mcp.host import Desk
-from treering.interfaces.mcp.logs import Unhurried, log_to_stderr
+from treering.interfaces.mcp.host import MemoryHost
+from treering.interfaces.mcp.logs import QueuedLogHandler, log_to_stderr
 from treering.memory import Memory
 
 PATIENCE = 60
 
 
-def desk_at(path: Path, **given: object) -> Desk:
-    return Desk(lambda: treering.open(path), session="mcp-test", clock=now, **given)  # type: ignore[arg-type]
+def desk_at(path: Path, **given: object) -> MemoryHost:
+    return MemoryHost(lambda: treering.open(path), session="mcp-test", clock=now, **given)  # type: ignore[arg-type]
 
 
 def test_closing_waits_for_a_call_at_work_and_refuses_the_next(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_closing_waits_for_a_call_at_work_and_refuses_the_next(tmp_path: Path) -
     stored = list[str]()
 
     def work() -> None:
-        with desk.at_work() as call:
+        with desk.call() as call:
             working.set()
             go_on.wait()
             stored.append(call.memory.remember("The gate is green.").id)
@@ -43,7 +43,7 @@ def test_closing_waits_for_a_call_at_work_and_refuses_the_next(tmp_path: Path) -
     closing.start()
     while not desk._closed:
         closing.join(0.01)
-    with pytest.raises(StoreUnavailable, match="closing"), desk.at_work():
+    with pytest.raises(StoreUnavailable, match="closing"), desk.call():
         pass
     assert closing.is_alive()
     go_on.set()
@@ -63,7 +63,7 @@ def test_closing_waits_for_a_memory_that_is_being_opened_and_closes_it(tmp_path:
         opened.append(treering.open(tmp_path / "memory.db"))
         return opened[0]
 
-    desk = Desk(open_memory, session="mcp-test", clock=now, call_seconds=0)
+    desk = MemoryHost(open_memory, session="mcp-test", clock=now, call_seconds=0)
     with ThreadPoolExecutor(2) as both:
         calling = both.submit(lambda: desk.memory)
         opening.wait()
@@ -73,7 +73,7 @@ def test_closing_waits_for_a_memory_that_is_being_opened_and_closes_it(tmp_path:
     closing.result()
     with pytest.raises(StoreUnavailable, match="closing"):
         calling.result()
-    with pytest.raises(StoreError, match="was closed"):
+    with pytest.raises(StoreError, match="is closed"):
         opened[0].stats()
     assert files_left(tmp_path) == []
 
@@ -81,7 +81,7 @@ def test_closing_waits_for_a_memory_that_is_being_opened_and_closes_it(tmp_path:
 def test_whoever_closes_a_desk_that_never_opened_anything_keeps_it_from_opening(tmp_path: Path) -> None:
     desk = desk_at(tmp_path / "memory.db")
     desk.close_if_open()
-    with pytest.raises(StoreUnavailable, match="closing"), desk.at_work():
+    with pytest.raises(StoreUnavailable, match="closing"), desk.call():
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -100,7 +100,7 @@ def test_what_is_only_being_loaded_holds_nobody_up() -> None:
     def never() -> Memory:
         raise AssertionError("nothing is opened by loading")
 
-    desk = Desk(never, session="mcp-test", clock=now, load=load)
+    desk = MemoryHost(never, session="mcp-test", clock=now, load=load)
     preparing = threading.Thread(target=desk.prepare)
     preparing.start()
     loading.wait()
@@ -112,7 +112,7 @@ def test_what_is_only_being_loaded_holds_nobody_up() -> None:
 
 def test_after_loading_ahead_the_first_search_loads_nothing_of_ours(tmp_path: Path) -> None:
     asked = (
-        "import sys; from treering import compose; compose.load_ahead(); before = set(sys.modules)\n"
+        "import sys; from treering import compose; compose.preload_modules(); before = set(sys.modules)\n"
         f"memory = compose.open({str(tmp_path / 'memory.db')!r}, background=False); memory.search('a word')\n"
         "new = {name for name in sys.modules if name.startswith('treering.')} - before\n"
         "print(sorted(name for name in new if 'migrations' not in name))"
@@ -146,10 +146,10 @@ def test_nobody_waits_for_whoever_does_not_read_the_log() -> None:
     def write(text: str) -> None:
         go_on.wait()
         read.append(text)
-        if "left out" in text:
+        if "dropped" in text:
             written.set()
 
-    handler = Unhurried(write, lines_ahead=2)
+    handler = QueuedLogHandler(write, max_lines=2)
     for number in range(50):
         handler.emit(logging.LogRecord("", logging.WARNING, "", 0, f"line {number}", None, None))
     handler.flush()
@@ -168,7 +168,7 @@ def test_a_log_that_cannot_be_written_ends_nothing() -> None:
         tried.append(text)
         raise BrokenPipeError
 
-    handler = Unhurried(write)
+    handler = QueuedLogHandler(write)
     for text in ("one", "two"):
         handler.emit(logging.LogRecord("", logging.WARNING, "", 0, text, None, None))
         handler.flush()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from treering.core.errors import InvalidInput, StoreReadOnly
-from treering.interfaces.mcp.http.token import FILE, Token, token_for
+from treering.interfaces.mcp.http.token import FILE, AccessToken, token_for
 
 LONG_ENOUGH = "a-token-that-somebody-made-for-us-0001"
 
@@ -23,7 +23,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
-def own(project: str | None = None) -> Token:
+def own(project: str | None = None) -> AccessToken:
     return token_for(project, file=None, given=None)
 
 
@@ -81,18 +81,18 @@ def test_what_others_can_touch_is_refused(data: Path, mode: int) -> None:
     file = own().file
     assert file is not None
     file.chmod(mode)
-    with pytest.raises(InvalidInput, match=rf"others on this machine.*{mode:04o}.*chmod 600"):
+    with pytest.raises(InvalidInput, match=rf"other users can read.*{mode:04o}.*chmod 600"):
         own()
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "has 0; .*makes one"),
-        ("x" * 31, "has 31; .*makes one"),
+        ("", "has 0; create one"),
+        ("x" * 31, "has 31; create one"),
         ("x" * 5_000, "32 to 1,000 characters"),
-        ("two words that are long enough for a token", "a header cannot carry"),
-        ("ein-Schlüssel-der-lang-genug-wäre-0123456", "a header cannot carry"),
+        ("two words that are long enough for a token", "a header cannot contain"),
+        ("ein-Schlüssel-der-lang-genug-wäre-0123456", "a header cannot contain"),
     ],
 )
 def test_what_cannot_be_a_token_is_refused_and_not_shown(data: Path, tmp_path: Path, text: str, why: str) -> None:
@@ -107,16 +107,16 @@ def test_what_cannot_be_a_token_is_refused_and_not_shown(data: Path, tmp_path: P
 
 def test_a_named_file_wins_over_the_environment(data: Path, tmp_path: Path) -> None:
     file = brought(tmp_path / "token", f"{LONG_ENOUGH}\n")
-    assert token_for(None, file=file, given="b" * 40) == Token(LONG_ENOUGH, file)
-    assert token_for(None, file=None, given=LONG_ENOUGH) == Token(LONG_ENOUGH, None)
+    assert token_for(None, file=file, given="b" * 40) == AccessToken(LONG_ENOUGH, file)
+    assert token_for(None, file=None, given=LONG_ENOUGH) == AccessToken(LONG_ENOUGH, None)
     assert not data.exists()
 
 
 def test_a_named_file_is_not_made(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"cannot be read \(No such file.*makes one"):
+    with pytest.raises(InvalidInput, match=r"cannot be read \(No such file.*create one"):
         token_for(None, file=tmp_path / "typo", given=None)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InvalidInput, match="is not a file"):
+    with pytest.raises(InvalidInput, match="is not a regular file"):
         token_for(None, file=tmp_path / "pipe", given=None)
 
 

@@ -12,10 +12,10 @@ import pytest
 from tests.mcp_messages import greeting, line
 from treering.compose import now
 from treering.core.errors import StoreUnavailable
-from treering.interfaces.mcp.host import Desk
+from treering.interfaces.mcp.host import MemoryHost
 from treering.interfaces.mcp.stdio import wire
 from treering.interfaces.mcp.stdio.inbox import Inbox
-from treering.interfaces.mcp.stdio.server import Patience, serve
+from treering.interfaces.mcp.stdio.server import SilenceLimit, serve
 
 GREETED = (greeting("2025-11-25"), line("notifications/initialized"))
 STATS = line("tools/call", {"name": "memory_stats", "arguments": {}}, 1)
@@ -25,8 +25,8 @@ def no_memory() -> NoReturn:
     raise StoreUnavailable("there is none")
 
 
-def desk_of(open_memory: Callable[[], Any] = no_memory) -> Desk:
-    return Desk(open_memory, session="", clock=now, call_seconds=0)
+def desk_of(open_memory: Callable[[], Any] = no_memory) -> MemoryHost:
+    return MemoryHost(open_memory, session="", clock=now, call_seconds=0)
 
 
 def read(*lines: bytes) -> Inbox:
@@ -44,7 +44,7 @@ def test_the_time_to_answer_begins_anew_with_each_answer() -> None:
         heard.append(json.loads(text)["id"])
 
     pings = [line("ping", id=number) for number in range(1, 31)]
-    serve(desk_of(), read(*GREETED, *pings), write_slowly, Patience(1.5, gave_up.append))
+    serve(desk_of(), read(*GREETED, *pings), write_slowly, SilenceLimit(1.5, gave_up.append))
     assert sorted(heard) == list(range(31))
     assert gave_up == []
 
@@ -62,7 +62,7 @@ def test_after_a_silence_what_is_unanswered_is_counted() -> None:
 
     calls = [STATS.replace(b'"id": 1', f'"id": {number}'.encode()) for number in (1, 2, 3)]
     lines = (*GREETED, *calls, line("ping", id=4))
-    serve(desk_of(never_opened), read(*lines), lambda _: None, Patience(0.3, give_up))
+    serve(desk_of(never_opened), read(*lines), lambda _: None, SilenceLimit(0.3, give_up))
     assert gave_up == [3]
 
 
@@ -76,7 +76,7 @@ def test_a_request_that_is_taken_back_is_not_waited_for() -> None:
     threading.Timer(0.5, go_on.set).start()
     gave_up = list[int]()
     cancelled = line("notifications/cancelled", {"requestId": 1})
-    serve(desk_of(opened_later), read(*GREETED, STATS, cancelled), lambda _: None, Patience(0.1, gave_up.append))
+    serve(desk_of(opened_later), read(*GREETED, STATS, cancelled), lambda _: None, SilenceLimit(0.1, gave_up.append))
     assert gave_up == []
 
 
@@ -101,7 +101,7 @@ def test_what_a_tool_needs_is_loaded_after_the_first_answer() -> None:
     def write(_text: bytes) -> None:
         happened.append("answered")
 
-    serve(Desk(no_memory, session="", clock=now, load=load), read(GREETED[0]), write)
+    serve(MemoryHost(no_memory, session="", clock=now, load=load), read(GREETED[0]), write)
     assert loaded.wait(60)
     assert happened == ["answered", "loaded"]
 
@@ -116,13 +116,13 @@ def test_what_goes_wrong_is_raised_as_itself() -> None:
 
 def test_a_client_that_hangs_up_is_nothing_that_goes_wrong() -> None:
     def hung_up(_text: bytes) -> None:
-        raise wire.HungUp
+        raise wire.Disconnected
 
     serve(desk_of(), read(*GREETED, line("ping", id=1)), hung_up)
 
 
 def test_of_a_line_that_never_ends_no_more_is_kept_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "_LONGEST_LINE", 10)
+    monkeypatch.setattr(wire, "_MAX_LINE", 10)
     incoming, client = os.pipe()
     try:
         os.write(client, b"0123456789 and so on, and on\nshort\n123456789\n0123456789\nno end")

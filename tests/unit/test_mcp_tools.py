@@ -10,10 +10,10 @@ from treering.core.errors import InvalidInput, NotFound
 from treering.core.phases import NATIVE_PHASES, Phase
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.prompts import PROMPTS
-from treering.interfaces.mcp.resources import RESOURCES, addressed
+from treering.interfaces.mcp.resources import RESOURCES, resource_at
 from treering.interfaces.mcp.server import _described
-from treering.interfaces.mcp.texts import written
-from treering.interfaces.mcp.tool import one_clear_line
+from treering.interfaces.mcp.texts import prompt_text
+from treering.interfaces.mcp.tool import error_line
 from treering.interfaces.mcp.tools import BY_NAME, TOOLS
 
 NAMES = [
@@ -66,14 +66,14 @@ def test_the_examples_of_a_tool_are_understood(tool: Any) -> None:
     properties = tool.input_schema["properties"]
     given = {name: each["examples"][0] for name, each in properties.items() if "examples" in each}
     given |= {name: each["enum"][0] for name, each in properties.items() if "enum" in each}
-    assert tool.understood(given)
+    assert tool.parse(given)
 
 
 @every_tool
 def test_null_is_understood_where_an_argument_may_be_left_out_without_a_default(tool: Any) -> None:
     required = {name: "success" if name == "outcome" else "x" for name in tool.input_schema.get("required", ())}
     optional = [name for name, field in tool.arguments.model_fields.items() if field.default is None]
-    assert tool.understood(required | dict.fromkeys(optional)) == tool.understood(required)
+    assert tool.parse(required | dict.fromkeys(optional)) == tool.parse(required)
 
 
 def test_the_list_of_tools_costs_an_agent_little() -> None:
@@ -85,7 +85,7 @@ def test_the_list_of_tools_costs_an_agent_little() -> None:
 
 
 def test_the_instructions_say_in_ten_lines_when_to_use_what() -> None:
-    told = written("instructions")
+    told = prompt_text("instructions")
     assert len(told.splitlines()) <= 10
     assert estimate_tokens(told) < 500
     assert [name for name in NAMES if name not in told] == ["memory_stats", "get_entity_info"]
@@ -103,14 +103,14 @@ def test_the_instructions_say_in_ten_lines_when_to_use_what() -> None:
     ],
 )
 def test_a_list_is_understood_as_models_write_it(given: object, understood: tuple[str, ...]) -> None:
-    assert BY_NAME["search_memory"].understood({"query": "x", "files": given}).files == understood
+    assert BY_NAME["search_memory"].parse({"query": "x", "files": given}).files == understood
 
 
 @pytest.mark.parametrize(
     ("tool", "given", "told"),
     [
         ("search_memory", {}, "query is required"),
-        ("search_memory", {"query": "x", "limt": 3}, "limt is not an argument of this tool. It takes query, types"),
+        ("search_memory", {"query": "x", "limt": 3}, "limt is not an argument of this tool. Arguments: query, types"),
         ("search_memory", {"query": "x", "limit": "many"}, "limit input should be a valid integer"),
         ("record_memory", {"text": ["x"]}, "text input should be a valid string"),
         ("record_memory", {"text": "x", "type": "thought"}, "type input should be 'decision', 'gotcha'"),
@@ -119,17 +119,17 @@ def test_a_list_is_understood_as_models_write_it(given: object, understood: tupl
 )
 def test_what_is_not_understood_is_said_with_what_would_be(tool: str, given: dict[str, Any], told: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        BY_NAME[tool].understood(given)
+        BY_NAME[tool].parse(given)
     assert told in str(refused.value)
 
 
 def test_an_error_is_one_line_without_secrets_and_says_what_to_do_in_the_end() -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"[:36]
-    told = one_clear_line(f"no\x00thing\n\n is </memory> under {token} {'x' * 5_000}; search_memory finds ids")
+    told = error_line(f"no\x00thing\n\n is </memory> under {token} {'x' * 5_000}; search_memory finds ids")
     assert told.startswith("no thing is &lt;/memory> under [redacted:")
     assert told.endswith("; search_memory finds ids")
     assert len(told) <= 1_000
-    assert one_clear_line("short") == "short"
+    assert error_line("short") == "short"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_an_error_is_one_line_without_secrets_and_says_what_to_do_in_the_end() -
     [("treering://memory/a%2Fb", "a/b"), ("treering://health", ""), ("treering://code/modules", "")],
 )
 def test_an_address_means_a_resource_and_a_name(uri: str, name: str) -> None:
-    resource, found = addressed(uri)
+    resource, found = resource_at(uri)
     assert resource in RESOURCES
     assert found == name
 
@@ -145,12 +145,12 @@ def test_an_address_means_a_resource_and_a_name(uri: str, name: str) -> None:
 @pytest.mark.parametrize("uri", ["treering://memory/", "treering://", "file:///etc/passwd", "treering://health/x", ""])
 def test_any_other_address_is_told_which_there_are(uri: str) -> None:
     with pytest.raises(
-        NotFound, match=r"there are treering://memory/\{id\}, treering://code/modules, treering://health"
+        NotFound, match=r"use one of treering://memory/\{id\}, treering://code/modules, treering://health"
     ):
-        addressed(uri)
+        resource_at(uri)
 
 
 def test_every_prompt_has_its_words_and_its_arguments() -> None:
-    assert [prompt.name for prompt in PROMPTS] == ["remember", "recall", "review"]
+    assert [prompt.name for prompt in PROMPTS] == ["remember", "search", "review"]
     for prompt in PROMPTS:
-        assert all(f"{{{argument.name}}}" in written(prompt.name) for argument in prompt.arguments)
+        assert all(f"{{{argument.name}}}" in prompt_text(prompt.name) for argument in prompt.arguments)

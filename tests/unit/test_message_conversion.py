@@ -217,7 +217,7 @@ def test_ids_that_the_target_refuses_are_replaced_in_both_places() -> None:
     ]
 
 
-def test_the_system_prompt_stands_apart_for_anthropic() -> None:
+def test_the_system_prompt_is_separate_for_anthropic() -> None:
     one = [{"role": "system", "content": [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]}]
     assert write(read_all(one, "anthropic"), "anthropic").system == one[0]["content"]
     two = read_all(

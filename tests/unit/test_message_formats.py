@@ -92,7 +92,7 @@ TOLD = (
 
 
 @pytest.mark.parametrize(("format", "item"), TOLD)
-def test_the_format_is_told_by_what_the_item_holds(format: MessageFormat, item: Item) -> None:
+def test_the_format_is_detected_from_the_item(format: MessageFormat, item: Item) -> None:
     assert read(item).origin is format
 
 
@@ -111,11 +111,11 @@ def test_a_message_is_taken_as_it_is() -> None:
 
 
 WRONG: tuple[tuple[MessageFormat | str | None, Any, str], ...] = (
-    (None, {"role": "wizard", "content": "x"}, "give one of"),
+    (None, {"role": "wizard", "content": "x"}, "use one of"),
     ("chat", {"role": "wizard", "content": "x"}, "system, developer, user"),
-    ("anthropic", {"role": "tool", "content": "x"}, "name another format"),
+    ("anthropic", {"role": "tool", "content": "x"}, "pass another format"),
     (None, {"content": "x"}, "has no role"),
-    (None, "hi", "a message is a dict"),
+    (None, "hi", "a message must be a dict"),
     (None, {"role": "user"}, "has no content"),
     ("chat", {"role": "assistant"}, "has no content"),
     ("chat", {"role": "tool", "tool_call_id": "c"}, "has no content"),
@@ -135,7 +135,7 @@ WRONG: tuple[tuple[MessageFormat | str | None, Any, str], ...] = (
     ("chat", {"role": "assistant", "tool_calls": [call("c", name="")]}, "'name'"),
     ("chat", {"role": "assistant", "tool_calls": [{"id": "c"}]}, "'function'"),
     ("chat", {"role": "assistant", "tool_calls": "c"}, "'tool_calls'"),
-    ("chat", {"role": "assistant", "tool_calls": [call("c" * 201)]}, "the limit is 200"),
+    ("chat", {"role": "assistant", "tool_calls": [call("c" * 201)]}, "at most 200"),
     ("responses", {"type": "function_call_output", "output": "x"}, "'call_id'"),
     ("responses", {"type": "function_call_output", "call_id": None, "output": "x"}, "'call_id'"),
     ("responses", {"type": "function_call", "call_id": "c", "name": ""}, "'name'"),
@@ -160,7 +160,7 @@ def test_what_cannot_be_read_says_what_to_do(format: str | None, item: Any, hint
 def test_a_wrong_item_is_named_by_its_place() -> None:
     with pytest.raises(InvalidInput, match="message 1: "):
         read_all([{"role": "user", "content": "x"}, {"role": "user", "content": 1}], "chat")
-    with pytest.raises(InvalidInput, match="put a single one into a list"):
+    with pytest.raises(InvalidInput, match="wrap a single message in a list"):
         read_all({"role": "user", "content": "x"})  # type: ignore[arg-type]
 
 

@@ -1,11 +1,11 @@
 """Modules are called what people would call them, and no two the same."""
 
-from treering.code.graph.module_names import Named, beginning_of, names_of
+from treering.code.graph.module_names import ModuleFiles, beginning_of, names_of
 
 
-def named(*paths: str, central: str | None = None) -> Named:
+def named(*paths: str, central: str | None = None) -> ModuleFiles:
     ranks = {path: 20.0 if path == central else 1.0 for path in paths}
-    return Named(central or paths[0], ranks)
+    return ModuleFiles(central or paths[0], ranks)
 
 
 def test_a_module_is_called_by_the_folder_of_most_of_it() -> None:

@@ -80,8 +80,8 @@ def test_the_tree_rules_out_patterns_before_they_are_asked(way: str) -> None:
     task = {"context": {"repository": "r7", "size": 207, "path": "src/7/main.py"}}
     index, labels_alone = PatternIndex(patterns), PatternIndex(patterns, tree=False)
     assert index.applicable(task) == labels_alone.applicable(task)
-    assert labels_alone.asked(task) == 400
-    assert index.asked(task) <= 40
+    assert labels_alone.checked_count(task) == 400
+    assert index.checked_count(task) <= 40
 
 
 def crowd(chance: random.Random) -> list[Pattern]:
@@ -135,7 +135,7 @@ def test_complexity_rules_patterns_out_as_well() -> None:
     ]
     index = PatternIndex(patterns)
     assert len(index.applicable({"complexity": 0.5})) == 3
-    assert index.asked({"complexity": 0.5}) <= 20
+    assert index.checked_count({"complexity": 0.5}) <= 20
     assert len(index.applicable({})) == 99
 
 

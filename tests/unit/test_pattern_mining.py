@@ -16,7 +16,7 @@ from treering.core.settings.mining import AdviceSettings, MiningSettings
 from treering.patterns.mining.candidates import mine
 from treering.patterns.mining.commands import command_head
 from treering.patterns.mining.costs import less_by_rank
-from treering.patterns.mining.findings import Mined, Mining
+from treering.patterns.mining.findings import MinedPattern, Mining
 from treering.patterns.mining.next_steps import next_steps
 from treering.patterns.mining.recoveries import AGAIN, failure_features
 from treering.patterns.mining.steps import coarser, levels_of, step_of
@@ -53,7 +53,7 @@ def episode(number: int, steps: Sequence[Step], **more: Any) -> Episode:
     )
 
 
-def found(mining: Mining, category: PatternCategory, *steps: str) -> Mined | None:
+def found(mining: Mining, category: PatternCategory, *steps: str) -> MinedPattern | None:
     return next((m for m in mining.candidates if m.category is category and m.steps == steps), None)
 
 

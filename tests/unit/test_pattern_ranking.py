@@ -65,8 +65,8 @@ def test_of_the_same_score_the_smaller_id_comes_first() -> None:
 def test_five_are_suggested_unless_more_are_asked_for() -> None:
     many = [pattern(f"p{place}", evidence={"confidence": place / 10}) for place in range(9)]
     assert [row.pattern.id for row in ranked(many, TASK, NOW, SETTINGS)] == ["p8", "p7", "p6", "p5", "p4"]
-    assert len(ranked(many, TASK, NOW, SETTINGS, most=9)) == 9
-    assert ranked(many, TASK, NOW, SETTINGS, most=0) == []
+    assert len(ranked(many, TASK, NOW, SETTINGS, limit=9)) == 9
+    assert ranked(many, TASK, NOW, SETTINGS, limit=0) == []
 
 
 @pytest.mark.parametrize(

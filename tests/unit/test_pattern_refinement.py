@@ -42,7 +42,7 @@ def test_failures_of_one_kind_become_an_anti_condition() -> None:
     found = refined(*kinds, seen(8, "FAILURE", os="windows"), seen(1, "SUCCESS", os="windows"))
     assert added(found) == ("not", FieldTest(field="os", operator=Operator.EQ, value="windows"))
     assert found.changes == ("not where os is windows",)
-    assert "18 of 18 succeeded, of those left out 1 of 9" in found.reason
+    assert "18 of 18 succeeded, of the excluded ones 1 of 9" in found.reason
     assert found.evidence == 2
 
 
@@ -95,7 +95,7 @@ def test_what_was_forgotten_teaches_nothing() -> None:
     found = refined(seen(10, "SUCCESS", lock="x"), seen(10, "FAILURE"))
     assert (found.applicability, found.reason) == (
         None,
-        "no application failed: there is nothing to set apart",
+        "no application failed: there is nothing to separate",
     )
 
 
@@ -148,12 +148,12 @@ def test_a_true_split_is_found_among_noise() -> None:
 @pytest.mark.parametrize(
     ("groups", "reason"),
     [
-        ([], "no application of which something is known succeeded"),
+        ([], "no application with known features succeeded"),
         ([seen(9, "SUCCESS", os="linux")], "no application failed"),
         ([seen(9, "FAILURE", os="linux")], "no application succeeded"),
-        ([seen(9, "SUCCESS"), seen(9, "FAILURE")], "no application of which something is known succeeded"),
+        ([seen(9, "SUCCESS"), seen(9, "FAILURE")], "no application with known features succeeded"),
         ([seen(2, "SUCCESS", os="a"), seen(2, "FAILURE", os="b")], "none of"),
-        ([seen(12, "SUCCESS", x="a"), seen(28, "FAILURE", x="a"), seen(60, "FAILURE", x="b")], "also where it does"),
+        ([seen(12, "SUCCESS", x="a"), seen(28, "FAILURE", x="a"), seen(60, "FAILURE", x="b")], "even at its best"),
     ],
 )
 def test_where_nothing_separates_the_reason_is_told(groups: list[list[dict[str, Any]]], reason: str) -> None:

@@ -9,16 +9,16 @@ import pytest
 
 from treering.core.errors import InvalidInput
 from treering.core.settings.patterns import PatternSettings
-from treering.patterns.base_rates import left_out
+from treering.patterns.base_rates import losses_of
 from treering.patterns.statistics import (
     BETS,
     BaseRates,
     Tally,
-    as_number,
     binomial_p,
     bounds,
     confidence,
     discoveries,
+    e_value,
     fisher_p,
     log_decay,
     log_e_better,
@@ -124,7 +124,7 @@ def test_the_e_value_of_plain_outcomes_is_a_mixture_of_likelihood_ratios() -> No
     rate, successes, failures = 0.6, 9, 2
     better = rate + BETS * (1 - rate)
     mixture = np.mean((better / rate) ** successes * ((1 - better) / (1 - rate)) ** failures)
-    assert as_number(log_e_better([1.0] * 9 + [0.0] * 2, [rate] * 11)) == pytest.approx(mixture)
+    assert e_value(log_e_better([1.0] * 9 + [0.0] * 2, [rate] * 11)) == pytest.approx(mixture)
 
 
 def test_an_e_value_is_one_on_average_where_the_pattern_does_nothing() -> None:
@@ -135,7 +135,7 @@ def test_an_e_value_is_one_on_average_where_the_pattern_does_nothing() -> None:
         for number in range(2 ** len(rates)):
             outcomes = [float(number >> i & 1) for i in range(len(rates))]
             chance = math.prod(r if x else 1 - r for x, r in zip(outcomes, rates, strict=True))
-            expected += chance * as_number(log_e(outcomes, rates))
+            expected += chance * e_value(log_e(outcomes, rates))
         assert expected == pytest.approx(1.0)
 
 
@@ -157,7 +157,7 @@ def test_looking_every_night_does_not_let_chance_through() -> None:
 
 
 def test_an_enormous_e_value_is_still_a_number() -> None:
-    assert math.isfinite(as_number(log_e_better(np.ones(100_000), np.full(100_000, 0.5))))
+    assert math.isfinite(e_value(log_e_better(np.ones(100_000), np.full(100_000, 0.5))))
 
 
 def test_a_fall_shows_in_the_latest_sessions_whatever_came_before() -> None:
@@ -214,14 +214,14 @@ def used(session: str, succeeded: bool, successes: int, n: int, episode: str = "
 def test_episodes_that_used_the_pattern_are_no_base() -> None:
     everything = BaseRates({"fix": Tally(80.0, 100)}, SETTINGS)
     alone = [used(f"s{place}", True, 1, 1) for place in range(50)]
-    assert everything.without(left_out(alone)).of("fix").rate == pytest.approx(0.6, abs=0.01)
-    assert everything.without(left_out(alone)).of("fix").n == pytest.approx(50 + SETTINGS.base_weight)
+    assert everything.without(losses_of(alone)).of("fix").rate == pytest.approx(0.6, abs=0.01)
+    assert everything.without(losses_of(alone)).of("fix").n == pytest.approx(50 + SETTINGS.base_weight)
 
 
 def test_a_session_keeps_the_share_of_its_other_episodes() -> None:
     """Of ten episodes eight succeeded, among them the one that used the pattern: seven of nine did without it."""
-    assert left_out([used("s", True, 8, 10)])["fix"] == Tally(pytest.approx(8 / 10 - 7 / 9), 0)
-    assert left_out([used("s", False, 8, 10)])["fix"] == Tally(pytest.approx(8 / 10 - 8 / 9), 0)
-    assert left_out([used("s", True, 1, 2, "a"), used("s", False, 1, 2, "b")])["fix"] == Tally(0.5, 1)
-    assert left_out([used("s", True, 8, 10), used("s", True, 8, 10)]) == left_out([used("s", True, 8, 10)])
-    assert left_out([]) == {}
+    assert losses_of([used("s", True, 8, 10)])["fix"] == Tally(pytest.approx(8 / 10 - 7 / 9), 0)
+    assert losses_of([used("s", False, 8, 10)])["fix"] == Tally(pytest.approx(8 / 10 - 8 / 9), 0)
+    assert losses_of([used("s", True, 1, 2, "a"), used("s", False, 1, 2, "b")])["fix"] == Tally(0.5, 1)
+    assert losses_of([used("s", True, 8, 10), used("s", True, 8, 10)]) == losses_of([used("s", True, 8, 10)])
+    assert losses_of([]) == {}

@@ -7,7 +7,7 @@ import pytest
 from treering.core.conditions import AllOf
 from treering.core.errors import InvalidInput
 from treering.core.patterns import PatternContent, Procedure, ProcedureStep, Template, TemplateSubtask
-from treering.patterns.templates import instantiate, refuse_broken
+from treering.patterns.templates import check_content, instantiate
 
 ALWAYS = AllOf(conditions=())
 
@@ -75,9 +75,9 @@ def test_each_subtask_stands_after_what_it_depends_on_and_otherwise_where_it_sto
         ([], ({"name": "m", "description": "which one"},), {}, r"'m' \(which one\)"),
         ([], NAMED, {"module": "a", "modul": "b"}, "no parameter 'modul'; it has 'module', 'speed', 'tool'"),
         ([], (), {"x": "y"}, "it has none"),
-        ([], NAMED, {"module": 7}, "'module' is not text"),
+        ([], NAMED, {"module": 7}, "'module' is not a string"),
         ([], ({"name": "a"}, {"name": "a"}), {"a": "x"}, "declares 'a' more than once"),
-        ([{"title": "a", "depends_on": ["b"]}], (), {}, "'a' depends on 'b', which no subtask is called"),
+        ([{"title": "a", "depends_on": ["b"]}], (), {}, "'a' depends on 'b', but no subtask has that title"),
         ([{"title": "a"}, {"title": "a"}], (), {}, "several subtasks are called 'a'"),
         ([{"title": "{module}"}], NAMED, {"module": " "}, "has no title"),
         ([{"title": "a", "depends_on": ["a"]}], (), {}, "'a' → 'a'"),
@@ -89,7 +89,7 @@ def test_each_subtask_stands_after_what_it_depends_on_and_otherwise_where_it_sto
             ],
             (),
             {},
-            "wait for each other: '.' → '.' → '.' → '.'; remove one dependency",
+            "in a cycle: '.' → '.' → '.' → '.'; remove one dependency",
         ),
         ([{"title": "a{module}"}, {"title": "b", "depends_on": ["a{module}"]}], NAMED, {"module": "\n"}, "depends_on"),
     ],
@@ -117,12 +117,12 @@ def test_the_template_itself_stays_as_it_is() -> None:
     ("content", "said"),
     [
         (Template(structure=()), "no subtasks"),
-        (Template(structure=(TemplateSubtask(title="a", depends_on=("b",)),)), "no subtask is called"),
-        (Template(structure=(TemplateSubtask(title="a", depends_on=("a",)),)), "wait for each other"),
+        (Template(structure=(TemplateSubtask(title="a", depends_on=("b",)),)), "no subtask has that title"),
+        (Template(structure=(TemplateSubtask(title="a", depends_on=("a",)),)), "in a cycle"),
         (Procedure(steps=()), "no steps"),
-        (Procedure(steps=(ProcedureStep(name="a", action="x", next_if=((ALWAYS, "b"),)),)), "no step is called"),
+        (Procedure(steps=(ProcedureStep(name="a", action="x", next_if=((ALWAYS, "b"),)),)), "has no such step"),
     ],
 )
 def test_what_could_never_be_followed_is_refused(content: PatternContent, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
-        refuse_broken(content)
+        check_content(content)

@@ -10,11 +10,19 @@ from tests.samples import NOW, sample
 from treering.core.errors import InvalidInput
 from treering.core.patterns import Pattern, PatternStatus
 from treering.core.settings.patterns import PatternSettings
-from treering.patterns.evidence import counted_by_session
-from treering.patterns.lifecycle import TRANSITIONS, Cause, allowed, moved
-from treering.patterns.statistics import BaseRates, Tally, as_number, binomial_p, confidence, log_e_better
-from treering.patterns.validation import Judged, Measured, SessionCount, Trial, judge, judge_all, tried
-from treering.ports.patterns import Applied
+from treering.patterns.evidence import group_by_session
+from treering.patterns.lifecycle import TRANSITIONS, Cause, is_allowed, with_status
+from treering.patterns.statistics import BaseRates, Tally, binomial_p, confidence, e_value, log_e_better
+from treering.patterns.validation import (
+    EvidenceMeasure,
+    PatternVerdict,
+    SessionCount,
+    Trial,
+    judge,
+    judge_all,
+    measure_trial,
+)
+from treering.ports.patterns import SessionOutcomes
 
 SETTINGS = PatternSettings()
 CANDIDATE, VALIDATED = PatternStatus.CANDIDATE, PatternStatus.VALIDATED
@@ -39,21 +47,21 @@ def told(outcomes: str, *, ends: float = 0.0, size: int = 1, task_type: str = "f
     )
 
 
-def judged(sessions: tuple[SessionCount, ...], status: PatternStatus = CANDIDATE, **fields: Any) -> Judged:
+def judged(sessions: tuple[SessionCount, ...], status: PatternStatus = CANDIDATE, **fields: Any) -> PatternVerdict:
     return judged_together({"p": Trial(status, sessions, **{"bases": HALF} | fields)})["p"]
 
 
-def judged_together(trials: dict[str, Trial], *, retired: int = 0) -> dict[str, Judged]:
-    measured = {key: tried(each, NOW, SETTINGS) for key, each in trials.items()}
+def judged_together(trials: dict[str, Trial], *, retired: int = 0) -> dict[str, PatternVerdict]:
+    measured = {key: measure_trial(each, NOW, SETTINGS) for key, each in trials.items()}
     return judge_all(measured, SETTINGS, retired=retired)
 
 
-def row(session: str, successes: int, partial: int, n: int, task_type: str | None = "fix") -> Applied:
-    return Applied("p", 1, session, task_type, NOW, successes, partial, n)
+def row(session: str, successes: int, partial: int, n: int, task_type: str | None = "fix") -> SessionOutcomes:
+    return SessionOutcomes("p", 1, session, task_type, NOW, successes, partial, n)
 
 
 def test_one_session_is_one_piece_of_evidence_however_often_it_applied_the_pattern() -> None:
-    crowd = counted_by_session([row("s", 60, 0, 60), row("s", 40, 0, 40, "write")])
+    crowd = group_by_session([row("s", 60, 0, 60), row("s", 40, 0, 40, "write")])
     (found,) = crowd
     assert (found.n, found.successes, found.partial) == (100, 100, 0)
     assert set(found.task_types) == {("fix", 60), ("write", 40)}
@@ -61,7 +69,7 @@ def test_one_session_is_one_piece_of_evidence_however_often_it_applied_the_patte
 
 
 def test_a_session_succeeds_when_more_than_half_of_it_did() -> None:
-    (tie,), (won,) = counted_by_session([row("s", 2, 1, 4)]), counted_by_session([row("s", 3, 1, 5)])
+    (tie,), (won,) = group_by_session([row("s", 2, 1, 4)]), group_by_session([row("s", 3, 1, 5)])
     assert (tie.succeeded, won.succeeded) == (False, True)
     assert tie.share == 0.5
     assert judged((tie,)).success_rate == 0.625
@@ -206,15 +214,15 @@ def test_each_session_is_held_against_its_own_type_of_task() -> None:
 
 def test_a_deprecated_pattern_stays_so() -> None:
     assert judged(told("+" * 100), DEPRECATED).status is DEPRECATED
-    assert not any(allowed(DEPRECATED, after) for after in PatternStatus)
+    assert not any(is_allowed(DEPRECATED, after) for after in PatternStatus)
 
 
 def test_the_table_says_who_may_move_a_pattern() -> None:
-    assert allowed(CANDIDATE, VALIDATED, Cause.VALIDATION)
-    assert not allowed(CANDIDATE, VALIDATED, Cause.REFINEMENT)
-    assert allowed(REVIEWED, CANDIDATE, Cause.REFINEMENT)
-    assert not allowed(REVIEWED, CANDIDATE, Cause.VALIDATION)
-    assert all(allowed(before, DEPRECATED, Cause.MERGE) for before in (CANDIDATE, VALIDATED, REVIEWED))
+    assert is_allowed(CANDIDATE, VALIDATED, Cause.VALIDATION)
+    assert not is_allowed(CANDIDATE, VALIDATED, Cause.REFINEMENT)
+    assert is_allowed(REVIEWED, CANDIDATE, Cause.REFINEMENT)
+    assert not is_allowed(REVIEWED, CANDIDATE, Cause.VALIDATION)
+    assert all(is_allowed(before, DEPRECATED, Cause.MERGE) for before in (CANDIDATE, VALIDATED, REVIEWED))
     assert not any(before is after for before, after in TRANSITIONS)
 
 
@@ -222,16 +230,16 @@ def test_every_move_asks_the_table() -> None:
     made: Pattern = sample(Pattern, "x", status=DEPRECATED)
     for cause in Cause:
         with pytest.raises(InvalidInput, match="'x' is DEPRECATED"):
-            moved(made, VALIDATED, cause, NOW)
+            with_status(made, VALIDATED, cause, NOW)
     candidate = made.replace(status=CANDIDATE, status_since=None)
-    assert moved(candidate, CANDIDATE, Cause.MERGE, NOW) is candidate
-    validated = moved(candidate, VALIDATED, Cause.VALIDATION, NOW)
+    assert with_status(candidate, CANDIDATE, Cause.MERGE, NOW) is candidate
+    validated = with_status(candidate, VALIDATED, Cause.VALIDATION, NOW)
     assert (validated.status, validated.status_since) == (VALIDATED, NOW)
-    with pytest.raises(InvalidInput, match="no merge makes it VALIDATED"):
-        moved(candidate, VALIDATED, Cause.MERGE, NOW)
+    with pytest.raises(InvalidInput, match="cannot become VALIDATED by merge"):
+        with_status(candidate, VALIDATED, Cause.MERGE, NOW)
 
 
-PROVEN = Measured(
+PROVEN = EvidenceMeasure(
     sessions=40,
     applications=40,
     success_rate=0.8,
@@ -265,7 +273,7 @@ def test_the_e_value_is_that_of_the_higher_of_coin_and_bound() -> None:
     hard = BaseRates({"fix": Tally(200.0, 1_000)}, SETTINGS)
     few, many = (BaseRates({"fix": Tally(0.6 * n, n)}, SETTINGS) for n in (20, 100_000))
     coin = log_e_better([each.share for each in sessions], 0.5)
-    assert judged(sessions, bases=hard).e_value == pytest.approx(as_number(coin))
+    assert judged(sessions, bases=hard).e_value == pytest.approx(e_value(coin))
     assert judged(sessions, bases=few).e_value < 0.7 * judged(sessions, bases=many).e_value
 
 

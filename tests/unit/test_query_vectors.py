@@ -26,7 +26,7 @@ def test_a_query_is_known_for_seven_days() -> None:
 
 
 def test_the_query_that_was_not_asked_for_longest_leaves_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(query_vectors, "_MOST", 2)
+    monkeypatch.setattr(query_vectors, "_MAX_QUERIES", 2)
     kept = QueryVectors()
     for text in ("a", "b"):
         kept.put(text, VECTOR)
@@ -48,4 +48,4 @@ def test_a_caller_cannot_change_what_is_kept() -> None:
 def test_no_text_of_a_query_is_kept() -> None:
     kept = QueryVectors()
     kept.put("my name is Anna", VECTOR)
-    assert b"Anna" not in pickle.dumps(list(kept._kept.items()))
+    assert b"Anna" not in pickle.dumps(list(kept._vectors.items()))

@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 from moto.server import ThreadedMotoServer
 
-from treering.adapters.blobs.s3 import Patience, S3Blobs
+from treering.adapters.blobs.s3 import S3Blobs, S3Timeouts
 from treering.core.errors import InvalidInput, MissingDependency, StoreError, StoreFull, StoreUnavailable
 from treering.core.scope import Scope
 from treering.ports.blobs import digest_of
@@ -90,7 +90,7 @@ def empty_server() -> Iterator[str]:
 @every_verb
 def test_a_missing_bucket_is_not_taken_for_a_missing_blob(empty_server: str, verb: Callable[[S3Blobs], object]) -> None:
     blobs = S3Blobs("s3://nowhere", {**KEYS, "AWS_ENDPOINT_URL": empty_server})
-    with pytest.raises(StoreUnavailable, match=r"s3://nowhere at http.*: there is no such bucket; create it"):
+    with pytest.raises(StoreUnavailable, match=r"s3://nowhere at http.*: the bucket does not exist; create it"):
         verb(blobs)
 
 
@@ -109,7 +109,7 @@ def test_a_host_that_does_not_exist_is_unavailable_soon() -> None:
 
 @every_verb
 def test_a_server_that_accepts_and_never_answers_is_given_up(verb: Callable[[S3Blobs], object]) -> None:
-    impatient = Patience(silence=timedelta(seconds=0.3), retries=1)
+    impatient = S3Timeouts(silence=timedelta(seconds=0.3), retries=1)
     with create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(StoreUnavailable, match="did not answer"):
@@ -128,14 +128,14 @@ def test_a_server_that_accepts_and_never_answers_is_given_up(verb: Callable[[S3B
         (400, "ExpiredToken", StoreUnavailable, "AWS_SESSION_TOKEN"),
         (400, "AuthorizationHeaderMalformed", StoreUnavailable, "set AWS_REGION"),
         (404, "", StoreUnavailable, "the endpoint is not S3"),
-        (507, "XMinioStorageFull", StoreFull, "no room left"),
-        (507, "", StoreFull, "no room left"),
+        (507, "XMinioStorageFull", StoreFull, "no space left"),
+        (507, "", StoreFull, "no space left"),
         (418, "Teapot", StoreUnavailable, "the cause of this error"),
     ],
 )
 def test_a_refusal_says_what_to_do_next(status: int, code: str, error: type[StoreError], advice: str) -> None:
     with refusing(status, code) as server:
-        blobs = S3Blobs("s3://bucket", {**KEYS, "AWS_ENDPOINT_URL": server.endpoint}, Patience(retries=0))
+        blobs = S3Blobs("s3://bucket", {**KEYS, "AWS_ENDPOINT_URL": server.endpoint}, S3Timeouts(retries=0))
         with pytest.raises(error, match=advice) as raised:
             blobs.put(HERE, b"data")
     assert "secret-of-the-test" not in f"{raised.value} {raised.value.__cause__}"
@@ -184,7 +184,7 @@ def test_without_keys_nothing_is_asked_and_the_message_names_them() -> None:
 @pytest.mark.parametrize("damage", ["\n", " ", "\0", "é"])
 def test_a_value_that_cannot_be_sent_is_refused_by_name(name: str, damage: str) -> None:
     config = {**KEYS, name: f"value{damage}"}
-    with pytest.raises(InvalidInput, match=f"{name} holds characters that cannot be sent") as raised:
+    with pytest.raises(InvalidInput, match=f"{name} contains characters that cannot be sent") as raised:
         S3Blobs("s3://bucket", config)
     assert "value" not in str(raised.value)
 
@@ -221,7 +221,7 @@ def test_a_url_that_is_no_bucket_is_refused_without_repeating_secrets(url: str) 
 
 
 def test_an_option_the_client_cannot_read_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="does not take its configuration"):
+    with pytest.raises(InvalidInput, match="rejects its configuration"):
         S3Blobs("s3://bucket", {**KEYS, "AWS_VIRTUAL_HOSTED_STYLE_REQUEST": "perhaps"})
 
 

@@ -93,7 +93,7 @@ def test_what_is_no_schedule_is_refused_with_advice(cron: str) -> None:
 
 
 def test_an_unknown_zone_is_refused_with_advice() -> None:
-    with pytest.raises(InvalidInput, match="write one like Europe/Berlin"):
+    with pytest.raises(InvalidInput, match="use a name such as Europe/Berlin"):
         zone_named("Middle/Earth")
 
 

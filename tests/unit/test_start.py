@@ -10,23 +10,23 @@ import typer
 from treering.interfaces import start
 from treering.interfaces.cli.app import COMMANDS, app
 from treering.interfaces.cli.exit_codes import ExitCode, run
-from treering.interfaces.start import Place, plain_place
+from treering.interfaces.start import ServerOptions, plain_options
 
 
 @pytest.mark.parametrize(
     ("arguments", "environment", "place"),
     [
-        (["mcp"], {}, Place(None, None, None)),
-        (["mcp", "--db", "a.db"], {}, Place(None, "a.db", None)),
-        (["mcp", "--project", "p", "--db", "a.db"], {}, Place(None, "a.db", "p")),
-        (["mcp"], {"TREERING_DB": "b.db", "TREERING_PROJECT": "q"}, Place(None, "b.db", "q")),
-        (["mcp", "--db", "a.db"], {"TREERING_DB": "b.db"}, Place(None, "a.db", None)),
-        (["mcp"], {"TREERING_DB": ""}, Place(None, None, None)),
-        (["mcp", "--root", "/", "--db", "a.db"], {}, Place("/", "a.db", None)),
+        (["mcp"], {}, ServerOptions(None, None, None)),
+        (["mcp", "--db", "a.db"], {}, ServerOptions(None, "a.db", None)),
+        (["mcp", "--project", "p", "--db", "a.db"], {}, ServerOptions(None, "a.db", "p")),
+        (["mcp"], {"TREERING_DB": "b.db", "TREERING_PROJECT": "q"}, ServerOptions(None, "b.db", "q")),
+        (["mcp", "--db", "a.db"], {"TREERING_DB": "b.db"}, ServerOptions(None, "a.db", None)),
+        (["mcp"], {"TREERING_DB": ""}, ServerOptions(None, None, None)),
+        (["mcp", "--root", "/", "--db", "a.db"], {}, ServerOptions("/", "a.db", None)),
     ],
 )
 def test_plain_options_are_read_as_the_command_line_reads_them(
-    arguments: list[str], environment: dict[str, str], place: Place, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], environment: dict[str, str], place: ServerOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = list[Any]()
     monkeypatch.chdir(".")
@@ -35,7 +35,7 @@ def test_plain_options_are_read_as_the_command_line_reads_them(
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert plain_place(arguments, environment) == place
+    assert plain_options(arguments, environment) == place
     assert run(app, arguments) == 0
     assert asked == [(place.db, place.project)]
 
@@ -57,7 +57,7 @@ def test_plain_options_are_read_as_the_command_line_reads_them(
     ],
 )
 def test_everything_else_is_read_by_the_command_line(arguments: list[str]) -> None:
-    assert plain_place(arguments, {}) is None
+    assert plain_options(arguments, {}) is None
 
 
 def ways(monkeypatch: pytest.MonkeyPatch, *commands: list[str]) -> list[str]:
@@ -90,7 +90,7 @@ def test_the_list_of_commands_says_what_their_own_help_says() -> None:
     for row in COMMANDS:
         command = group.loaded(row.name)
         first_paragraph = " ".join(command.help.split("\n\n")[0].split())
-        assert (command.name, first_paragraph, command.hidden) == (row.name, row.summary, row.hidden)
+        assert (command.name, first_paragraph) == (row.name, row.summary)
         assert command.rich_help_panel == row.panel
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.growth import growth
-from treering.conversation.topics import Subject, Topic, subject_of
+from treering.conversation.topics import MessageSubject, Topic, subject_of
 
 LETTERS = "aeiouprstv"
 PARSER = [
@@ -58,7 +58,7 @@ def test_nothing_shifts_before_there_is_a_subject() -> None:
 def test_where_users_seldom_repeat_words_nothing_shifts() -> None:
     topic = Topic()
     for start in range(20):
-        topic = topic.followed_by(Subject(frozenset(range(start * 20, start * 20 + 20))), by_user=True)
+        topic = topic.followed_by(MessageSubject(frozenset(range(start * 20, start * 20 + 20))), by_user=True)
     assert not topic.shifts(subject_of(OTHER))
 
 
@@ -73,7 +73,7 @@ def test_old_words_fade() -> None:
     topic = Topic().followed_by(subject, by_user=True)
     fresh = topic.likeness(subject)
     for number in range(30):
-        topic = topic.followed_by(Subject(frozenset({number})), by_user=False)
+        topic = topic.followed_by(MessageSubject(frozenset({number})), by_user=False)
     assert topic.likeness(subject) < fresh / 4
 
 
@@ -98,10 +98,10 @@ def test_a_topic_is_a_value() -> None:
 def test_a_topic_stays_bounded_and_finite() -> None:
     topic = Topic()
     for start in range(2_000):
-        topic = topic.followed_by(Subject(frozenset(range(start * 7, start * 7 + 50))), by_user=True)
+        topic = topic.followed_by(MessageSubject(frozenset(range(start * 7, start * 7 + 50))), by_user=True)
     assert len(topic.terms) <= 1_400
     assert topic.unit < 1e10
-    assert topic.likeness(Subject(frozenset(range(1_999 * 7, 1_999 * 7 + 50)))) == pytest.approx(1.0)
+    assert topic.likeness(MessageSubject(frozenset(range(1_999 * 7, 1_999 * 7 + 50)))) == pytest.approx(1.0)
 
 
 def test_a_long_text_costs_no_more_than_its_beginning() -> None:

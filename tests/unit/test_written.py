@@ -38,10 +38,10 @@ class Scripted:
 
     spent = 0
 
-    def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+    def write(self, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
         self.prompts.append(prompt)
         self.schemas.append(schema)
-        self.tokens.append(most_tokens)
+        self.tokens.append(max_tokens)
         answer = self._answers.pop(0)
         if isinstance(answer, ModelUnavailable):
             raise answer

@@ -4,23 +4,23 @@ import os
 import socket
 from pathlib import Path
 
-from treering.ports.processes import Writer
+from treering.ports.processes import WriterProcess
 
 _PROCESSES = Path("/proc")
-_BEGUN = 19
-"""Where a process's time of start stands in `/proc/PID/stat`, counted from its state, which follows its name."""
+_START_FIELD = 19
+"""Index of the start time in `/proc/PID/stat`, counted from the state, which follows the process name."""
 _ENDED = frozenset("ZX")
-"""States of a process that has ended, and that its parent has not asked for yet."""
+"""States of an ended process that its parent has not waited for yet."""
 
 
-def this_writer(name: str) -> Writer:
-    """Somebody in this process."""
-    return Writer(_host(), os.getpid(), _standing(os.getpid())[1], name)
+def this_writer(name: str) -> WriterProcess:
+    """A new writer identity in this process."""
+    return WriterProcess(_host(), os.getpid(), _state_and_start(os.getpid())[1], name)
 
 
-def has_ended(writer: Writer) -> bool:
-    """See `treering.ports.processes.Ended`."""
-    # Elsewhere, to ask for a process by a signal would end it.
+def has_ended(writer: WriterProcess) -> bool:
+    """See `treering.ports.processes.ProcessEnded`."""
+    # On other systems, sending signal 0 would end the process.
     if os.name != "posix" or writer.host != _host():
         return False
     try:
@@ -29,27 +29,27 @@ def has_ended(writer: Writer) -> bool:
         return True
     except OSError:
         return False
-    state, begun = _standing(writer.pid)
-    # A number is given again some time after its process has ended.
-    return state in _ENDED or bool(writer.begun and begun and writer.begun != begun)
+    state, started = _state_and_start(writer.pid)
+    # Process ids are reused; a different start time means a different process.
+    return state in _ENDED or bool(writer.started and started and writer.started != started)
 
 
 def _host() -> str:
-    """The machine since it was started and the room for numbers of processes in it, as far as they can be told."""
+    """The machine, its boot and its pid namespace, as far as the system reports them."""
     named = socket.gethostname().replace(" ", "-") or "this-machine"
     try:
         boot = (_PROCESSES / "sys/kernel/random/boot_id").read_text().strip()
-        room = os.readlink(_PROCESSES / "self/ns/pid")
+        namespace = os.readlink(_PROCESSES / "self/ns/pid")
     except OSError:
         return named
-    return f"{named}/{boot}/{room}"
+    return f"{named}/{boot}/{namespace}"
 
 
-def _standing(pid: int) -> tuple[str, str]:
-    """A process's state and when it began; nothing where the system does not tell."""
+def _state_and_start(pid: int) -> tuple[str, str]:
+    """State and start time of a process; empty strings if the system does not report them."""
     try:
-        told = (_PROCESSES / str(pid) / "stat").read_text()
+        stat = (_PROCESSES / str(pid) / "stat").read_text()
     except OSError:
         return "", ""
-    fields = told.rpartition(")")[2].split()
-    return fields[0], fields[_BEGUN]
+    fields = stat.rpartition(")")[2].split()
+    return fields[0], fields[_START_FIELD]

@@ -12,7 +12,7 @@ from treering.core.history import Action
 
 if TYPE_CHECKING:
     from treering.archive.backup import OpenEmbedded
-    from treering.archive.restore import Imported
+    from treering.archive.restore import ImportReport
     from treering.core.scope import Scope
     from treering.ports.blobs import Blobs
     from treering.ports.clock import Clock
@@ -47,7 +47,7 @@ class Archive:
         self.note(Action.EXPORT, history=history)
         yield from export_lines(self.scope, self.store, self.blobs, self.clock(), history=history)
 
-    def import_(self, path: str | Path) -> Imported:
+    def import_(self, path: str | Path) -> ImportReport:
         """Read an export into this project: all of it or nothing. Existing records stay as they are."""
         from treering.archive.file_lines import lines_of
         from treering.archive.restore import import_lines

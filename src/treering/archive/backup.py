@@ -1,4 +1,4 @@
-"""A copy that opens by itself: a SQLite file, with its blobs beside it, whatever engine it came from."""
+"""Backup: a SQLite file that opens like any other memory, with its blobs beside it, from either engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from treering.archive.export import export_lines
 from treering.archive.files import checked_target, unfinished_folder
 from treering.archive.restore import import_lines
 from treering.core.errors import BlobMissing, InvalidInput, StoreReadOnly
-from treering.ports.store import Copied, Store
+from treering.ports.store import CopyContents, Store
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -37,44 +37,44 @@ def backup(
     database: Path | None = None,
     begun: Callable[[], None] = lambda: None,
 ) -> Path:
-    """Copy the whole file, or from a server this project with its history. Others may read and write meanwhile.
+    """Copy the whole file or, from a server, this project with its history. Others may read and write meanwhile.
 
-    From a server the copy holds what this principal sees: the personal records of others are not in it. `BlobMissing`
-    where the memory itself lacks a blob: a file is copied all the same, with everything else. An existing file, with
-    the blobs beside it, is replaced only with `force`; see `checked_target`. `begun` is called before
-    anything is copied, and not if the file is refused.
+    A copy from a server contains what this principal can see, not the personal records of others. `BlobMissing` if the
+    memory itself lacks a blob; the file is then written with everything else. An existing file, with the blobs beside
+    it, is replaced only with `force`; see `checked_target`. `begun` is called before anything is copied, unless the
+    target is rejected.
     """
-    # No `is_ours`: an earlier backup that was opened since is a memory like any other.
+    # No `is_ours`: an earlier backup that has been opened since is a memory in its own right.
     final = checked_target(target, force=force, database=database)
     beside = blobs_beside(final)
     if os.path.lexists(beside) and not (force and final.exists() and beside.is_dir() and not beside.is_symlink()):
         raise InvalidInput(f"{blobs_beside(target)} exists already; choose another name for the backup")
     if not os.access(final.parent, os.W_OK | os.X_OK):
-        raise StoreReadOnly(f"{target.parent} cannot be written; choose another place for the backup")
+        raise StoreReadOnly(f"{target.parent} cannot be written; choose another folder for the backup")
     with unfinished_folder(final) as folder:
         begun()
         unfinished = folder / final.name
         copy = partial(_copy, scope, store, blobs, now, target=unfinished, open_embedded=open_embedded)
         missing = copy()
         if missing:
-            # Purged while it was copied, most likely: then a new copy does not refer to it any more.
+            # Probably purged during the copy: then a new copy does not refer to it any more.
             unfinished.unlink()
             shutil.rmtree(blobs_beside(unfinished), ignore_errors=True)
             missing = copy()
         _put_in_place(unfinished, final)
     if missing:
         raise BlobMissing(
-            f"{target} is made, but {len(missing):,} blobs that its records need were missing, the first is "
-            f"{missing[0]}; `treering doctor` says more"
+            f"{target} was written, but {len(missing):,} blobs that its records need are missing, the first is "
+            f"{missing[0]}; run `treering doctor` for details"
         )
     return target
 
 
 def _put_in_place(unfinished: Path, target: Path) -> None:
-    """Replace a former backup so that whatever fails or is killed, the file at `target` has all of its blobs.
+    """Replace an earlier backup so that after any failure the file at `target` still has all of its blobs.
 
-    Blobs are named by their content: the new ones join the former before the file changes, and what only the former
-    needed goes after it.
+    Blobs are named by their content: the new ones are added before the file is replaced, and those that only the
+    earlier backup needed are removed afterwards.
     """
     new, beside = blobs_beside(unfinished), blobs_beside(target)
     needed = [blob.relative_to(new) for blob in new.rglob("*") if blob.is_file()]
@@ -100,7 +100,7 @@ def _remove_empty_folders(folder: Path) -> None:
 def _copy(
     scope: Scope, store: Store, blobs: Blobs, now: datetime, *, target: Path, open_embedded: OpenEmbedded
 ) -> list[str]:
-    """Make the copy; the digests are returned of those blobs that its records refer to and that are not there."""
+    """Make the copy; return the digests of blobs that its records refer to and that are missing."""
     copied = store.copy_to(target)
     copy = open_embedded(target)
     try:
@@ -112,10 +112,10 @@ def _copy(
         copy.close()
 
 
-def _copy_blobs(copied: Copied, source: Blobs, target: Blobs) -> list[str]:
+def _copy_blobs(copied: CopyContents, source: Blobs, target: Blobs) -> list[str]:
     for owner in copied.owners:
         for blob in source.stream(owner):
-            # Swept or damaged meanwhile: what the records need of these is missed below.
+            # Swept or damaged meanwhile: the check below reports the blobs that records need.
             with suppress(BlobMissing):
                 target.put(owner, source.get(owner, blob.digest))
     return [digest for owner, digest in copied.blobs if not target.has(owner, digest)]

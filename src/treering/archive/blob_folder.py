@@ -1,8 +1,8 @@
-"""Where the blobs of an embedded database are."""
+"""Location of the blobs of an embedded database."""
 
 from pathlib import Path
 
 
 def blobs_beside(database: Path) -> Path:
-    """The folder of its blobs, next to the database file."""
+    """The folder of the database's blobs, next to its file."""
     return database.with_name(f"{database.name}.blobs")

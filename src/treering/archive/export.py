@@ -1,4 +1,4 @@
-"""Writes a project in its portable form, from one consistent snapshot, in constant memory."""
+"""Export of a project in its portable form, from one consistent snapshot, in constant memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def export_lines(scope: Scope, store: Store, blobs: Blobs, now: datetime, *, history: bool) -> Iterator[str]:
-    """Every line of an export. `history` adds deleted records, earlier states and the audit log."""
+    """All lines of an export. `history` adds deleted records, earlier states and the audit log."""
     counts: dict[str, int] = {}
     yield header(scope.project, now.isoformat())
     with store.reading(scope, now) as tx:
@@ -34,18 +34,18 @@ def export_lines(scope: Scope, store: Store, blobs: Blobs, now: datetime, *, his
                 continue
             for value in part.of(tx).stream(part.everything if history else None):
                 counts[part.name] = counts.get(part.name, 0) + 1
-                yield record_line(part, _whole(tx, value))
+                yield record_line(part, _complete(tx, value))
                 for artifact in value.outcome.artifacts if isinstance(value, Episode) else ():
                     counts["blob"] = counts.get("blob", 0) + 1
                     yield blob_line(_artifact(scope, blobs, value, artifact))
     yield footer(counts)
 
 
-def _whole(tx: Transaction, value: Record) -> Record:
-    """An episode with what was moved to the blob store: a file is read where that is not."""
+def _complete(tx: Transaction, value: Record) -> Record:
+    """Include an episode's content from the blob store, which the importing machine does not have."""
     if not isinstance(value, Episode) or value.cold is None:
         return value
-    found = tx.episodes.whole(value.id)
+    found = tx.episodes.get_complete(value.id)
     return value if found is None else found.replace(cold=None)
 
 
@@ -57,9 +57,9 @@ def _artifact(scope: Scope, blobs: Blobs, episode: Episode, artifact: Artifact) 
 
 
 def export_to(path: Path, lines: Iterator[str], *, force: bool = False, database: Path | None = None) -> int:
-    """Write `lines` to a file (compressed if its name ends in .gz) that appears only when it is complete.
+    """Write `lines` to a file (compressed if its name ends in .gz) that appears only once it is complete.
 
-    An earlier export is replaced, any other file only with `force`; see `checked_target`.
+    An earlier export is replaced, any other file only with `force`; see `checked_target`. Returns the number of lines.
     """
     target = checked_target(path, force=force, database=database, is_ours=is_export)
     written = 0

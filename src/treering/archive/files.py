@@ -1,4 +1,4 @@
-"""Files that an export or a backup writes: nothing else is replaced, and they appear only when they are complete."""
+"""Output files of exports and backups: they replace no other file, and appear only once they are complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from treering.core.errors import InvalidInput, StoreError, StoreFull, StoreReadO
 _PREFIX = ".treering-unfinished-"
 _LOGS = ("-wal", "-shm", "-journal")
 _BEGINNING = 4_096
-_FULL = (StoreFull, "free some room and try again")
+_FULL = (StoreFull, "free some space and try again")
 _ERRORS: Mapping[int | None, tuple[type[StoreError], str]] = {
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
@@ -31,23 +31,23 @@ def checked_target(
 ) -> Path:
     """The file to write, with links resolved; `InvalidInput` if writing it would destroy something else.
 
-    An existing file is replaced only if `is_ours` recognises it or with `force`. Devices, folders and the open
-    `database` with its parts are never replaced.
+    An existing file is replaced only if `is_ours` recognises it or with `force`. Devices, folders and the files of the
+    open `database` are never replaced.
     """
     if not path.name or "\0" in str(path):
-        raise InvalidInput(f"{str(path)!r} names no file; give the path of the file to write")
+        raise InvalidInput(f"{str(path)!r} is not a file name; pass the path of the file to write")
     try:
         target = path.resolve()
         mode = target.stat().st_mode if target.exists() else None
     except (OSError, RuntimeError) as exc:
-        raise InvalidInput(f"{path} cannot be used ({exc}); give the path of the file to write") from exc
+        raise InvalidInput(f"{path} cannot be used ({exc}); pass the path of the file to write") from exc
     _refuse_the_database(target, database)
     if mode is not None and stat.S_ISDIR(mode):
-        raise InvalidInput(f"{path} is a folder; give the path of a file in it")
+        raise InvalidInput(f"{path} is a folder; pass the path of a file in it")
     if mode is not None and not stat.S_ISREG(mode):
-        raise InvalidInput(f"{path} is a device or a pipe, which cannot be replaced; name a file, or `-` for stdout")
+        raise InvalidInput(f"{path} is a device or a pipe, which cannot be replaced; pass a file, or `-` for stdout")
     if not target.parent.is_dir():
-        raise StoreReadOnly(f"{path} cannot be written: there is no folder {path.parent}; create it first")
+        raise StoreReadOnly(f"{path} cannot be written: the folder {path.parent} does not exist; create it first")
     if log := next((log for log in _LOGS if os.path.lexists(f"{target}{log}")), None):
         raise InvalidInput(f"{path}{log} exists, so {path} is a database in use; choose another name")
     if mode is not None and not force and not is_ours(target):
@@ -56,7 +56,7 @@ def checked_target(
 
 
 def write_text(path: Path, text: str, *, force: bool, mark: str) -> None:
-    """Write a text file that appears only when it is complete; one that has `mark` near its beginning is replaced."""
+    """Write a text file that appears only once it is complete; replaces a file that has `mark` near its start."""
 
     def is_ours(existing: Path) -> bool:
         with existing.open("rb") as file:
@@ -79,7 +79,7 @@ def _refuse_the_database(target: Path, database: Path | None) -> None:
 
 @contextmanager
 def unfinished_folder(target: Path) -> Iterator[Path]:
-    """A folder beside `target` to prepare it in, removed at the end; folders that a crash left behind go as well.
+    """A temporary folder beside `target`, removed at the end together with folders that a crash left behind.
 
     Errors of the file system become `StoreFull` or `StoreReadOnly`.
     """
@@ -92,12 +92,12 @@ def unfinished_folder(target: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
             os.close(handle)
     except OSError as exc:
-        error, advice = _ERRORS.get(exc.errno, (StoreReadOnly, "choose another place"))
+        error, advice = _ERRORS.get(exc.errno, (StoreReadOnly, "choose another folder"))
         raise error(f"{target} cannot be written ({exc.strerror or exc}); {advice}") from exc
 
 
 def _create_locked(parent: Path) -> tuple[Path, int]:
-    """A new folder and the lock on it, which ends with the process."""
+    """A new folder and the lock on it, which the end of the process releases."""
     while True:
         folder = Path(mkdtemp(prefix=_PREFIX, dir=parent))
         try:
@@ -106,10 +106,10 @@ def _create_locked(parent: Path) -> tuple[Path, int]:
             continue
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:  # Another process takes it for abandoned, and removes it.
+        except BlockingIOError:  # Another process considers it abandoned, and removes it.
             os.close(handle)
             continue
-        except OSError:  # A file system without locks: there, abandoned folders stay.
+        except OSError:  # A file system without locks: there, abandoned folders remain.
             pass
         if folder.is_dir():
             return folder, handle

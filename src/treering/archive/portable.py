@@ -1,6 +1,6 @@
-"""The portable form of a project: one JSON object a line, from a header to a closing count.
+"""The portable form of a project: one JSON object per line, between a header and a footer with counts.
 
-A file that was cut off has no closing line, and one that was edited does not add up: both are noticed.
+A truncated file lacks the footer, and the counts of an edited file do not match: both are detected.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One kind of record in the file, and where it lives in a store."""
+class ExportPart:
+    """One kind of record in the file, and its collection in a transaction."""
 
     name: str
     value: type[Record]
@@ -43,38 +43,38 @@ class Part:
     is_computed: bool = False
 
 
-PARTS: tuple[Part, ...] = (
-    Part("session", Session, lambda tx: tx.sessions),
-    Part("turn", Turn, lambda tx: tx.turns, TurnFilter(deleted=None)),
-    Part("knowledge", Knowledge, lambda tx: tx.knowledge, KnowledgeFilter(deleted=None)),
-    Part("episode", Episode, lambda tx: tx.episodes, EpisodeFilter(deleted=None)),
-    Part("pattern", Pattern, lambda tx: tx.patterns, PatternFilter(deleted=None)),
-    Part("application", Application, lambda tx: tx.applications),
-    Part("entity", Entity, lambda tx: tx.entities, EntityFilter(deleted=None)),
-    Part("event", Event, lambda tx: tx.events),
-    Part("entity_link", EntityLink, lambda tx: tx.entity_links, is_computed=True),
-    Part("graph_node", GraphNode, lambda tx: tx.nodes, is_computed=True),
-    Part("graph_edge", GraphEdge, lambda tx: tx.edges, is_computed=True),
-    Part("co_access", CoAccessEdge, lambda tx: tx.co_access, is_computed=True),
-    Part("error_fingerprint", ErrorFingerprint, lambda tx: tx.fingerprints, is_computed=True),
-    Part("run", Run, lambda tx: tx.runs, is_history=True, is_computed=True),
-    Part("revision", Revision, lambda tx: tx.revisions, is_history=True),
-    Part("audit", AuditEntry, lambda tx: tx.audit, is_history=True),
+PARTS: tuple[ExportPart, ...] = (
+    ExportPart("session", Session, lambda tx: tx.sessions),
+    ExportPart("turn", Turn, lambda tx: tx.turns, TurnFilter(deleted=None)),
+    ExportPart("knowledge", Knowledge, lambda tx: tx.knowledge, KnowledgeFilter(deleted=None)),
+    ExportPart("episode", Episode, lambda tx: tx.episodes, EpisodeFilter(deleted=None)),
+    ExportPart("pattern", Pattern, lambda tx: tx.patterns, PatternFilter(deleted=None)),
+    ExportPart("application", Application, lambda tx: tx.applications),
+    ExportPart("entity", Entity, lambda tx: tx.entities, EntityFilter(deleted=None)),
+    ExportPart("event", Event, lambda tx: tx.events),
+    ExportPart("entity_link", EntityLink, lambda tx: tx.entity_links, is_computed=True),
+    ExportPart("graph_node", GraphNode, lambda tx: tx.nodes, is_computed=True),
+    ExportPart("graph_edge", GraphEdge, lambda tx: tx.edges, is_computed=True),
+    ExportPart("co_access", CoAccessEdge, lambda tx: tx.co_access, is_computed=True),
+    ExportPart("error_fingerprint", ErrorFingerprint, lambda tx: tx.fingerprints, is_computed=True),
+    ExportPart("run", Run, lambda tx: tx.runs, is_history=True, is_computed=True),
+    ExportPart("revision", Revision, lambda tx: tx.revisions, is_history=True),
+    ExportPart("audit", AuditEntry, lambda tx: tx.audit, is_history=True),
 )
 BY_NAME = {part.name: part for part in PARTS}
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A record read from a file."""
+class ExportLine:
+    """A record of a file."""
 
-    part: Part
+    part: ExportPart
     value: Record
 
 
 @dataclass(frozen=True, slots=True)
 class BlobLine:
-    """An artifact's content read from a file."""
+    """The content of an artifact in a file."""
 
     data: bytes
 
@@ -83,7 +83,7 @@ def header(project: str, now: str) -> str:
     return json.dumps({"treering": FORMAT, "project": project, "exported_at": now})
 
 
-def record_line(part: Part, value: Record) -> str:
+def record_line(part: ExportPart, value: Record) -> str:
     return f'{{"kind": "{part.name}", "value": {value.to_json()}}}'
 
 
@@ -95,25 +95,25 @@ def footer(counts: dict[str, int]) -> str:
     return json.dumps({"end": counts})
 
 
-def read_lines(lines: Iterator[str]) -> Iterator[Line | BlobLine]:
-    """The records of a file, each checked; whatever is wrong is reported with its line number."""
+def read_lines(lines: Iterator[str]) -> Iterator[ExportLine | BlobLine]:
+    """The validated records of a file; an error names the line."""
     number, counts, ended = 0, dict[str, int](), False
     for number, text in enumerate(lines, start=1):
         entry = _parse(number, text)
         if number == 1:
             _check_header(entry)
         elif ended:
-            raise InvalidInput(f"line {number}: there is more after the end; export again")
+            raise InvalidInput(f"line {number}: there is data after the footer; export again")
         elif "end" in entry:
             ended = True
             if entry["end"] != counts:
-                raise InvalidInput(f"line {number}: the file holds {counts}, not {entry['end']}; export again")
+                raise InvalidInput(f"line {number}: the file contains {counts}, not {entry['end']}; export again")
         else:
             kind = str(entry.get("kind"))
             counts[kind] = counts.get(kind, 0) + 1
             yield _record(number, kind, entry.get("value"))
     if not ended:
-        raise InvalidInput(f"the file ends after line {number} without its closing line; it was cut off, export again")
+        raise InvalidInput(f"the file ends after line {number} without a footer; it is truncated, export again")
 
 
 def _parse(number: int, text: str) -> dict[str, Any]:
@@ -122,24 +122,24 @@ def _parse(number: int, text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as exc:
         raise InvalidInput(f"line {number} is not JSON ({exc}); export again") from exc
     if not isinstance(entry, dict):
-        raise InvalidInput(f"line {number} is not an object; this is not an export")
+        raise InvalidInput(f"line {number} is not an object; pass a file that `treering export` wrote")
     return entry
 
 
 def _check_header(entry: dict[str, Any]) -> None:
     version = entry.get("treering")
     if not isinstance(version, int):
-        raise InvalidInput("the first line is not the header of an export; give a file that `treering export` wrote")
+        raise InvalidInput("the first line is not the header of an export; pass a file that `treering export` wrote")
     if version > FORMAT:
-        raise InvalidInput(f"the export has format {version}, this Treering knows {FORMAT}; upgrade Treering")
+        raise InvalidInput(f"the export has format {version}, this Treering reads up to {FORMAT}; upgrade Treering")
 
 
-def _record(number: int, kind: str, value: Any) -> Line | BlobLine:
+def _record(number: int, kind: str, value: Any) -> ExportLine | BlobLine:
     try:
         if kind == "blob":
             return BlobLine(b64decode(value, validate=True))
         part = BY_NAME[kind]
-        return Line(part, part.value.from_json(json.dumps(value)))
+        return ExportLine(part, part.value.from_json(json.dumps(value)))
     except KeyError:
         raise InvalidInput(f"line {number}: unknown kind {kind!r}; upgrade Treering") from None
     except (InvalidInput, ValueError, TypeError) as exc:

@@ -1,4 +1,4 @@
-"""Reads a portable file into a project: all of it or nothing, and twice is the same as once."""
+"""Import of a portable file into a project: atomic and idempotent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from treering.archive.portable import BY_NAME, BlobLine, Line, Part, read_lines
+from treering.archive.portable import BY_NAME, BlobLine, ExportLine, ExportPart, read_lines
 from treering.core.errors import InvalidInput
 from treering.core.history import Action, Revision
 from treering.core.redaction import without_secrets
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from treering.ports.store import Store, Transaction
 
 _BATCH = 1_000
-# What the store decides itself, or counts on: no difference in them makes two records differ.
+# Fields that the store sets or counts: two records that differ only in these are equal.
 _STORE_OWNED = frozenset({"seq", "turns", "last_at", "version", "owner"})
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """What came in, what was there already, and what was there with another content (and was left as it is)."""
+class ImportReport:
+    """Result of an import: numbers of added and of known records, and the conflicting ones, left unchanged."""
 
     added: int
     known: int
     conflicts: tuple[str, ...]
 
 
-def import_lines(scope: Scope, store: Store, blobs: Blobs, now: datetime, lines: Iterator[str]) -> Imported:
-    """Store every record that is not there yet, in one transaction."""
+def import_lines(scope: Scope, store: Store, blobs: Blobs, now: datetime, lines: Iterator[str]) -> ImportReport:
+    """Store every record that is not present yet, in one transaction."""
     added, known, conflicts = 0, 0, list[str]()
     with store.transaction(scope, now) as tx:
         for part, values in _batches(scope, blobs, lines):
@@ -47,14 +47,14 @@ def import_lines(scope: Scope, store: Store, blobs: Blobs, now: datetime, lines:
                 part.of(tx).put_many(fresh)
             elif fresh:
                 part.of(tx).create_many(fresh, Action.IMPORT)
-    return Imported(added, known, tuple(conflicts))
+    return ImportReport(added, known, tuple(conflicts))
 
 
-def _batches(scope: Scope, blobs: Blobs, lines: Iterator[str]) -> Iterator[tuple[Part, list[Record]]]:
+def _batches(scope: Scope, blobs: Blobs, lines: Iterator[str]) -> Iterator[tuple[ExportPart, list[Record]]]:
     for part, group in groupby(_records(scope, blobs, lines), key=lambda line: line.part):
         batch: list[Record] = []
         for line in group:
-            batch.append(_mine(scope, line.value))
+            batch.append(_adapted(scope, line.value))
             if len(batch) == _BATCH:
                 yield part, batch
                 batch = []
@@ -62,7 +62,7 @@ def _batches(scope: Scope, blobs: Blobs, lines: Iterator[str]) -> Iterator[tuple
             yield part, batch
 
 
-def _records(scope: Scope, blobs: Blobs, lines: Iterator[str]) -> Iterator[Line]:
+def _records(scope: Scope, blobs: Blobs, lines: Iterator[str]) -> Iterator[ExportLine]:
     for line in read_lines(lines):
         if isinstance(line, BlobLine):
             blobs.put(scope, line.data)
@@ -70,8 +70,8 @@ def _records(scope: Scope, blobs: Blobs, lines: Iterator[str]) -> Iterator[Line]
             yield line
 
 
-def _mine(scope: Scope, value: Any) -> Record:
-    """Personal records belong to whoever imports them; a session starts empty and grows by its turns."""
+def _adapted(scope: Scope, value: Any) -> Record:
+    """Make the importing principal the owner of personal records; reset a session's count, which its turns restore."""
     if getattr(value, "visibility", None) is Visibility.PERSONAL:
         value = value.replace(owner=scope.principal)
     if isinstance(value, Revision):
@@ -80,18 +80,18 @@ def _mine(scope: Scope, value: Any) -> Record:
 
 
 def _without_secrets(revision: Revision) -> str:
-    """The state before a change, which in a file need not be what a store once cleaned."""
+    """The state before a change: the secrets in a file may not have been redacted by a store."""
     if not revision.before:
         return revision.before
     try:
         state = BY_NAME[revision.kind].value.from_json(revision.before)
     except (KeyError, InvalidInput) as exc:
-        raise InvalidInput(f"revision {revision.id!r} holds no {revision.kind}: {exc}; export again") from exc
+        raise InvalidInput(f"revision {revision.id!r} does not hold a {revision.kind}: {exc}; export again") from exc
     redacted = without_secrets(state)
     return redacted.value.to_json() if redacted.kinds else revision.before
 
 
-def _fresh(tx: Transaction, part: Part, values: list[Record]) -> tuple[list[Record], list[Record]]:
+def _fresh(tx: Transaction, part: ExportPart, values: list[Record]) -> tuple[list[Record], list[Record]]:
     stored = part.of(tx).get_many([value.id for value in values])
     fresh = [value for value in values if value.id not in stored]
     differing = [value for value in values if value.id in stored and _content(value) != _content(stored[value.id])]

@@ -1,4 +1,4 @@
-"""The code of a project, as it can be asked: `memory.code`."""
+"""The code graph of a project: `memory.code`."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treering.code.build.project import Desk
-from treering.code.build.report import Indexed, Phase, Progress, nobody
 from treering.code.facts import EntryPoint, Unresolved
-from treering.code.graph.cycles import Level
+from treering.code.graph.cycles import CycleLevel
 from treering.code.graph.limits import CAP, FLOW_DEPTH
-from treering.code.live.current import Current
-from treering.code.live.path_names import Named, from_root, leads_somewhere
+from treering.code.index.project import IndexedProject
+from treering.code.index.report import IndexPhase, IndexProgress, IndexReport, ignore_progress
+from treering.code.live.current import CurrentGraph
+from treering.code.live.path_names import NodeName, from_root, needs_root
 from treering.code.status import CodeStatus, status_of
 from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, TreeringError
 from treering.core.queries import ALL_CODE, CodeFilter
 
 if TYPE_CHECKING:
-    from treering.code.build.update import Tell
     from treering.code.graph import (
-        Answers,
+        CodeAnswers,
+        CodeEntries,
         CodeGraph,
         Cycles,
         DataFlow,
         Dependencies,
-        Entries,
-        Found,
+        DependencyPath,
         ModuleMap,
-        Route,
+        NameMatches,
     )
     from treering.code.history.relatives import Relations
-    from treering.code.history.stored_history import Chronicle
+    from treering.code.history.stored_history import CoChangeHistory
+    from treering.code.index.update import OnProgress
     from treering.code.linked_memories import CodeImpact
-    from treering.code.live.targets import Meant
-    from treering.code.locations.search import Places, Whereabouts
+    from treering.code.live.targets import ResolvedName
+    from treering.code.locations.search import CodeLocations, LocationSearch
     from treering.code.scip.merge import ScipFile
-    from treering.code.sources import Surroundings
+    from treering.code.sources import CodeSources
     from treering.core.scope import Scope
     from treering.core.settings import IndexSettings
     from treering.ports.clock import Clock
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
 
 class Code:
-    """One project's code graph. Safe to share between threads.
+    """One project's code graph. Thread-safe.
 
-    A node is named as people write it: `verify_jwt`, `AuthService.login`, `auth/tokens.py:verify_jwt`, `tokens.py:42`,
-    a folder, an absolute path. A name that means nothing is `NotFound`, one that means several things, or leads out of
-    the project, `InvalidInput`. Where it had to be guessed, the answer's `standing.guessed` says so.
+    A node is named as users write it: `verify_jwt`, `AuthService.login`, `auth/tokens.py:verify_jwt`, `tokens.py:42`, a
+    folder, an absolute path. An unknown name raises `NotFound`; an ambiguous one, or one that leads out of the project,
+    raises `InvalidInput`. If a name had to be guessed, the answer's `status.guessed` lists it.
     """
 
     def __init__(
@@ -61,28 +61,26 @@ class Code:
         store: Store,
         clock: Clock,
         settings: IndexSettings,
-        surroundings: Surroundings,
+        sources: CodeSources,
         *,
-        places: Places,
+        location_search: LocationSearch,
     ) -> None:
         self._scope, self._store, self._clock, self._settings = scope, store, clock, settings
-        self._surroundings = surroundings
-        self._usual = surroundings.root or surroundings.around
-        roots = [each.resolve() for each in (surroundings.root, surroundings.around) if each is not None]
-        self._desk = Desk(
-            scope, store, clock, settings, Path(), surroundings.owner, surroundings.ended, surroundings.git
-        )
-        self._current = Current(self._desk, roots)
-        self._places = places
+        self._sources = sources
+        self._default_root = sources.root or sources.around
+        roots = [each.resolve() for each in (sources.root, sources.around) if each is not None]
+        self._project = IndexedProject(scope, store, clock, settings, Path(), sources.owner, sources.ended, sources.git)
+        self._current = CurrentGraph(self._project, roots)
+        self._location_search = location_search
 
     @cached_property
-    def _chronicle(self) -> Chronicle:
-        from treering.code.history.stored_history import Chronicle
+    def _history(self) -> CoChangeHistory:
+        from treering.code.history.stored_history import CoChangeHistory
 
-        repository = self._surroundings.repository
-        return Chronicle(self._scope, self._store, self._clock, self._settings.history, repository)
+        repository = self._sources.repository
+        return CoChangeHistory(self._scope, self._store, self._clock, self._settings.history, repository)
 
-    # Keeping it current
+    # Indexing
 
     def index(
         self,
@@ -91,49 +89,49 @@ class Code:
         history: bool = True,
         scip: str | Path | Sequence[str | Path] = (),
         replace: bool = False,
-        on_progress: Tell = nobody,
-    ) -> Indexed:
-        """Read what is new or changed below `path`, else in the repository around, and store the graph of it.
+        on_progress: OnProgress = ignore_progress,
+    ) -> IndexReport:
+        """Index new and changed files below `path`, or else in the surrounding repository.
 
-        Where there are new commits, `history` says which files change together, which recall follows. `scip` names
-        indexes that compilers' tools made of the same files: what they know beyond that is added, instead of what was
-        added so before. A project holds the code of one folder: another one is `InvalidInput`, unless it is to
-        `replace` that, or that is gone. `Conflict` where another process indexes the project now.
+        With `history`, new commits update which files change together, which searches follow. `scip` names SCIP indexes
+        of the same files; their edges replace those added before. A project holds the code of one folder: another one
+        raises `InvalidInput` unless `replace` is set or the old folder is gone. Raises `Conflict` while another process
+        indexes the project.
         """
-        from treering.code.files.roots import chosen_root
+        from treering.code.files.roots import resolve_root
 
-        root = chosen_root(path, self._usual)
-        precise = self._opened_scip([scip] if isinstance(scip, str | Path) else scip)
+        root = resolve_root(path, self._default_root)
+        precise = self._open_scip([scip] if isinstance(scip, str | Path) else scip)
         done = self._current.index(root, on_progress, replace=replace)
         notes = list(done.notes)
         if precise:
             from treering.code.scip.merge import add_scip
 
-            notes += add_scip(self._desk.at(root), precise)
+            notes += add_scip(self._project.at(root), precise)
         if history:
             notes += self._seed(root, on_progress)
-        self._places.queue()
+        self._location_search.queue()
         return dataclasses.replace(done, notes=tuple(notes))
 
-    def _opened_scip(self, files: Sequence[str | Path]) -> list[ScipFile]:
-        """What can be read, before anything else is done. The reader is imported only if there is an index to read."""
+    def _open_scip(self, files: Sequence[str | Path]) -> list[ScipFile]:
+        """Open SCIP indexes before other work begins. The reader is imported only if there are any."""
         if not files:
             return []
-        from treering.code.scip.merge import opened_scip
+        from treering.code.scip.merge import read_scip_files
 
-        return opened_scip([Path(file).expanduser() for file in files], self._desk.settings.scip_bytes)
+        return read_scip_files([Path(file).expanduser() for file in files], self._project.settings.scip_bytes)
 
-    def _seed(self, root: Path, tell: Tell) -> Iterator[str]:
-        """What changed together in the history becomes co-access, again when there are new commits."""
-        from treering.code.live.commit_watch import seeds_told
+    def _seed(self, root: Path, on_progress: OnProgress) -> Iterator[str]:
+        """Update co-access from the history if there are new commits; yields notes."""
+        from treering.code.live.commit_watch import seeds_note
 
         try:
-            pairs = self._chronicle.seed(root, lambda read: tell(Progress(Phase.HISTORY, read)))
+            pairs = self._history.seed(root, lambda read: on_progress(IndexProgress(IndexPhase.HISTORY, read)))
         except RepositoryUnavailable as exc:
             yield f"no history: {exc}"
             return
         if pairs is not None:
-            yield seeds_told(pairs)
+            yield seeds_note(pairs)
 
     def watch(
         self,
@@ -142,85 +140,90 @@ class Code:
         stop: threading.Event,
         history: bool = True,
         replace: bool = False,
-        on_progress: Tell = nobody,
-        on_indexed: Callable[[Indexed], object] = lambda _indexed: None,
+        on_progress: OnProgress = ignore_progress,
+        on_indexed: Callable[[IndexReport], object] = lambda _indexed: None,
         on_trouble: Callable[[TreeringError], object] = lambda _error: None,
         on_history: Callable[[str], object] = lambda _note: None,
     ) -> None:
-        """Index, then follow every change until `stop` is set. `on_indexed` hears of each time something was read.
+        """Index, then follow every change until `stop` is set. `on_indexed` is called after each run that read
+        something.
 
-        With `history`, new commits are followed as well; `on_history` hears what came of them.
+        With `history`, new commits are followed as well, and reported to `on_history`.
 
-        What may pass is tried again, with growing pauses, and told to `on_trouble` once: somebody else indexes, the
-        store is busy, the folder is being moved. What was forgotten or replaced by somebody else is not made again:
-        that ends it with `NotFound` or `InvalidInput`.
+        Temporary failures are reported once to `on_trouble` and tried again with growing pauses: another process
+        indexes, the store is busy, the folder is being moved. An index that another process forgot or replaced is not
+        rebuilt: that raises `NotFound` or `InvalidInput`.
         """
-        from treering.code.files.roots import chosen_root
-        from treering.code.live.commit_watch import history_followed, nothing
-        from treering.code.live.file_watch import Stopped, asking, follow
+        from treering.code.files.roots import resolve_root
+        from treering.code.live.commit_watch import do_nothing, follow_history
+        from treering.code.live.file_watch import WatchStopped, follow, with_polling
 
-        root = chosen_root(path, self._usual)
+        root = resolve_root(path, self._default_root)
 
-        def tell(progress: Progress) -> None:
+        def check_stop(progress: IndexProgress) -> None:
             if stop.is_set():
-                raise Stopped
+                raise WatchStopped
             on_progress(progress)
 
         def read(hints: Collection[str] | None) -> bool:
-            done = self._current.catch_up(root, hints, tell, replace=replace and not self._current.watched)
+            done = self._current.catch_up(root, hints, check_stop, replace=replace and not self._current.watched)
             if done.changed or hints is None:
-                self._places.queue()
+                self._location_search.queue()
                 on_indexed(done)
             begin_history()
             return done.complete
 
         pause = self._settings.history.look_seconds
-        commits = history_followed(self._chronicle, root, stop, pause, on_history) if history else nullcontext(nothing)
+        commits = follow_history(self._history, root, stop, pause, on_history) if history else nullcontext(do_nothing)
         try:
             with commits as begin_history:
                 follow(
                     root,
-                    asking(self._surroundings.watcher, lambda: self._current.keep(root), self._settings.look_seconds),
+                    with_polling(
+                        self._sources.watcher,
+                        lambda: self._current.check_still_indexed(root),
+                        self._settings.look_seconds,
+                    ),
                     stop,
                     self._settings.debounce_ms,
-                    changed=self._current.heard,
+                    changed=self._current.mark_changed,
                     read=read,
                     trouble=on_trouble,
                 )
-        except Stopped:
+        except WatchStopped:
             return
         finally:
-            self._current.unwatched()
+            self._current.end_watch()
 
     def status(self) -> CodeStatus:
-        """What is indexed; `NotFound` where nothing is."""
-        with self._desk.reading() as index:
-            found = status_of(index, self._desk.ended, self._desk.settings.chunks)
+        """Status of the index. Raises `NotFound` if nothing is indexed."""
+        with self._project.reading() as index:
+            found = status_of(index, self._project.ended, self._project.settings.chunks)
         if found is None:
             raise NotFound(f"no code is indexed in project {self._scope.project!r}; run `treering index`")
         return found
 
     def forget(self) -> CodeStatus:
-        """Take the index away, with what git's history told; memories stay. What was there is returned."""
+        """Remove the index and what was derived from git's history; memories stay. Returns the status before."""
         from treering.code.removal import forget_code
 
-        gone = forget_code(self._desk)
-        self._chronicle.let_go()
+        gone = forget_code(self._project)
+        self._history.release()
         return gone
 
-    # Asking
+    # Queries
 
     @property
     def root(self) -> Path:
-        """The folder whose code is indexed; `NotFound` where nothing is."""
-        return self._current.held()
+        """The indexed folder. Raises `NotFound` if nothing is indexed."""
+        return self._current.indexed_root()
 
-    def find(self, name: str, *, limit: int = 50) -> Found:
-        """The files and definitions that somebody may mean by a name."""
-        from treering.code.live.targets import found_by
+    def find(self, name: str, *, limit: int = 50) -> NameMatches:
+        """Files and definitions that a name may refer to."""
+        from treering.code.live.targets import find_name
 
-        _check(cap=limit)
-        return found_by(self._current.graph(), self._named(name), limit)
+        _check_limits(cap=limit)
+        return find_name(self._current.graph(), self._parse_name(name), limit)
 
     def where(
         self,
@@ -230,120 +233,137 @@ class Code:
         where: CodeFilter = ALL_CODE,
         hurried: bool = False,
         private: bool = False,
-        on_progress: Tell = nobody,
-    ) -> Whereabouts:
-        """The places in the code that a question is about: "where are redirects followed?".
+        on_progress: OnProgress = ignore_progress,
+    ) -> CodeLocations:
+        """Locations in the code that answer a question such as "where are redirects followed?".
 
-        `where` narrows them to files or folders.
-
-        The model that comes with Treering first makes the vectors that are missing, for some seconds at most; `hurried`
-        only a few, for who waits for more than this. A `private` query is sent to no model on another machine.
+        `where` restricts them to files or folders. The built-in model first makes missing vectors for a few seconds; a
+        `hurried` search makes only a few. A `private` query is never sent to a model on another machine.
         """
-        seen = self._current.seen()
-        return self._places.find(query, limit, seen, where=where, hurried=hurried, private=private, tell=on_progress)
+        snapshot = self._current.snapshot()
+        return self._location_search.find(
+            query, limit, snapshot, where=where, hurried=hurried, private=private, on_progress=on_progress
+        )
 
     def store_vectors(self, seconds: float) -> None:
-        """Store vectors that are kept in memory, unless another writer has to be waited for longer than this."""
-        self._places.store_vectors(seconds)
+        """Store vectors held in memory, waiting at most `seconds` for another writer."""
+        self._location_search.store_vectors(seconds)
 
     def impact(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> CodeImpact:
-        """What breaks if this changes, the tests that reach it, and what is remembered about it all."""
+        """What breaks if this changes, the tests that reach it, and the memories about it."""
         from treering.code.linked_memories import with_memories
 
-        _check(depth, cap, min_confidence)
-        graph, meant = self._meant(node)
-        found = meant.told(graph.impact(meant.id, depth=depth, cap=cap, min_confidence=min_confidence))
+        _check_limits(depth, cap, min_confidence)
+        graph, target = self._resolve(node)
+        found = target.annotate(graph.impact(target.id, depth=depth, cap=cap, min_confidence=min_confidence))
         with self._store.reading(self._scope, self._clock()) as tx:
             return with_memories(tx, found, self._settings.linked_memories)
 
     def dependencies(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> Dependencies:
-        """What this rests on."""
-        _check(depth, cap, min_confidence)
-        graph, meant = self._meant(node)
-        return meant.told(graph.dependencies(meant.id, depth=depth, cap=cap, min_confidence=min_confidence))
+        """What a node depends on."""
+        _check_limits(depth, cap, min_confidence)
+        graph, target = self._resolve(node)
+        return target.annotate(graph.dependencies(target.id, depth=depth, cap=cap, min_confidence=min_confidence))
 
     def data_flow(self, node: str, *, depth: int = FLOW_DEPTH, cap: int = CAP) -> DataFlow:
-        """Where data of this goes, and where it comes from."""
-        _check(depth, cap)
-        graph, meant = self._meant(node)
-        return meant.told(graph.data_flow(meant.id, depth=depth, cap=cap))
+        """Where the data of a node goes, and where it comes from."""
+        _check_limits(depth, cap)
+        graph, target = self._resolve(node)
+        return target.annotate(graph.data_flow(target.id, depth=depth, cap=cap))
 
-    def path(self, origin: str, target: str) -> Route:
-        """How `origin` comes to depend on `target`; a route without steps, which is false, if it does not."""
-        from treering.code.live.targets import meant_by
+    def path(self, origin: str, target: str) -> DependencyPath:
+        """A shortest dependency path from `origin` to `target`; without steps, and false, if there is none."""
+        from treering.code.live.targets import resolve_name
 
-        graph, first = self._meant(origin)
-        last = meant_by(graph, self._named(target))
-        return last.told(first.told(graph.path(first.id, last.id)))
+        graph, first = self._resolve(origin)
+        last = resolve_name(graph, self._parse_name(target))
+        return last.annotate(first.annotate(graph.path(first.id, last.id)))
 
-    def entry_points(self, node: str | None = None, *, kind: EntryPoint | str | None = None) -> Entries:
-        """Where something outside the code comes in, or comes to a node."""
+    def entry_points(self, node: str | None = None, *, kind: EntryPoint | str | None = None) -> CodeEntries:
+        """Entry points of the code, or those that lead to a node."""
         wanted = None if kind is None else _entry_point(kind)
         if node is None:
             return self._current.graph().entry_points(kind=wanted)
-        graph, meant = self._meant(node)
-        return meant.told(graph.entry_points(meant.id, kind=wanted))
+        graph, target = self._resolve(node)
+        return target.annotate(graph.entry_points(target.id, kind=wanted))
 
-    def cycles(self, level: Level | str = Level.FILE) -> Cycles:
-        """Files, or symbols, that depend on each other in a circle."""
-        if level not in tuple(Level):
-            raise InvalidInput(f"{level!r} is not a level of cycles; use one of {', '.join(Level)}")
+    def cycles(self, level: CycleLevel | str = CycleLevel.FILE) -> Cycles:
+        """Files, or symbols, that depend on each other."""
+        if level not in tuple(CycleLevel):
+            raise InvalidInput(f"{level!r} is not a level of cycles; use one of {', '.join(CycleLevel)}")
         return self._current.graph().cycles(level)
 
     def module_map(self) -> ModuleMap:
-        """The modules that the files form by what they use."""
+        """The modules that the files form by their uses."""
         return self._current.graph().module_map()
 
+    def map_html(self, modules: ModuleMap, title: str = "Module map") -> str:
+        """A module map as an HTML document that needs no network access."""
+        from treering.code.map_drawing import page
+
+        return page(modules, title)
+
+    def map_svg(self, modules: ModuleMap, title: str = "Module map") -> str:
+        """A module map as an SVG document."""
+        from treering.code.map_drawing import drawing
+
+        return drawing(modules, title)
+
+    def name_from(self, folder: Path, name: str) -> str:
+        """A node name as typed in `folder`, usable from anywhere: a path relative to the folder becomes absolute."""
+        from treering.code.live.path_names import from_folder
+
+        return from_folder(name, folder, self.root)
+
     def related(self, path: str, *, limit: int = 10) -> Relations:
-        """The files that belong to a file: changed together, imported, or named alike. It may be one not yet there."""
+        """Files related to a file: changed together, imported, or named alike. The file need not exist yet."""
         from treering.code.history.relatives import relations
-        from treering.code.live.targets import file_meant_by
+        from treering.code.live.targets import resolve_file_name
 
-        _check(cap=limit)
+        _check_limits(cap=limit)
         graph = self._current.graph()
-        meant = file_meant_by(graph, self._named(path))
-        related = relations(self._chronicle, self._current.root(), meant.id, limit, graph.file_graph())
-        return meant.told(dataclasses.replace(related, standing=graph.standing))
+        target = resolve_file_name(graph, self._parse_name(path))
+        related = relations(self._history, self._current.root(), target.id, limit, graph.file_graph())
+        return target.annotate(dataclasses.replace(related, status=graph.status))
 
-    def unresolved(self, path: str) -> Answers[Unresolved]:
-        """The uses in a file whose targets are not known, or in all files of a folder; none of a file that has changed
-        and was not read again yet."""
+    def unresolved(self, path: str) -> CodeAnswers[Unresolved]:
+        """Uses without a known target in a file, or in all files of a folder; none for files that changed since."""
         from treering.code.encoding import unpack_unresolved
-        from treering.code.files.secrets import without_secret
-        from treering.code.graph import Answers
+        from treering.code.files.secrets import redact_use
+        from treering.code.graph import CodeAnswers
         from treering.code.graph.folders import is_folder
         from treering.code.graph.nodes import file_of
 
-        graph, meant = self._meant(path)
-        standing = graph.standing
-        files = graph.below(meant.id) if is_folder(meant.id) else (file_of(meant.id),)
-        with self._desk.reading() as index:
-            packed = index.unresolved([file for file in files if file not in standing.stale])
-        uses = (without_secret(use) for file in files for use in unpack_unresolved(packed.get(file, b"")))
-        return meant.told(Answers(tuple(uses), standing))
+        graph, target = self._resolve(path)
+        status = graph.status
+        files = graph.below(target.id) if is_folder(target.id) else (file_of(target.id),)
+        with self._project.reading() as index:
+            packed = index.unresolved([file for file in files if file not in status.stale])
+        uses = (redact_use(use) for file in files for use in unpack_unresolved(packed.get(file, b"")))
+        return target.annotate(CodeAnswers(tuple(uses), status))
 
-    def _meant(self, name: str) -> tuple[CodeGraph, Meant]:
-        """The graph, and the node of it that a name means."""
-        from treering.code.live.targets import meant_by
+    def _resolve(self, name: str) -> tuple[CodeGraph, ResolvedName]:
+        """The graph, and the node that a name refers to."""
+        from treering.code.live.targets import resolve_name
 
         graph = self._current.graph()
-        return graph, meant_by(graph, self._named(name))
+        return graph, resolve_name(graph, self._parse_name(name))
 
-    def _named(self, name: str) -> Named:
+    def _parse_name(self, name: str) -> NodeName:
         if not isinstance(name, str):
-            raise InvalidInput(f"a node is named in words, and not by a {type(name).__name__}")
-        return from_root(name, self.root) if leads_somewhere(name.strip()) else Named(name.strip(), placed=False)
+            raise InvalidInput(f"the name of a node is a {type(name).__name__}; give a string")
+        return from_root(name, self.root) if needs_root(name.strip()) else NodeName(name.strip(), placed=False)
 
 
-def _check(depth: int | None = None, cap: int | None = None, min_confidence: float = 0.0) -> None:
-    """How far, how much and how sure an answer is to be."""
-    for what, given in (("depth", depth), ("the number of results", cap)):
-        if given is not None and (type(given) is not int or given < 1):
-            raise InvalidInput(f"{what} is {given!r}; give a whole number from 1 on, or leave it out")
+def _check_limits(depth: int | None = None, cap: int | None = None, min_confidence: float = 0.0) -> None:
+    """Validate the limits of a query."""
+    for name, value in (("depth", depth), ("the number of results", cap)):
+        if value is not None and (type(value) is not int or value < 1):
+            raise InvalidInput(f"{name} is {value!r}; give an integer of at least 1, or omit it")
     if not 0.0 <= min_confidence <= 1.0:
         raise InvalidInput(f"min_confidence is {min_confidence!r}; give a number from 0 to 1")
 

@@ -1,7 +1,7 @@
-"""Facts, definitions, edges and keys as bytes, and back.
+"""Binary encoding of facts, definitions, edges and keys.
 
-Edges are columns, not rows: those of all files are put side by side without looking at any of them, which is what
-makes a graph of half a million edges load in a blink.
+Edges are stored as columns: the columns of all files are concatenated without decoding single edges, so a graph of
+half a million edges loads quickly.
 """
 
 import zlib
@@ -23,13 +23,13 @@ from treering.core.graph import GraphSource
 
 Hashes = NDArray[np.uint64]
 HASHES = np.dtype("<u8")
-_QUICKLY = 1
-_MOST_HASHES = 1 << 14
-"""Hashes of keys that are remembered: neighbouring files ask for the same."""
+_COMPRESSION_LEVEL = 1
+_MAX_CACHED_HASHES = 1 << 14
+"""Size of the cache of key hashes: neighbouring files look up the same keys."""
 
 
 class _StoredFacts(msgspec.Struct, frozen=True, array_like=True):
-    """Facts whose body is left to its language."""
+    """Facts whose body is left encoded."""
 
     path: str
     definitions: tuple[Definition, ...]
@@ -38,7 +38,7 @@ class _StoredFacts(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PackedEdges(msgspec.Struct, frozen=True, array_like=True):
-    """The edges of a file side by side; origins and targets are places among `names`."""
+    """The edges of a file as columns; origins and targets are indices into `names`."""
 
     names: list[str]
     origin: bytes
@@ -55,8 +55,8 @@ class PackedEdges(msgspec.Struct, frozen=True, array_like=True):
 T = TypeVar("T")
 
 
-def _undamaged(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
-    """Whatever a damaged database gives instead of what was stored is told in our words."""
+def _checked_decoder(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
+    """Wrap a decoder so that corrupt data raises one error that says how to repair it."""
 
     def decoded(packed: bytes) -> T:
         try:
@@ -70,28 +70,28 @@ def _undamaged(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_squeezed = _undamaged(zlib.decompress)
-_facts = _undamaged(msgspec.msgpack.Decoder(_StoredFacts).decode)
-_definitions = _undamaged(msgspec.msgpack.Decoder(tuple[Definition, ...]).decode)
-_edges = _undamaged(msgspec.msgpack.Decoder(PackedEdges).decode)
-_further = _undamaged(msgspec.msgpack.Decoder(dict[int, PackedEdges]).decode)
-_unresolved = _undamaged(msgspec.msgpack.Decoder(tuple[Unresolved, ...]).decode)
+_decompress = _checked_decoder(zlib.decompress)
+_facts = _checked_decoder(msgspec.msgpack.Decoder(_StoredFacts).decode)
+_definitions = _checked_decoder(msgspec.msgpack.Decoder(tuple[Definition, ...]).decode)
+_edges = _checked_decoder(msgspec.msgpack.Decoder(PackedEdges).decode)
+_further = _checked_decoder(msgspec.msgpack.Decoder(dict[int, PackedEdges]).decode)
+_unresolved = _checked_decoder(msgspec.msgpack.Decoder(tuple[Unresolved, ...]).decode)
 
 NO_EDGES = PackedEdges([], b"", b"", b"", b"", b"", b"")
 
 
 @cache
 def _body(language: str) -> Any:
-    return _undamaged(msgspec.msgpack.Decoder(load_language(language).body).decode)
+    return _checked_decoder(msgspec.msgpack.Decoder(load_language(language).body).decode)
 
 
 def pack_facts(facts: Facts) -> bytes:
-    """Squeezed: facts repeat the names that their file repeats, and all of them go to every process that resolves."""
-    return zlib.compress(_encode(facts), _QUICKLY)
+    """Compressed, because facts repeat names and are sent to every resolving process."""
+    return zlib.compress(_encode(facts), _COMPRESSION_LEVEL)
 
 
 def unpack_facts(language: str, packed: bytes) -> Facts:
-    stored = _facts(_squeezed(packed))
+    stored = _facts(_decompress(packed))
     return Facts(stored.path, stored.definitions, _body(language)(stored.body), stored.problems)
 
 
@@ -104,7 +104,7 @@ def unpack_definitions(packed: bytes) -> tuple[Definition, ...]:
 
 
 def pack_edges(edges: Sequence[Edge]) -> bytes:
-    return _encode(_packed(edges)) if edges else b""
+    return _encode(_columns(edges)) if edges else b""
 
 
 def unpack_edges(packed: bytes) -> PackedEdges:
@@ -112,7 +112,7 @@ def unpack_edges(packed: bytes) -> PackedEdges:
 
 
 def pack_further(edges: Mapping[GraphSource, Sequence[Edge]]) -> bytes:
-    return _encode({SOURCE_CODE[source]: _packed(each) for source, each in edges.items() if each})
+    return _encode({SOURCE_CODE[source]: _columns(each) for source, each in edges.items() if each})
 
 
 def unpack_further(packed: bytes) -> Mapping[GraphSource, PackedEdges]:
@@ -127,15 +127,15 @@ def unpack_unresolved(packed: bytes) -> tuple[Unresolved, ...]:
     return _unresolved(packed) if packed else ()
 
 
-def _packed(edges: Sequence[Edge]) -> PackedEdges:
-    places: dict[str, int] = {}
+def _columns(edges: Sequence[Edge]) -> PackedEdges:
+    indices: dict[str, int] = {}
     for edge in edges:
-        places.setdefault(edge.origin, len(places))
-        places.setdefault(edge.target, len(places))
+        indices.setdefault(edge.origin, len(indices))
+        indices.setdefault(edge.target, len(indices))
     return PackedEdges(
-        list(places),
-        array("i", [places[edge.origin] for edge in edges]).tobytes(),
-        array("i", [places[edge.target] for edge in edges]).tobytes(),
+        list(indices),
+        array("i", [indices[edge.origin] for edge in edges]).tobytes(),
+        array("i", [indices[edge.target] for edge in edges]).tobytes(),
         bytes(KIND_CODE[edge.kind] for edge in edges),
         bytes(edge.flow for edge in edges),
         array("i", [edge.line for edge in edges]).tobytes(),
@@ -144,9 +144,9 @@ def _packed(edges: Sequence[Edge]) -> PackedEdges:
 
 
 def edges_in(packed: PackedEdges) -> list[Edge]:
-    """The edges themselves."""
+    """Decode packed edges."""
     numbers = zip("iiif", (packed.origin, packed.target, packed.line, packed.confidence), strict=True)
-    origins, targets, lines, confidences = (array(kind, held) for kind, held in numbers)
+    origins, targets, lines, confidences = (array(kind, column) for kind, column in numbers)
     names = packed.names
     return [
         Edge(names[origin], names[target], KINDS[kind], confidence, line, flow)
@@ -156,21 +156,21 @@ def edges_in(packed: PackedEdges) -> list[Edge]:
     ]
 
 
-def ties_of(path: str, edges: Iterable[Edge]) -> Mapping[str, float]:
-    """The other files that a file uses, with the weight of the firmest edge to each."""
-    ties: dict[str, float] = {}
+def file_weights(path: str, edges: Iterable[Edge]) -> Mapping[str, float]:
+    """Return the other files that a file uses, each with the weight of the strongest edge to it."""
+    weights: dict[str, float] = {}
     for edge in edges:
         target = edge.target.partition("::")[0]
         if target != path:
             weight = WEIGHTS[edge.kind] * edge.confidence
-            if weight > ties.get(target, 0.0):
-                ties[target] = weight
-    return ties
+            if weight > weights.get(target, 0.0):
+                weights[target] = weight
+    return weights
 
 
-@lru_cache(maxsize=_MOST_HASHES)
+@lru_cache(maxsize=_MAX_CACHED_HASHES)
 def hash_of(key: Key) -> int:
-    """The same in every process, unlike Python's own."""
+    """Hash a key identically in every process, unlike `hash()`."""
     return int.from_bytes(blake2b("\x1f".join(key).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 

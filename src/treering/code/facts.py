@@ -1,4 +1,4 @@
-"""What one file says by itself, before anything else is looked at: the values between extraction and resolution."""
+"""The facts extracted from one file in isolation, and the edges that resolution derives from them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntFlag, StrEnum
@@ -9,15 +9,18 @@ import msgspec
 from treering.core.graph import EdgeKind
 
 Key = tuple[str, ...]
-"""What a resolver may ask the project for: a kind and a name, such as `("py.module", "flask.app")`."""
+"""A lookup key: a kind and a name, such as `("py.module", "flask.app")`."""
+
+LookupResult = tuple[tuple[str, Any], ...]
+"""`(path, entry)` pairs, sorted by path."""
 
 Span = tuple[int, int]
-"""The first byte of something, and the one behind its last."""
+"""Start and end offset in bytes; the end is exclusive."""
 
 MODULE = "<module>"
-"""The qualified name of the code of a file that stands in no definition."""
+"""Qualified name of the code of a file outside any definition."""
 
-_LONGEST_FAILURE = 300
+_MAX_FAILURE_LENGTH = 300
 
 
 class DefinitionKind(StrEnum):
@@ -33,7 +36,7 @@ class DefinitionKind(StrEnum):
 
 
 class EntryPoint(StrEnum):
-    """How something outside the code comes in."""
+    """How code is invoked from outside the project."""
 
     MAIN = "main"
     COMMAND = "command"
@@ -41,18 +44,18 @@ class EntryPoint(StrEnum):
     TASK = "task"
 
 
-class Flow(IntFlag):
-    """What a call moves: arguments into the callee, its result back into the caller; and whether it is exact."""
+class CallFlow(IntFlag):
+    """What a call moves (arguments into the callee, a result back to the caller), and whether its target is exact."""
 
     NOTHING = 0
     ARGUMENTS = 1
     RESULT = 2
     EXACT = 4
-    """No override of the callee can be meant: the object was made where it is used, or its class is named."""
+    """No override of the callee is possible: the object is constructed where it is used, or its class is named."""
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Something with a name in a file; its id is `path::qualname`."""
+    """A named definition in a file; its id is `path::qualname`."""
 
     qualname: str
     kind: DefinitionKind
@@ -62,11 +65,11 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     test: bool = False
     entry: EntryPoint | None = None
     entry_name: str | None = None
-    """What the outside calls it: a route's path, a command's name."""
+    """The external name: a route's path, a command's name."""
 
 
 class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`origin` (an id of the owning file) uses `target`: ids are paths, or `path::qualname`."""
+    """`origin` (an id in the owning file) uses `target`; an id is a path or `path::qualname`."""
 
     origin: str
     target: str
@@ -77,7 +80,7 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Unresolved(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A use whose target is not known: kept as it was written, never guessed."""
+    """A use whose target is unknown, as written in the source; the target is never guessed."""
 
     origin: str
     text: str
@@ -90,19 +93,19 @@ class Resolved(NamedTuple):
 
 
 class Problem(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What of a file could not be read, and where."""
+    """A part of a file that could not be parsed."""
 
     line: int
-    what: str
+    message: str
 
 
-def failure(what: str, exc: Exception) -> str:
-    """What a file did to its language, as every store takes it: a name in a file may be anything."""
-    return f"{what}: {type(exc).__name__}: {exc}"[:_LONGEST_FAILURE].encode("utf-8", "replace").decode()
+def format_failure(what: str, exc: Exception) -> str:
+    """Format a failure of a language as storable text: invalid characters are replaced, the length is limited."""
+    return f"{what}: {type(exc).__name__}: {exc}"[:_MAX_FAILURE_LENGTH].encode("utf-8", "replace").decode()
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True):
-    """One file read; `body` is a value of its language, that only its resolver understands."""
+    """The facts of one file; only the resolver of its language understands `body`."""
 
     path: str
     definitions: tuple[Definition, ...]
@@ -110,39 +113,39 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     problems: tuple[Problem, ...] = ()
 
 
-class Ask(Protocol):
-    """The project's answers to a resolver; what was asked is remembered, so that a change of the answer asks again."""
+class SymbolLookup(Protocol):
+    """Lookup of symbols across the project; each key is recorded so that a changed answer triggers a new resolution."""
 
-    def __call__(self, *key: str) -> tuple[tuple[str, Any], ...]:
-        """Every `(path, entry)` that the project's files give under this key, by path; empty where there is none."""
+    def __call__(self, *key: str) -> LookupResult:
+        """Return each `(path, entry)` that the project's files provide for this key, sorted by path; empty if none."""
         ...
 
 
-class Language(Protocol):
-    """How one language is read and resolved. Both are pure: no clock, no disk, nothing remembered between calls."""
+class LanguageSupport(Protocol):
+    """Extraction and resolution for one language. All methods are pure: no clock, no disk, no state between calls."""
 
     name: str
     suffixes: tuple[str, ...]
     manifests: tuple[str, ...]
-    """Names of files that are no source but decide how names resolve: `go.mod`, `tsconfig.json`."""
+    """Names of files that are not source but affect how names resolve: `go.mod`, `tsconfig.json`."""
     body: Any
     """The type of `Facts.body`: a msgspec Struct, so that facts can be stored."""
 
     def extract(self, path: str, source: bytes) -> Facts:
-        """What the file says; a syntax error costs the broken part only."""
+        """Extract the facts of a file; a syntax error loses only the broken part."""
         ...
 
-    def texts(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
-        """The parts of `spans` that are text and no code: in strings and comments; in a manifest, all."""
+    def text_spans(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
+        """Yield the parts of `spans` inside strings and comments; for a manifest, all of them."""
         ...
 
     def surface(self, facts: Facts) -> Mapping[Key, Any]:
-        """Everything about the file that the resolution of another file may depend on, by the key it is asked for.
+        """Return everything about the file that the resolution of another file may depend on, by lookup key.
 
-        Entries are compared with `==` to see what an edit changed, so that line numbers and bodies are not in them.
+        Entries are compared with `==` to detect the effect of an edit, so they contain no line numbers or bodies.
         """
         ...
 
-    def resolve(self, facts: Facts, ask: Ask) -> Resolved:
-        """The file's edges. Whatever it takes from elsewhere, it takes through `ask`: that makes updates exact."""
+    def resolve(self, facts: Facts, lookup: SymbolLookup) -> Resolved:
+        """Resolve the file's edges. It reads other files only through `lookup`, so incremental updates are exact."""
         ...

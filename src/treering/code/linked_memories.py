@@ -1,4 +1,4 @@
-"""What is remembered about code: records and invariants of the files and definitions that a change reaches."""
+"""Memories about code: records and invariants of the files and definitions that a change reaches."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
 
 _NEAREST = 50
-"""Files and definitions that memories are looked for: those next to the change."""
+"""Maximum number of files and definitions, nearest to the change first, whose memories are searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeImpact(Impact):
-    """What a change reaches, and what is remembered about it."""
+    """Impact of a change, with the memories about what it reaches."""
 
     memories: tuple[Knowledge, ...] = ()
-    """Records about the node, its file, or the files next to it; the newest first, those about its own file first."""
+    """Records about the node, its file or neighbouring files: those about its own file first, then the newest."""
     invariants: tuple[GraphNode, ...] = ()
-    """What must stay true there."""
+    """Invariants of those files."""
 
 
 def with_memories(tx: Transaction, impact: Impact, limit: int) -> CodeImpact:
@@ -37,7 +37,7 @@ def with_memories(tx: Transaction, impact: Impact, limit: int) -> CodeImpact:
 
 
 def _files(ids: Iterable[str]) -> tuple[str, ...]:
-    """Those of them that a record can be about."""
+    """Paths in the form that records use; paths that no record can hold are dropped."""
     paths = dict.fromkeys(id.partition("::")[0] for id in ids)
     return tuple(file for path in paths for file in _as_recorded(path))
 
@@ -50,7 +50,7 @@ def _as_recorded(path: str) -> Iterator[str]:
 
 
 def _as_named(id: str) -> Iterator[str]:
-    """What code calls a definition need not be a name that a record can give."""
+    """The id as a record can refer to it, if its syntax allows that."""
     try:
         yield from KnowledgeFilter.make(nodes=(id,)).nodes
     except InvalidInput:
@@ -58,7 +58,7 @@ def _as_named(id: str) -> Iterator[str]:
 
 
 def _memories(tx: Transaction, ids: Sequence[str], files: tuple[str, ...], limit: int) -> tuple[Knowledge, ...]:
-    """Records that still hold, without those that are tainted."""
+    """Valid records, without deprecated, flagged or tainted ones."""
     nodes = tuple(node for id in ids for node in _as_named(id))
     found: dict[str, Knowledge] = {}
     for where in (
@@ -68,8 +68,8 @@ def _memories(tx: Transaction, ids: Sequence[str], files: tuple[str, ...], limit
         KnowledgeFilter(files=files) if files else None,
     ):
         if where is not None and len(found) < limit:
-            standing = where.replace(deprecated=False, flagged=False, tainted=False)
-            for match in tx.knowledge.newest(standing, limit=limit):
+            valid = where.replace(deprecated=False, flagged=False, tainted=False)
+            for match in tx.knowledge.newest(valid, limit=limit):
                 found.setdefault(match.value.id, match.value)
     return tuple(found.values())[:limit]
 

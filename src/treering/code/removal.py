@@ -1,38 +1,39 @@
-"""Takes the index of a project away: all that was read of its code and its history, and nothing that is remembered."""
+"""Removal of a project's index: everything read from its code and history. Memories stay."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from treering.code.history.co_access_seeds import put_in_place
+from treering.code.history.co_access_seeds import replace_seeds
 from treering.code.status import CodeStatus, status_of
 from treering.core.errors import NotFound
 from treering.ports.code import CodeTotals
 
 if TYPE_CHECKING:
-    from treering.code.build.project import Desk
+    from treering.code.index.project import IndexedProject
 
 
-def forget_code(desk: Desk) -> CodeStatus:
-    """As one change: files, ties, facts, chunks, vectors and counted commits are gone, and what was told of them.
+def forget_code(project: IndexedProject) -> CodeStatus:
+    """Remove files, edges, facts, chunks, vectors and commit counts in one transaction.
 
-    What was there is returned. `Conflict` where somebody indexes now, `NotFound` where there is nothing.
+    Returns the status before the removal. Raises `Conflict` while another process indexes, `NotFound` if nothing is
+    indexed.
     """
-    with desk.store.transaction(desk.scope, desk.clock()) as tx:
+    with project.store.transaction(project.scope, project.clock()) as tx:
         index = tx.code
-        desk.take(index)
-        found = status_of(index, desk.ended, desk.settings.chunks)
+        project.take_lease(index)
+        found = status_of(index, project.ended, project.settings.chunks)
         state, history = index.state(), tx.code_history.state()
         if found is None and history is not None:
             found = CodeStatus(history.root, complete=False, totals=CodeTotals(), skipped={})
         if found is None or state is None:
-            raise NotFound(f"no code is indexed in project {desk.scope.project!r}: there is nothing to forget")
+            raise NotFound(f"no code is indexed in project {project.scope.project!r}, so there is nothing to forget")
         index.clear()
         index.drop_unused()
         tx.code_history.clear()
-        put_in_place(tx.co_access, ())
-        # The generation goes on: whoever holds a graph in memory must see that theirs is gone.
-        index.describe(desk.owner, seen=state.generation, root="", version="", complete=False, told="{}")
-        index.give_back(desk.owner)
+        replace_seeds(tx.co_access, ())
+        # The generation is not reset, so that graphs held in memory notice the removal.
+        index.describe(project.owner, seen=state.generation, root="", version="", complete=False, report="{}")
+        index.release_lease(project.owner)
     return replace(found, writer="")

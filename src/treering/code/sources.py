@@ -1,4 +1,4 @@
-"""What the code of a project is read from."""
+"""Where the code of a project is read from."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from treering.code.files.outer_ignore_rules import GitHome
-    from treering.code.history.stored_history import Repository
-    from treering.ports.processes import Ended
+    from treering.code.history.stored_history import ProjectRepository
+    from treering.ports.processes import ProcessEnded
     from treering.ports.watcher import Watcher
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What code is read from, and with what."""
+class CodeSources:
+    """Folders, repository and watcher that code is read through."""
 
     root: Path | None
-    """The repository that the memory belongs to, where one was named."""
+    """The repository that the memory belongs to, if one was named."""
     around: Path | None
     """The repository around the working directory."""
-    repository: Callable[[Path], Repository]
+    repository: Callable[[Path], ProjectRepository]
     watcher: Watcher
     owner: str
-    """Who writes: no other memory, in this process or another, is called so."""
-    ended: Ended
-    """Whether somebody who wrote is not there any more."""
+    """Name of this writer, unique among all memories and processes."""
+    ended: ProcessEnded
+    """Whether the process of a writer has ended."""
     git: GitHome | None = None
-    """Where git finds what its user ignores everywhere."""
+    """Where git keeps the user's global ignore rules."""

@@ -1,4 +1,4 @@
-"""How the stored index of a project stands, and what to do about it where that is not as it should be."""
+"""Status of the stored index of a project, and what to do if it is not current."""
 
 from __future__ import annotations
 
@@ -9,75 +9,98 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treering.code.build.report import ScipIndex
-from treering.code.build.version import reading_version
+from treering.code.index.report import ScipIndex
+from treering.code.index.version import reading_version
 from treering.core.errors import Unreadable
 from treering.core.graph import GraphSource
-from treering.ports.processes import Ended, Writer
+from treering.ports.processes import ProcessEnded, WriterProcess
 from treering.ports.store import Check
 
 if TYPE_CHECKING:
     from treering.core.settings import ChunkSettings
     from treering.ports.code import CodeIndex, CodeTotals
 
-_GO_ON = "`treering index` goes on where it stopped"
+_CONTINUE_HINT = "run `treering index` to continue"
 
 
 @dataclass(frozen=True, slots=True)
 class CodeStatus:
-    """How the index of a project stands."""
+    """Status of the index of a project."""
 
     root: str
     complete: bool
-    """Whether every file that was found is here."""
+    """Whether every file that was discovered is stored."""
     totals: CodeTotals
     skipped: Mapping[str, int]
-    """What was left out by its name or its size when all folders were looked at last, by reason."""
+    """Files and folders skipped by name or size in the last full scan, by reason."""
     outdated: bool = False
-    """Whether another version of Treering, or of a grammar, has read the files: the next run reads all of them."""
+    """Whether another version of Treering or of a grammar read the files; the next run then reads all of them."""
     writer: str = ""
-    """Who indexes now, in words; empty where nobody does."""
+    """Description of the process that is indexing now, or empty."""
     scip: Sequence[ScipIndex] = ()
-    """The compilers' indexes that were added last, as they were then."""
+    """SCIP indexes that were added last, as reported then."""
     scip_edges: int = 0
-    """Edges of them that are here now: those of a file leave when it changes."""
+    """Edges from SCIP that are stored now; those of a file are dropped when the file changes."""
 
     @property
     def current(self) -> bool:
-        """Whether nothing is left to do, as far as the index itself can tell."""
+        """Whether nothing is left to do, as far as the stored index shows."""
         return self.complete and not self.totals.waiting and not self.outdated
 
-    def told(self) -> Mapping[str, Any]:
-        """All of it, for programs."""
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes beside the counts; empty if the index is complete and current."""
+        waiting = self.totals.waiting
+        notes = {
+            "not complete": not self.complete,
+            f"{waiting:,} file{'' if waiting == 1 else 's'} not resolved yet": bool(waiting),
+            "read by another version": self.outdated,
+            f"{self.writer} is indexing": bool(self.writer),
+        }
+        return tuple(note for note, applies in notes.items() if applies)
+
+    @property
+    def advice(self) -> str:
+        """What to do next; empty if there is nothing to do."""
+        if self.writer:
+            return ""
+        if not Path(self.root).is_dir():
+            return "the folder does not exist now; run `treering index --forget` to remove the index"
+        if self.outdated:
+            return "run `treering index` to read all files again"
+        return "" if self.current else _CONTINUE_HINT
+
+    def to_document(self) -> Mapping[str, Any]:
+        """All fields as plain values, for JSON output."""
         return {**asdict(self), "current": self.current}
 
 
-def status_of(index: CodeIndex, ended: Ended, chunks: ChunkSettings) -> CodeStatus | None:
-    """None where nothing is indexed."""
+def status_of(index: CodeIndex, ended: ProcessEnded, chunks: ChunkSettings) -> CodeStatus | None:
+    """The status, or None if nothing is indexed."""
     state = index.state()
     if state is None or not state.root:
         return None
-    writer = None if state.lease is None else Writer.named(state.lease.owner)
-    told = "another process" if state.lease is not None else ""
+    writer = None if state.lease is None else WriterProcess.parse(state.lease.owner)
+    writer_name = "another process" if state.lease is not None else ""
     if writer is not None:
-        told = "" if ended(writer) else writer.told
-    said = json.loads(state.told)
-    added = [ScipIndex(**each) for each in said.get("scip", ())]
+        writer_name = "" if ended(writer) else writer.description
+    report = json.loads(state.report)
+    added = [ScipIndex(**each) for each in report.get("scip", ())]
     scip_edges = _scip_edges(index) if added else 0
     return CodeStatus(
         state.root,
         state.complete,
         index.totals(),
-        said.get("skipped", {}),
+        report.get("skipped", {}),
         state.version != reading_version(chunks),
-        told,
+        writer_name,
         tuple(each for each in added if scip_edges or not each.edges),
         scip_edges,
     )
 
 
 def _scip_edges(index: CodeIndex) -> int:
-    """As far as they can be read; what cannot be, `check_of` tells."""
+    """Number of stored SCIP edges that can be decoded; `check_of` reports the rest."""
     from treering.code.encoding import unpack_further
 
     count = 0
@@ -87,40 +110,18 @@ def _scip_edges(index: CodeIndex) -> int:
     return count
 
 
-def check_of(found: CodeStatus, index: CodeIndex) -> Check:
-    """What is half made says what to do, and is nothing wrong; what cannot be read is."""
+def check_of(status: CodeStatus, index: CodeIndex) -> Check:
+    """A doctor check: an unfinished index passes with advice, undecodable contents fail."""
     from treering.code.encoding import unpack_definitions, unpack_edges, unpack_further
 
-    totals = found.totals
+    totals = status.totals
     counts = f"{totals.files:,} files, {totals.definitions:,} definitions, {totals.edges:,} edges"
-    said = "; ".join((f"{found.root}: {counts}", *how_it_stands(found)))
+    summary = "; ".join((f"{status.root}: {counts}", *status.notes))
     try:
         for file in index.contents():
             unpack_definitions(file.definitions)
             unpack_edges(file.edges)
             unpack_further(file.further)
     except Unreadable as exc:
-        return Check("code", False, f"{said}; {exc}")
-    return Check("code", True, said, advice_for(found))
-
-
-def how_it_stands(found: CodeStatus) -> list[str]:
-    """What is worth saying beside the counts; nothing where all is done."""
-    told = {
-        "not complete": not found.complete,
-        f"{found.totals.waiting:,} files wait to be resolved": bool(found.totals.waiting),
-        "read by another version": found.outdated,
-        f"{found.writer} indexes now": bool(found.writer),
-    }
-    return [said for said, holds in told.items() if holds]
-
-
-def advice_for(found: CodeStatus) -> str:
-    """What to do about it; empty where nothing is to be done."""
-    if found.writer:
-        return ""
-    if not Path(found.root).is_dir():
-        return "the folder is not there now; `treering index --forget` takes the index away"
-    if found.outdated:
-        return "`treering index` reads it anew"
-    return "" if found.current else _GO_ON
+        return Check("code", False, f"{summary}; {exc}")
+    return Check("code", True, summary, status.advice)

@@ -1,4 +1,4 @@
-"""Settings to a Memory: the only place that knows which adapters exist, and the only reader of the environment."""
+"""From settings to a Memory: the only package that imports adapters, and the only reader of the environment."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from typing import TYPE_CHECKING, Any
 from treering import __version__
 from treering.compose.locations import (
     current_project,
+    default_project,
     embedded_path,
-    home_of,
     keep_in_data_folder,
     keep_in_project,
-    named_place,
-    project_in,
-    repository_in,
-    standing,
-    store_of,
+    location_status,
+    may_be_renamed,
+    memory_paths,
+    named_location,
+    open_repository_store,
+    repository_for,
 )
 from treering.compose.plug_ins import PLUG_INS, load_plug_ins
-from treering.compose.preload import load_ahead
+from treering.compose.preload import preload_modules
 from treering.compose.services import Services
 from treering.compose.stores import data_directory, new_id, now, open_store, salvage
+from treering.compose.unopened import unopened_report
 from treering.core.model_choice import from_environment
 from treering.core.redaction import refuse_secret
 from treering.core.scope import Scope
@@ -34,11 +36,10 @@ from treering.location.repository import project_name, repository_around, reposi
 from treering.memory import Memory
 
 if TYPE_CHECKING:
-    from treering.code.history.stored_history import Repository as IndexedRepository
-    from treering.code.sources import Surroundings
+    from treering.code.history.stored_history import ProjectRepository as IndexedRepository
+    from treering.code.sources import CodeSources
     from treering.jobs.worker import Worker
-    from treering.maintenance.api import Upkeep
-    from treering.maintenance.health_report import HealthReport
+    from treering.maintenance.api import Maintenance
     from treering.ports.clock import Clock
     from treering.ports.models import Models
     from treering.ports.store import Store
@@ -51,17 +52,19 @@ __all__ = [
     "embedded_path",
     "keep_in_data_folder",
     "keep_in_project",
-    "load_ahead",
     "load_plug_ins",
+    "location_status",
+    "may_be_renamed",
     "new_id",
     "now",
     "open",
     "open_store",
+    "preload_modules",
     "project_name",
     "repository_around",
     "repository_root",
     "salvage",
-    "standing",
+    "unopened_report",
 ]
 
 
@@ -77,41 +80,46 @@ def open(
     background: bool | None = None,
     repository: str | os.PathLike[str] | None = None,
 ) -> Memory:
-    """Open a memory: a SQLite file (made where there is none) or a PostgreSQL database.
+    """Open a memory: a SQLite file (created if missing) or a PostgreSQL database.
 
-    Without a path, TREERING_DB says where, else the file that belongs to `repository`, or to the one around the working
-    directory; the project is then that repository's, if none is named. In a place that is given it is called `default`.
-    `?mode=ro` after the path or URL opens it to read only; a file that cannot be written is opened so anyway.
-    A `background` thread does the jobs that this process queues, unless that or TREERING_BACKGROUND=off says no.
-    Records are compared with the files of `repository`; of the one around the working directory only where neither a
-    place nor a project is named, here or in the environment.
+    Without a path, TREERING_DB names it; otherwise it is the file that belongs to `repository`, by default the one
+    around the working directory. The project is then that repository's, unless named; in a given path or URL it is
+    `default`. `?mode=ro` after the path or URL opens it read-only, as does a file that cannot be written.
+
+    A `background` thread runs the jobs that this process queues, unless disabled here or by TREERING_BACKGROUND=off.
+    Records are compared with the files of `repository`; the repository around the working directory is used only if
+    neither a path nor a project is named, here or in the environment.
     """
     load_plug_ins()
     chosen = from_environment(settings or Settings.defaults(), os.environ)
     _check_schedule(chosen)
     if chosen.store.vectors_only:
-        # Names that are read in a text are part of it.
+        # Names found in a text are part of that text.
         chosen = chosen.replace(entities=chosen.entities.replace(most_mentions=0))
     scope = Scope.named(
         tenant=tenant or os.environ.get("TREERING_TENANT") or "local",
-        project=project or os.environ.get("TREERING_PROJECT") or project_in(path_or_url, repository),
+        project=project or os.environ.get("TREERING_PROJECT") or default_project(path_or_url, repository),
         principal=principal or os.environ.get("TREERING_PRINCIPAL") or "local",
     )
     for name in ("tenant", "project", "principal"):
         refuse_secret(name, getattr(scope, name))
-    named = named_place(path_or_url)
-    kept = blobs or os.environ.get("TREERING_BLOBS")
-    store = store_of(home_of(repository), kept, chosen) if named is None else open_store(named, kept, chosen)
+    named = named_location(path_or_url)
+    blob_location = blobs or os.environ.get("TREERING_BLOBS")
+    store = (
+        open_repository_store(memory_paths(repository), blob_location, chosen)
+        if named is None
+        else open_store(named, blob_location, chosen)
+    )
     models = _models(chosen)
     stop = threading.Event()
-    root = repository_in(named, project or os.environ.get("TREERING_PROJECT"), repository)
+    root = repository_for(named, project or os.environ.get("TREERING_PROJECT"), repository)
     make_workers = partial(_workers, scope, models=models, settings=chosen, clock=clock, stop=stop, root=root)
     wanted = os.environ.get("TREERING_BACKGROUND") != "off" if background is None else background
     thread = None
     if wanted and not store.read_only:
-        from treering.compose import workers as working
+        from treering.compose import workers as workers_module
 
-        thread = working.background(scope, store, make_workers, chosen.upkeep, stop)
+        thread = workers_module.background(scope, store, make_workers, chosen.upkeep, stop)
     services = Services(
         scope=scope,
         settings=chosen,
@@ -126,23 +134,23 @@ def open(
         background=thread,
         open_embedded=lambda path: open_store(str(path), None, chosen),
         code_sources=partial(_surroundings, root, chosen),
-        location_status=partial(standing, named, repository),
+        location_status=partial(location_status, named, repository),
         version=__version__,
     )
     return Memory(services)
 
 
-def _surroundings(root: Path | None, settings: Settings) -> Surroundings:
+def _surroundings(root: Path | None, settings: Settings) -> CodeSources:
     """What the code graph is read from."""
     from treering.adapters.processes import has_ended, this_writer
     from treering.code.files.outer_ignore_rules import git_home
-    from treering.code.sources import Surroundings
+    from treering.code.sources import CodeSources
 
     try:
         around = repository_root(Path.cwd())
     except OSError:
         around = None
-    return Surroundings(
+    return CodeSources(
         root=root,
         around=around,
         repository=partial(_indexed_repository, settings.staleness.git_seconds),
@@ -160,23 +168,23 @@ def _watched(root: Path, quiet_ms: int, stop: threading.Event) -> Iterator[froze
 
 
 def _indexed_repository(seconds: float, root: Path) -> IndexedRepository:
-    """The history of the repository that an indexed folder lies in."""
+    """History of the repository that contains an indexed folder."""
     from treering.adapters.git.commits import GitCommits
-    from treering.code.history.stored_history import Repository
+    from treering.code.history.stored_history import ProjectRepository
 
     top = repository_root(root)
     inside = "" if root == top else f"{root.relative_to(top).as_posix()}/"
-    return Repository(GitCommits(top, os.environ, seconds), inside)
+    return ProjectRepository(GitCommits(top, os.environ, seconds), inside)
 
 
-def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Upkeep[HealthReport]]:
+def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Maintenance]:
     from treering.compose.workers import workers
 
     return workers(scope, store, **parts)
 
 
 def _check_schedule(settings: Settings) -> None:
-    """`InvalidInput` for an unknown time zone or stage: at once, although maintenance is loaded later."""
+    """`InvalidInput` for an unknown time zone or stage: raised here, because maintenance is loaded later."""
     if settings.upkeep.by_hand:
         from treering.maintenance.stages import check_stages
 
@@ -188,10 +196,10 @@ def _check_schedule(settings: Settings) -> None:
 
 
 def _models(settings: Settings) -> Models:
-    """What the settings say; where they leave the choice open, what the environment says."""
-    from treering.adapters.models.selection import ChosenModels
+    """Models by the settings; where these leave the choice open, by the environment."""
+    from treering.adapters.models.selection import ConfiguredModels
 
-    return ChosenModels(settings, os.environ)
+    return ConfiguredModels(settings, os.environ)
 
 
 def _tokenizer(name: str) -> Tokenizer:

@@ -1,4 +1,4 @@
-"""Where the memory is: what was named, else the place that belongs to the repository."""
+"""Location of the memory: as named, else the file that belongs to the repository."""
 
 from __future__ import annotations
 
@@ -13,101 +13,108 @@ from treering.compose.stores import SQLITE, data_directory, file_of, now, open_s
 from treering.core.errors import TreeringError
 from treering.core.model_choice import from_environment
 from treering.core.settings import Settings
-from treering.location.choice import Place, file_at, own_file
-from treering.location.lock import held
-from treering.location.renames import choice_of, settled
-from treering.location.repository import Home, repository_around
+from treering.location.choice import MemoryLocation, file_at, own_file
+from treering.location.lock import location_lock
+from treering.location.renames import choice_of, ensure_choice
+from treering.location.repository import MemoryPaths, repository_around
 
 if TYPE_CHECKING:
-    from treering.maintenance.doctor import Standing
+    from treering.maintenance.doctor import LocationStatus
     from treering.ports.store import Store
 
 
 def embedded_path(
     path_or_url: str | os.PathLike[str] | None = None, repository: str | os.PathLike[str] | None = None
 ) -> Path | None:
-    """The file that `open` would use; None where a server is meant."""
-    location = named_place(path_or_url)
+    """The file that `open` would use; None if it would use a server."""
+    location = named_location(path_or_url)
     if location is None:
-        home = home_of(repository)
-        return file_at(home, choice_of(home, identity_in).place)
+        paths = memory_paths(repository)
+        return file_at(paths, choice_of(paths, identity_in).place)
     if "://" in location and not location.startswith(SQLITE):
         return None
     return file_of(location)
 
 
 def current_project() -> str:
-    """The project of the repository around the working directory: it keeps its name when it is renamed."""
-    return _project_of(home_of())
+    """Project of the repository around the working directory; it keeps its name when the repository is renamed."""
+    return _project_of(memory_paths())
 
 
 def keep_in_project(root: Path) -> Path:
-    """Keep the memory of the repository around a folder in its `.treering/` from now on, moved from the data folder.
+    """Keep the memory of the repository around a folder in its `.treering/`, moving it from the data folder.
 
-    Nobody else may have it open. Returns its file.
+    No other process may have it open. Returns its file.
     """
-    return _keep_at(Place.PROJECT, root)
+    return _set_location(MemoryLocation.PROJECT, root)
 
 
 def keep_in_data_folder(root: Path) -> Path:
-    """Keep the memory of the repository around a folder in the user's data folder again. Returns its file."""
-    return _keep_at(Place.DATA_FOLDER, root)
+    """Keep the memory of the repository around a folder in the user's data folder. Returns its file."""
+    return _set_location(MemoryLocation.DATA_FOLDER, root)
 
 
-def standing(
+def location_status(
     path_or_url: str | os.PathLike[str] | None = None, repository: str | os.PathLike[str] | None = None
-) -> Standing:
-    """How the memory that `open` would use stands to the repository around."""
-    from treering.location.status import standing_of
-    from treering.maintenance.doctor import Standing
+) -> LocationStatus:
+    """Location of the memory that `open` would use, relative to the repository."""
+    from treering.location.status import location_status
+    from treering.maintenance.doctor import LocationStatus
     from treering.ports.store import Check
 
     try:
-        home = home_of(repository)
+        paths = memory_paths(repository)
     except TreeringError:
-        # A working directory that cannot be read: whoever opens the memory hears of it.
-        return Standing()
+        # The working directory cannot be read: opening the memory reports that.
+        return LocationStatus()
     try:
-        choice = choice_of(home, identity_in)
+        choice = choice_of(paths, identity_in)
     except TreeringError as exc:
-        return Standing(str(home.root), found=(Check("place", False, str(exc)),))
-    return standing_of(home, choice, embedded_path(path_or_url, repository), identity_in, projects_in)
+        return LocationStatus(str(paths.root), found=(Check("place", False, str(exc)),))
+    return location_status(paths, choice, embedded_path(path_or_url, repository), identity_in, projects_in)
 
 
-def named_place(path_or_url: str | os.PathLike[str] | None) -> str | None:
+def may_be_renamed(path_or_url: str | os.PathLike[str] | None = None) -> bool:
+    """Whether there are memories of repositories that are gone: one may be the earlier one of this repository."""
+    from treering.location.status import RENAMED
+
+    return any(check.name == RENAMED for check in location_status(path_or_url).found)
+
+
+def named_location(path_or_url: str | os.PathLike[str] | None) -> str | None:
     return os.environ.get("TREERING_DB") or None if path_or_url is None else os.fspath(path_or_url)
 
 
-def repository_in(place: str | None, project: str | None, repository: str | os.PathLike[str] | None) -> Path | None:
-    """The repository whose files records are about; None where a place or a project was named, and no repository.
+def repository_for(place: str | None, project: str | None, repository: str | os.PathLike[str] | None) -> Path | None:
+    """The repository whose files the records describe; None if a location or project was named without a repository.
 
-    A worker may stand in any other repository then.
+    The working directory of a worker may then be in an unrelated repository.
     """
     return repository_around(repository) if repository is not None or (not place and not project) else None
 
 
-def project_in(path_or_url: str | os.PathLike[str] | None, repository: str | os.PathLike[str] | None) -> str:
-    return _project_of(home_of(repository)) if path_or_url is None else "default"
+def default_project(path_or_url: str | os.PathLike[str] | None, repository: str | os.PathLike[str] | None) -> str:
+    return _project_of(memory_paths(repository)) if path_or_url is None else "default"
 
 
-def home_of(folder: str | os.PathLike[str] | None = None) -> Home:
-    return Home(repository_around(folder), data_directory().absolute())
+def memory_paths(folder: str | os.PathLike[str] | None = None) -> MemoryPaths:
+    return MemoryPaths(repository_around(folder), data_directory().absolute())
 
 
-def store_of(home: Home, blobs: str | os.PathLike[str] | None, settings: Settings) -> Store:
-    """The store of a repository's memory, where it is now: nobody moves it before it is open."""
-    with held(home, settings.store.busy_seconds, alone=False):
-        _close_to_others(home.data)
-        choice = settled(home, identity_in)
-        return open_store(str(own_file(home, choice, identity_in)), blobs, settings)
+def open_repository_store(paths: MemoryPaths, blobs: str | os.PathLike[str] | None, settings: Settings) -> Store:
+    """Open the store of a repository's memory; the location lock prevents a concurrent move."""
+    with location_lock(paths, settings.store.busy_seconds, exclusive=False):
+        _restrict_to_user(paths.data_folder)
+        choice = ensure_choice(paths, identity_in)
+        return open_store(str(own_file(paths, choice, identity_in)), blobs, settings)
 
 
-def _close_to_others(data: Path) -> None:
+def _restrict_to_user(data_folder: Path) -> None:
     """Restrict Treering's own data folder, which an earlier version may have created, to this user."""
     if not os.environ.get("TREERING_DATA_DIR"):
         with suppress(OSError):
-            if data.stat().st_mode & 0o077:
-                data.chmod(0o700)
+            if data_folder.stat().st_mode & 0o077:
+                data_folder.chmod(0o700)
 
 
 def identity_in(file: Path) -> str:
@@ -122,12 +129,12 @@ def projects_in(file: Path) -> Sequence[str]:
     return projects_in(file)
 
 
-def _project_of(home: Home) -> str:
-    return choice_of(home, identity_in).project
+def _project_of(paths: MemoryPaths) -> str:
+    return choice_of(paths, identity_in).project
 
 
-def _keep_at(place: Place, root: Path) -> Path:
-    from treering.location.move import Opening, keep_at
+def _set_location(place: MemoryLocation, root: Path) -> Path:
+    from treering.location.move import StoreOpeners, set_location
 
     load_plug_ins()
     settings = from_environment(Settings(), os.environ)
@@ -136,8 +143,8 @@ def _keep_at(place: Place, root: Path) -> Path:
     def shared(file: Path) -> Store:
         return open_store(str(file), blobs, settings)
 
-    def alone(file: Path) -> Store:
-        return open_store(str(file), blobs, settings, alone=True)
+    def exclusive(file: Path) -> Store:
+        return open_store(str(file), blobs, settings, exclusive=True)
 
-    opening = Opening(shared, alone, identity_in, projects_in)
-    return keep_at(home_of(root), place, opening, now(), settings.store.busy_seconds)
+    opening = StoreOpeners(shared, exclusive, identity_in, projects_in)
+    return set_location(memory_paths(root), place, opening, now(), settings.store.busy_seconds)

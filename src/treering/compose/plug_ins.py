@@ -1,4 +1,4 @@
-"""Packages that bring knowledge types."""
+"""Plug-ins: packages that provide knowledge types."""
 
 import os
 import sys
@@ -9,13 +9,13 @@ from treering.core.errors import PluginFailed
 from treering.core.payloads import KnowledgeType, register_knowledge_type
 
 PLUG_INS = "treering.knowledge_types"
-"""The entry point group of packages that bring knowledge types."""
+"""Entry point group of packages that provide knowledge types."""
 _METADATA = (".dist-info", ".egg-info", "EGG-INFO")
 
 
 @cache
 def load_plug_ins() -> None:
-    """Register the knowledge types that installed packages bring, once a process."""
+    """Register the knowledge types of installed packages, once per process."""
     if not any(_may_declare(folder) for folder in dict.fromkeys(sys.path)):
         return
     from importlib.metadata import entry_points
@@ -34,7 +34,7 @@ def load_plug_ins() -> None:
 def _may_declare(folder: str) -> bool:
     """Whether a package in this folder of the import path declares plug-ins.
 
-    `entry_points` parses what every installed package declares, which takes longer than the rest of a short command.
+    `entry_points` parses the metadata of every installed package, which takes longer than the rest of a short command.
     """
     try:
         with os.scandir(folder or os.curdir) as entries:

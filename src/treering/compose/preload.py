@@ -1,4 +1,4 @@
-"""What a memory is made of, loaded before anybody asks for it."""
+"""Modules that a memory needs, imported before the first request."""
 
 from importlib import import_module
 
@@ -16,17 +16,19 @@ _FIRST_USED = (
     "treering.memory",
     "treering.search.code_hits",
     "treering.search.pipeline",
+    "treering.search.api",
     "treering.search.accesses",
+    "treering.search.api",
 )
 
 
-def load_ahead() -> None:
-    """What opening a memory and the first search in it load: half a second that a server has while nobody asks."""
+def preload_modules() -> None:
+    """Import what opening a memory and its first search need: half a second that a server can spend in advance."""
     for name in _FIRST_USED:
         import_module(name)
     from treering.core.language.terms import query_terms
     from treering.search.query_kinds import classify_query
 
-    # Both make their tables when they are first asked; a word alone is compared with few rules.
+    # Both build their tables on first use.
     query_terms("word")
     classify_query("two words")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from treering.archive.backup import OpenEmbedded
     from treering.audit import Injections
     from treering.code.api import Code
-    from treering.code.sources import Surroundings
+    from treering.code.sources import CodeSources
     from treering.code.status import CodeStatus
     from treering.context.api import ContextBuilder
     from treering.core.episodes import Episode
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from treering.entities.api import Entities
     from treering.episodes.api import Episodes
     from treering.episodes.operations import EpisodeOperations
-    from treering.jobs.worker import Settled, Worker
+    from treering.jobs.worker import SettleReport, Worker
     from treering.knowledge.api import KnowledgeBase
-    from treering.maintenance.api import Upkeep
+    from treering.maintenance.api import Maintenance
     from treering.maintenance.background import Background
-    from treering.maintenance.doctor import Report, Standing
-    from treering.maintenance.health_report import HealthReport
+    from treering.maintenance.doctor import DoctorReport, LocationStatus
     from treering.maintenance.inline_jobs import JobsLeft
     from treering.maintenance.stats import Stats
+    from treering.maintenance.vectors import Vectors
     from treering.patterns.api import Patterns
     from treering.ports.blobs import Blobs
     from treering.ports.clock import Clock, NewId
@@ -65,13 +65,13 @@ class Services:
     clock: Clock
     new_id: NewId
     tokenizers: Callable[[str], Tokenizer]
-    make_workers: Callable[[], tuple[Worker, Upkeep[HealthReport]]]
+    make_workers: Callable[[], tuple[Worker, Maintenance]]
     stop: Event
     """Ends every worker of this memory once it is set."""
     background: Background | None
     open_embedded: OpenEmbedded
-    code_sources: Callable[[], Surroundings]
-    location_status: Callable[[], Standing]
+    code_sources: Callable[[], CodeSources]
+    location_status: Callable[[], LocationStatus]
     version: str
     _flushes: list[Callable[[float], None]] = field(default_factory=list)
     """Store what a part keeps in memory while another process writes; called with the seconds it may wait."""
@@ -150,25 +150,28 @@ class Services:
 
     @cached_property
     def patterns(self) -> Patterns:
+        from treering.patterns.advice import PatternAdvisor
         from treering.patterns.api import Patterns
 
-        made = Patterns(
+        advisor = PatternAdvisor(
+            scope=self.scope, store=self.store, clock=self.clock, settings=self.settings, models=self.models
+        )
+        self._forget_hooks.append(lambda _id: advisor.habits.clear())
+        return Patterns(
             scope=self.scope,
             store=self.store,
             clock=self.clock,
             new_id=self.new_id,
             settings=self.settings,
-            models=self.models,
-            injected=self.note_injection,
+            advisor=advisor,
+            note_injection=self.note_injection,
         )
-        self._forget_hooks.append(lambda _id: made.habits.let_go())
-        return made
 
     @cached_property
     def code(self) -> Code:
         from treering.code.api import Code
         from treering.code.locations.embedding import ChunkEmbedding
-        from treering.code.locations.search import Places
+        from treering.code.locations.search import LocationSearch
 
         def may_leave(tx: Transaction, query: str, location: ModelLocation) -> bool:
             from treering.search.private_words import query_may_leave
@@ -176,8 +179,10 @@ class Services:
             return query_may_leave(tx, query, location)
 
         work = ChunkEmbedding(self.scope, self.store, self.clock, self.settings)
-        places = Places(work, self.models, self.new_id, may_leave)
-        made = Code(self.scope, self.store, self.clock, self.settings.index, self.code_sources(), places=places)
+        search = LocationSearch(work, self.models, self.new_id, may_leave)
+        made = Code(
+            self.scope, self.store, self.clock, self.settings.index, self.code_sources(), location_search=search
+        )
         self._flushes.append(made.store_vectors)
         return made
 
@@ -198,7 +203,7 @@ class Services:
             new_id=self.new_id,
             search=self.search.run,
             tokenizers=self.tokenizers,
-            keep_episode=self._keep_task,
+            store_episode=self._keep_task,
             injected=self.note_injection,
         )
 
@@ -216,17 +221,23 @@ class Services:
             note=self.note,
         )
 
+    @cached_property
+    def vectors(self) -> Vectors:
+        from treering.maintenance.vectors import Vectors
+
+        return Vectors(self.scope, self.store, self.clock, self.settings, self.models)
+
     @property
     def worker(self) -> Worker:
         return self._workers[0]
 
     @cached_property
-    def maintenance(self) -> Upkeep[HealthReport]:
+    def maintenance(self) -> Maintenance:
         made = self._workers[1]
-        return made if self.background is None else replace(made, others=(self.background.check,))
+        return made if self.background is None else replace(made, other_checks=(self.background.check,))
 
     @cached_property
-    def _workers(self) -> tuple[Worker, Upkeep[HealthReport]]:
+    def _workers(self) -> tuple[Worker, Maintenance]:
         # Made on demand: most calls queue no job and ask nothing of maintenance, whose parts take long to import.
         return self.make_workers()
 
@@ -271,10 +282,10 @@ class Services:
             self.store,
             self.clock(),
             episode_cache=self.episode_operations.cache.counts(),
-            code={} if code is None else code.told(),
+            code={} if code is None else code.to_document(),
         )
 
-    def doctor(self, *, repair: bool) -> Report:
+    def doctor(self, *, repair: bool) -> DoctorReport:
         """Check the memory; with `repair`, rebuild what is derived first."""
         from treering.core.history import Action
         from treering.maintenance.doctor import examine
@@ -290,11 +301,11 @@ class Services:
             settings=self.settings,
             version=self.version,
             repair=repair,
-            kept=(self.maintenance.check(), *self._code_checks()),
-            standing=self.location_status(),
+            location=self.location_status(),
+            other_checks=(self.maintenance.check(), *self._code_checks()),
         )
 
-    def settle(self, timeout: float) -> Settled:
+    def settle(self, timeout: float) -> SettleReport:
         """Run the background work, or wait until it is done."""
         from treering.knowledge.session_learning import queue_learning
         from treering.search.embedding import queue_embedding
@@ -367,7 +378,7 @@ class Services:
         from treering.search.code_hits import CodeMatches
 
         found = self.code.where(query, limit=request.max_locations, where=request.where, hurried=True, private=private)
-        return CodeMatches(found.places, found.standing.whole, found.missing)
+        return CodeMatches(found.locations, found.status.up_to_date, found.missing)
 
     def _keep_task(self, retrieved: Iterable[str], **fields: Any) -> Episode:
         """Store a finished task as an episode and learn from it. An episode based on tainted records is tainted."""

@@ -1,4 +1,4 @@
-"""The stores: a file or a server, with its blobs."""
+"""Stores: a file or a server, with its blobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from treering.core.errors import InvalidInput, StoreError, StoreFull, StoreReadO
 from treering.core.settings import Settings
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.salvage import Salvaged
+    from treering.adapters.sql.salvage import SalvageReport
     from treering.ports.blobs import Blobs
     from treering.ports.clock import NewId
     from treering.ports.store import Store
@@ -27,17 +27,17 @@ _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
 def now() -> datetime:
-    """The only clock."""
+    """The current time; the only clock."""
     return datetime.now(UTC)
 
 
 def new_id() -> str:
-    """Sorts by time, so that new rows stand together in an index."""
+    """A new id that sorts by time, so that new rows are adjacent in an index."""
     return str(uuid7())
 
 
 def data_directory() -> Path:
-    """Where memories are kept that nobody placed elsewhere."""
+    """Default folder of memories."""
     if chosen := os.environ.get("TREERING_DATA_DIR"):
         return Path(chosen).expanduser()
     from platformdirs import user_data_path
@@ -51,13 +51,13 @@ def open_store(
     settings: Settings,
     ids: NewId = new_id,
     *,
-    alone: bool = False,
+    exclusive: bool = False,
 ) -> Store:
-    """The store at a path or URL, with its blobs; a file `alone` only where nobody else has it open."""
+    """The store at a path or URL, with its blobs; `exclusive` requires that no other process has the file open."""
     from treering.adapters.sql.store import SqlStore
 
     if not location.strip() or "\0" in location:
-        raise InvalidInput("the memory needs a place: a file path, or a URL such as postgresql://user@host/database")
+        raise InvalidInput("the memory needs a location: a file path, or a URL such as postgresql://user@host/database")
     if location.startswith(_POSTGRES):
         from treering.adapters.sql.postgres import Postgres, server_url
 
@@ -70,32 +70,32 @@ def open_store(
         return SqlStore(Postgres(url, settings.store, read_only=asked), kept, settings, ids)
     if "://" in location and not location.startswith(SQLITE):
         scheme = location.split("://", 1)[0]
-        raise InvalidInput(f"no engine for {scheme}: URLs; give a file path or a postgresql:// URL")
+        raise InvalidInput(f"{scheme}: URLs are not supported; pass a file path or a postgresql:// URL")
     from treering.adapters.sql.sqlite import SQLite
 
     path = file_of(location)
     kept = _open_blobs(blobs or blobs_beside(path), settings)
     asked = _asked_to_read(path) if location.endswith(READ_ONLY) else None
     try:
-        return SqlStore(SQLite(path, settings.store, alone=alone, read_only=asked), kept, settings, ids)
+        return SqlStore(SQLite(path, settings.store, exclusive=exclusive, read_only=asked), kept, settings, ids)
     except StoreFull as full:
-        # What is there can still be read, and exported to another disk.
+        # Its content can still be read, and exported to another disk.
         with suppress(StoreError):
-            return SqlStore(SQLite(path, settings.store, alone=alone, read_only=full), kept, settings, ids)
+            return SqlStore(SQLite(path, settings.store, exclusive=exclusive, read_only=full), kept, settings, ids)
         raise
 
 
 def file_of(location: str) -> Path:
-    """The SQLite file that a path or URL names."""
+    """The SQLite file of a path or URL."""
     return Path(location.removeprefix(SQLITE).removesuffix(READ_ONLY)).expanduser().absolute()
 
 
 def _asked_to_read(place: object) -> StoreReadOnly:
-    return StoreReadOnly(f"{place} was opened to read ({READ_ONLY}); open it without that to write")
+    return StoreReadOnly(f"{place} was opened read-only ({READ_ONLY}); open it without that suffix to write")
 
 
-def salvage(path: str | os.PathLike[str]) -> Salvaged:
-    """Save what is readable of a damaged SQLite file; the file as it was is kept beside the new one."""
+def salvage(path: str | os.PathLike[str]) -> SalvageReport:
+    """Save the readable part of a damaged SQLite file; the original is kept beside the new file."""
     from treering.adapters.sql.salvage import salvage as save
 
     file = Path(os.fspath(path).removeprefix(SQLITE)).expanduser().absolute()
@@ -109,12 +109,12 @@ def _open_blobs(location: str | os.PathLike[str], settings: Settings) -> Blobs:
 
     if settings.store.vectors_only and str(location).lower().startswith("s3:"):
         raise InvalidInput(
-            f"store.vectors_only keeps text on this machine, and {location} is not on it; set TREERING_BLOBS to a "
-            "folder, or leave it out"
+            f"store.vectors_only keeps text on this machine, but {location} is remote; set TREERING_BLOBS to a folder, "
+            "or unset it"
         )
     return open_blobs(location if isinstance(location, str) else Path(location), os.environ)
 
 
 def _server_blobs(url: str) -> Path:
-    """A server's blobs stay on this machine until TREERING_BLOBS names a place that all share."""
+    """A server's blobs stay on this machine until TREERING_BLOBS names a shared location."""
     return data_directory() / "blobs" / sha256(url.encode()).hexdigest()[:16]

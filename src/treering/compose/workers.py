@@ -1,4 +1,4 @@
-"""Who does jobs, and what the night is made of."""
+"""The worker of a memory: its job handlers and the stages of maintenance."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING
 from treering.compose.stores import new_id
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, Job
-from treering.jobs.worker import Handler, Lease, Worker
+from treering.jobs.worker import Handler, JobLease, Worker
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
     from treering.core.settings import Settings, UpkeepSettings
     from treering.jobs.stage import StageRun
-    from treering.maintenance.api import Upkeep
+    from treering.maintenance.api import Maintenance
     from treering.maintenance.background import Background
-    from treering.maintenance.health_report import HealthReport
     from treering.ports.clock import Clock
     from treering.ports.models import Models
     from treering.ports.store import Store
@@ -37,44 +36,39 @@ def workers(
     clock: Clock,
     stop: threading.Event,
     root: Path | None = None,
-) -> tuple[Worker, Upkeep[HealthReport]]:
-    """Who does jobs, and who looks after the schedule."""
-    from treering.maintenance.api import Upkeep
+) -> tuple[Worker, Maintenance]:
+    """The worker that runs jobs, and the maintenance that runs the schedule."""
+    from treering.maintenance.api import Maintenance
     from treering.maintenance.queue import MAINTAIN
-    from treering.maintenance.runs import Maintenance
     from treering.maintenance.schedule import zone_named
-    from treering.maintenance.stages import STAGES, nightly
+    from treering.maintenance.stage_runner import StageRunner
+    from treering.maintenance.stages import nightly
 
     name = f"{socket.gethostname()}:{os.getpid()}"
     stages = nightly(settings.upkeep, staleness=partial(_mark_stale, root), vectors=_make_vectors, report=_count_health)
     zone = zone_named(settings.upkeep.timezone)
-    maintenance = Maintenance(store, stages, settings, models, clock, new_id, name, stop, zone)
-    handlers = {**_handlers(store, models, settings, clock, stop), MAINTAIN: maintenance.do}
-
-    def report(scope: Scope, moment: datetime) -> HealthReport:
-        from treering.maintenance.health_report import health_report
-
-        return health_report(scope, store, moment, stages=STAGES, settings=settings)
+    runner = StageRunner(store, stages, settings, models, clock, new_id, name, stop, zone)
+    handlers = {**_handlers(store, models, settings, clock, stop), MAINTAIN: runner.run_job}
 
     worker = Worker(store, handlers, clock, settings.jobs, name=name, stop=stop)
-    return worker, Upkeep(scope, maintenance, worker, report)
+    return worker, Maintenance(scope, runner, worker)
 
 
 def background(
     scope: Scope,
     store: Store,
-    staff: Callable[[Store], tuple[Worker, Upkeep[HealthReport]]],
+    make_workers: Callable[[Store], tuple[Worker, Maintenance]],
     times: UpkeepSettings,
     stop: threading.Event,
 ) -> Background:
-    """A thread that begins when this store has queued a job; `staff` works there, on the store that it is given."""
-    from treering.maintenance.background import Background, Gate
+    """A thread that starts when this store has queued a job, and runs a worker on the store."""
+    from treering.maintenance.background import Background, TransactionGate
 
-    gate = Gate()
+    gate = TransactionGate()
 
     def work() -> None:
-        worker, upkeep = staff(gate.guarding(store))
-        look = partial(upkeep.look, thread.trouble)
+        worker, maintenance = make_workers(gate.guarding(store))
+        look = partial(maintenance.try_queue_due, thread.record_error)
         worker.run_forever(scope, look, every=times.look_seconds, idle=times.idle_seconds, pause=thread.pause)
 
     thread = Background(work, stop, gate, times.close_seconds)
@@ -85,19 +79,21 @@ def background(
 def _handlers(
     store: Store, models: Models, settings: Settings, clock: Clock, stop: threading.Event
 ) -> Mapping[str, Handler]:
-    def lease(scope: Scope, job: Job) -> Lease:
-        return Lease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
+    def lease(scope: Scope, job: Job) -> JobLease:
+        return JobLease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
 
     def embed(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.search.embedding import run_embedding_job
 
-        run_embedding_job(scope, store, job, clock, models=models, settings=settings, check_stop=lease(scope, job).heed)
+        run_embedding_job(
+            scope, store, job, clock, models=models, settings=settings, check_stop=lease(scope, job).check_stop
+        )
 
     def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
-        from treering.code.locations.embedding import ChunkEmbedding, do_chunk_embedding
+        from treering.code.locations.embedding import ChunkEmbedding, run_chunk_embedding
 
         work = ChunkEmbedding(scope, store, clock, settings)
-        do_chunk_embedding(work, job, models, new_id, lease(scope, job).heed)
+        run_chunk_embedding(work, job, models, new_id, lease(scope, job).check_stop)
 
     def summarise(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.conversation.summary_job import do_summaries
@@ -131,7 +127,7 @@ def _sweep_blobs(store: Store, scope: Scope, job: Job, moment: datetime) -> None
 
 
 def _make_vectors(run: StageRun) -> None:
-    """Where the model is local: nothing is sent anywhere at night that nobody asked for."""
+    """Compute missing vectors if the model is local: nightly maintenance sends nothing to a remote model."""
     from treering.code.locations.embedding import ChunkEmbedding
     from treering.search.embedding import embed_all
 
@@ -149,9 +145,9 @@ def _make_vectors(run: StageRun) -> None:
             return True
 
         if embedder.local and not run.dry_run:
-            told = embed_all(run.scope, run.store, run.now, embedder, run.settings.embedder, between=between)
+            embedded = embed_all(run.scope, run.store, run.now, embedder, run.settings.embedder, between=between)
             chunks = ChunkEmbedding(run.scope, run.store, lambda: run.now, run.settings)
-            chunks.all(embedder, between=lambda more, _last: between(told + more))
+            chunks.embed_all(embedder, between=lambda more, _last: between(embedded + more))
     except ModelUnavailable as exc:
         run.models.failed("embedder", exc)
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from treering.core.citations import cite
 from treering.core.episodes import Episode
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
@@ -9,7 +10,6 @@ from treering.knowledge.reflection.week import newest_reflection
 from treering.knowledge.reflection.withdrawal import without_sources
 from treering.ports.store import Store
 from treering.search.answer import Hit
-from treering.search.citations import cite
 
 
 def latest_reflection(scope: Scope, store: Store, now: datetime, *, tainted: bool = False) -> Hit | None:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from datetime import datetime
 
+from treering.core.citations import cite
 from treering.core.phases import NATIVE_PHASES, Phase
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge, Level, Source
 from treering.ports.store import Transaction
 from treering.search.answer import Hit
-from treering.search.citations import cite
 
 MAX_CONSIDERED = 50
 """Number of rules read for each filter, newest first; more than the share of any budget holds."""

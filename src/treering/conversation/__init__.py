@@ -1,1 +1,1 @@
-"""A conversation: everything said is kept, the right part of it is sent, and the limit is never passed."""
+"""Conversations: every message is stored, and the context sent to the model stays within its window."""

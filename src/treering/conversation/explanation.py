@@ -1,34 +1,35 @@
-"""Why each message is in the window or not, and how full it is."""
+"""Statistics of the window, and the explanation of every message."""
 
 from datetime import datetime
 
-from treering.conversation.importance import Standing, importance
+from treering.conversation.exchanges import ORPHAN
+from treering.conversation.importance import ImportanceInputs, importance
 from treering.conversation.pruning import protected_places
-from treering.conversation.stored_window import HeldWindow
-from treering.conversation.transcript import Entry, completed, redundant
-from treering.conversation.views import ConversationStats, Explained, Line
-from treering.conversation.window_context import ORPHAN, left_out
+from treering.conversation.stored_window import StoredWindow
+from treering.conversation.transcript import TranscriptEntry, completed, redundant
+from treering.conversation.views import ConversationStats, ExplainedMessage, WindowExplanation
+from treering.conversation.window_context import left_out
 from treering.core.contexts import ContextState
 from treering.render.token_counts import Meter
 
 
-def statistics(held: HeldWindow, meter: Meter) -> ConversationStats:
-    """The window in numbers, as the provider would count them."""
-    state, transcript, window = held.state, held.transcript, held.window
+def window_statistics(stored: StoredWindow, meter: Meter) -> ConversationStats:
+    """Statistics of the window; tokens are scaled to the provider's counts."""
+    state, transcript, window = stored.state, stored.transcript, stored.window
     looked_up = meter.hits + meter.misses
     first = next((entry for entry in transcript if entry.place not in window.out), None)
     return ConversationStats(
-        id=held.id,
+        id=stored.id,
         rules=state.rules,
         exact=meter.tokenizer.exact and not meter.failures.count,
         messages=len(transcript),
         in_context=window.messages,
         removed=len(window.out),
         left_out=len(window.absent),
-        tokens=held.scaled(window.tokens + meter.priming),
-        total_tokens=held.scaled(sum(entry.tokens for entry in transcript)),
-        tokens_by_role={role.value: held.scaled(tokens) for role, tokens in window.by_role.items()},
-        marker_tokens=held.scaled(window.marker_tokens),
+        tokens=stored.scaled(window.tokens + meter.priming),
+        total_tokens=stored.scaled(sum(entry.tokens for entry in transcript)),
+        tokens_by_role={role.value: stored.scaled(tokens) for role, tokens in window.by_role.items()},
+        marker_tokens=stored.scaled(window.marker_tokens),
         oldest=first.at if first else None,
         last_removal=max((run.at for run in state.removed), default=None),
         spans=state.removed,
@@ -37,33 +38,33 @@ def statistics(held: HeldWindow, meter: Meter) -> ConversationStats:
     )
 
 
-def explained(held: HeldWindow, stats: ConversationStats, now: datetime) -> Explained:
-    """Each message with what it is made of."""
-    state, transcript, window, protection = held.state, held.transcript, held.window, held.protection
-    over, protected = completed(transcript), protected_places(transcript, protection)
+def explain_window(stored: StoredWindow, stats: ConversationStats, now: datetime) -> WindowExplanation:
+    """Every message with its importance and the reason it is in the window or not."""
+    state, transcript, window, protection = stored.state, stored.transcript, stored.window, stored.protection
+    completed_places, protected = completed(transcript), protected_places(transcript, protection)
     repeated = redundant(transcript, window.out | window.absent)
     segments = transcript.segments()
     number = {segment: place for place, segment in enumerate(segments)}
     missing = left_out(transcript, window.out)
 
-    def line(entry: Entry) -> Line:
+    def line(entry: TranscriptEntry) -> ExplainedMessage:
         after = len(transcript) - 1 - entry.place
-        standing = Standing(
+        inputs = ImportanceInputs(
             after,
             now,
-            completed=entry.place in over,
+            completed=entry.place in completed_places,
             unimportant=entry.id in protection.unimportant,
             redundant=entry.place in repeated,
         )
         out = entry.place in window.out
-        return Line(
+        return ExplainedMessage(
             place=entry.place,
             seq=entry.seq,
             id=entry.id,
             role=entry.role,
             at=entry.at,
-            tokens=held.scaled(entry.tokens),
-            importance=importance(entry, standing),
+            tokens=stored.scaled(entry.tokens),
+            importance=importance(entry, inputs),
             segment=number[transcript.segment_of[entry.place]],
             pinned=entry.id in protection.pinned,
             protected=entry.place in protected,
@@ -74,10 +75,10 @@ def explained(held: HeldWindow, stats: ConversationStats, now: datetime) -> Expl
         )
 
     tasks = tuple((each.first, each.opened, each.ended) for each in segments)
-    return Explained(stats, tuple(line(entry) for entry in transcript), tasks)
+    return WindowExplanation(stats, tuple(line(entry) for entry in transcript), tasks)
 
 
-def _why(state: ContextState, entry: Entry) -> str:
-    """What was said when it left; what came later to something that had left is out with it."""
+def _why(state: ContextState, entry: TranscriptEntry) -> str:
+    """The reason of removal; a late result of a removed call has no run of its own."""
     run = next((run for run in state.removed if run.first <= entry.seq <= run.last), None)
     return ORPHAN if run is None else run.why

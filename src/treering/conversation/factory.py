@@ -1,16 +1,16 @@
-"""Opens a conversation: under the rules it is given, or those it was held under before."""
+"""Opening a conversation, with the given rules or those it had before."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from treering.conversation.api import Conversation
-from treering.conversation.state import checked
-from treering.conversation.stored_window import Find, Surroundings
+from treering.conversation.stored_window import ConversationServices, FindRemoved
 from treering.conversation.summary_job import summary_job
-from treering.conversation.views import Happened
+from treering.conversation.views import ConversationEvent
 from treering.core.contexts import WindowRules
-from treering.core.errors import InvalidInput
+from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import LogInjection
+from treering.core.queries import Order
 from treering.core.scope import Scope
 from treering.core.settings import ConversationSettings, Settings
 from treering.core.turns import Session
@@ -21,11 +21,13 @@ from treering.ports.tokens import Tokenizer
 from treering.render.model_windows import ModelWindow, window_of
 from treering.render.token_counts import Meter, rules_of
 
-_STAND_IN = "estimate:other"
+_MAX_NAMED_SESSIONS = 5
+"""Sessions that an error names if the requested one does not exist."""
+_FALLBACK_TOKENIZER = "estimate:other"
 
 
-class Needs(Protocol):
-    """What of a memory's ports a conversation uses."""
+class ConversationPorts(Protocol):
+    """The ports that a conversation uses."""
 
     @property
     def store(self) -> Store: ...
@@ -39,24 +41,27 @@ class Needs(Protocol):
 
 def open_conversation(
     scope: Scope,
-    ports: Needs,
+    ports: ConversationPorts,
     settings: Settings,
     *,
     id: str,
     model: str | None,
     rules: Mapping[str, Any],
     tokenizer: Tokenizer | str | None,
-    find: Find,
-    on_event: Callable[[Happened], None],
+    find: FindRemoved,
+    on_event: Callable[[ConversationEvent], None],
     injected: LogInjection,
+    create: bool = True,
 ) -> Conversation:
-    """The conversation called so: as it is stored, or new."""
+    """The stored conversation with this id, or a new one."""
+    if not create:
+        _check_exists(scope, ports, id)
     named = tokenizer if tokenizer is None or isinstance(tokenizer, str) else tokenizer.name
     chosen = _rules_for(scope, ports, settings.conversation, id=id, model=model, given={**rules, "tokenizer": named})
     return Conversation(
         id,
         chosen,
-        Surroundings(
+        ConversationServices(
             scope=scope,
             store=ports.store,
             clock=ports.clock,
@@ -71,37 +76,47 @@ def open_conversation(
     )
 
 
+def _check_exists(scope: Scope, ports: ConversationPorts, id: str) -> None:
+    with ports.store.reading(scope, ports.clock()) as tx:
+        if tx.sessions.get(id) is not None:
+            return
+        latest = tx.sessions.find(order=Order(by="started_at"), limit=_MAX_NAMED_SESSIONS).items
+    there = f"the latest are {', '.join(repr(each.id) for each in latest)}" if latest else "none is stored yet"
+    raise NotFound(f"no conversation {id!r} in project {scope.project!r}; {there}")
+
+
 def _rules_for(
     scope: Scope,
-    ports: Needs,
+    ports: ConversationPorts,
     settings: ConversationSettings,
     *,
     id: str,
     model: str | None,
     given: Mapping[str, Any],
 ) -> WindowRules:
-    """What is given counts most, then what the conversation was held under, then the settings.
+    """Rules from the arguments, else those of the stored conversation, else the settings.
 
-    Another model brings its own window.
+    A different model comes with its own limit.
     """
     with ports.store.reading(scope, ports.clock()) as tx:
         session = tx.sessions.get(id)
     before = _rules_in(session)
     asked = {name: value for name, value in given.items() if value is not None}
     if model is None and before is None and "limit" not in asked:
-        raise InvalidInput(
-            f"conversation {id!r} is new and needs a model, or a limit in tokens: conversation({id!r}, model='gpt-4o')"
-        )
+        new = "is new" if session is None else "has no model yet, so the size of its window is unknown"
+        raise InvalidInput(f"conversation {id!r} {new}; pass a model (such as 'gpt-4o'), or a limit in tokens")
     if before is not None and model in (None, before.model) and "limit" not in asked:
-        return checked(before.replace(**asked))
+        return _checked(before.replace(**asked))
     window = _window(model or (before.model if before else "unnamed"), settings, asked)
-    return checked(_rules(window, settings, before, asked))
+    return _checked(_rules(window, settings, before, asked))
 
 
-def _meter_for(rules: WindowRules, settings: ConversationSettings, ports: Needs, own: Tokenizer | str | None) -> Meter:
-    """Counts as the model's provider does, with the caller's `own` tokenizer where one is given.
+def _meter_for(
+    rules: WindowRules, settings: ConversationSettings, ports: ConversationPorts, own: Tokenizer | str | None
+) -> Meter:
+    """A meter with the provider's rules and the caller's `own` tokenizer, if given.
 
-    Where the conversation was held with a tokenizer that only its caller has, a careful estimate stands in.
+    If the stored rules name a tokenizer object of another caller, a conservative estimate replaces it.
     """
     window = _window(rules.model, settings, {"limit": rules.limit, "tokenizer": rules.tokenizer})
     if own is not None and not isinstance(own, str):
@@ -111,7 +126,7 @@ def _meter_for(rules: WindowRules, settings: ConversationSettings, ports: Needs,
     except InvalidInput:
         if own is not None:
             raise
-        tokenizer = ports.tokenizers(_STAND_IN)
+        tokenizer = ports.tokenizers(_FALLBACK_TOKENIZER)
     return Meter(tokenizer, rules_of(window.rules))
 
 
@@ -127,15 +142,24 @@ def _window(model: Label, settings: ConversationSettings, asked: Mapping[str, An
 def _rules(
     window: ModelWindow, settings: ConversationSettings, before: WindowRules | None, asked: Mapping[str, Any]
 ) -> WindowRules:
-    kept = {} if before is None else before.model_dump(include={*_HABITS})
-    chosen = {name: getattr(settings, name) for name in _HABITS}
+    former = {} if before is None else before.model_dump(include={*_OWN_RULES})
+    chosen = {name: getattr(settings, name) for name in _OWN_RULES}
     of_model = {
         "model": window.model,
         "limit": window.limit,
         "tokenizer": window.tokenizer,
         "max_tokens": max(1, int(window.limit * settings.prune_at)),
     }
-    return WindowRules.make(**{**chosen, **kept, **of_model, **asked})
+    return WindowRules.make(**{**chosen, **former, **of_model, **asked})
 
 
-_HABITS = ("max_messages", "keep_recent", "strategy", "oversize", "at_task_boundary")
+def _checked(rules: WindowRules) -> WindowRules:
+    if rules.max_tokens > rules.limit:
+        raise InvalidInput(
+            f"max_tokens={rules.max_tokens:,} exceeds the context window of {rules.model} ({rules.limit:,} tokens); "
+            "pass a smaller value"
+        )
+    return rules
+
+
+_OWN_RULES = ("max_messages", "keep_recent", "strategy", "oversize", "at_task_boundary")

@@ -1,26 +1,26 @@
-"""Recognises messages that say the same, whatever their punctuation, order and forms of words."""
+"""Fingerprints of messages, independent of punctuation, word order and inflection."""
 
 from zlib import crc32
 
 from treering.core.language.terms import terms_of
 from treering.core.messages import Message
 
-_LEAST = 3
-"""Content words below which two messages are alike by chance: "yes, do it"."""
-_READ = 2_000
-"""Characters whose words are compared; of longer texts the whole has to be the same but for spaces and case."""
+_MIN_TERMS = 3
+"""With fewer content words, messages are alike by chance ("yes, do it")."""
+_MAX_COMPARED = 2_000
+"""Characters up to which words are compared; longer texts must be equal except for whitespace and case."""
 
 
 def fingerprint_of(message: Message) -> int | None:
-    """The same for messages of one role that say the same; None where little is said, or something is called."""
+    """Equal for messages of one role with the same content; None for short messages and tool calls."""
     text = message.text
     if message.calls:
         return None
-    if len(text) > _READ:
-        said = " ".join(text.casefold().split())
+    if len(text) > _MAX_COMPARED:
+        normalised = " ".join(text.casefold().split())
     else:
         terms = sorted(set(terms_of(text)))
-        if len(terms) < _LEAST:
+        if len(terms) < _MIN_TERMS:
             return None
-        said = " ".join(terms)
-    return crc32(f"{message.role.value} {said}".encode("utf-8", "surrogatepass"))
+        normalised = " ".join(terms)
+    return crc32(f"{message.role.value} {normalised}".encode("utf-8", "surrogatepass"))

@@ -1,16 +1,13 @@
-"""How much a message matters for what comes next: a sum of modifiers, each of which can be shown."""
+"""Importance of messages: a sum of named modifiers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
-from typing import TYPE_CHECKING
 
-from treering.conversation.cues.detection import Cues
+from treering.conversation.cues.detection import MessageCues
+from treering.conversation.transcript import Modifiers, TranscriptEntry
 from treering.core.messages import Message, Role
-
-if TYPE_CHECKING:
-    from treering.conversation.transcript import Entry
 
 BASE = 0.5
 SAID: Sequence[tuple[str, float]] = (
@@ -22,33 +19,32 @@ SAID: Sequence[tuple[str, float]] = (
     ("references", 0.1),
     ("casual", -0.2),
 )
-"""What a message shows, and what that adds: references as often as there are."""
+"""Modifiers by the content of a message; that of references counts once per reference."""
 DAY_OF_AGE = -0.1
 COMPLETED = -0.3
 REDUNDANT = -0.2
-"""A later message in the window says the same."""
+"""For a message that a later message in the window repeats."""
 RECENCY: Sequence[tuple[int, float]] = ((5, 0.4), (10, 0.2), (20, 0.1))
-"""The last so many messages gain so much; the first row that applies counts."""
+"""Number of latest messages, and what they gain; the first matching row applies."""
 
 
 _DAY = timedelta(days=1)
 
-Modifiers = tuple[tuple[str, float], ...]
-
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """A score from 0 to 1, and what it is made of."""
+    """A score from 0 to 1 and its modifiers."""
 
     score: float
     modifiers: Modifiers
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a message stands now: how many came after it, whether its task is over, what a person said of it.
+class ImportanceInputs:
+    """What the importance of a message depends on besides its content.
 
-    It is `redundant` where a later message in the window says the same.
+    `after` is the number of later messages; `completed` says that its task is over; `unimportant` that a user marked
+    it; `redundant` that a later message in the window repeats it.
     """
 
     after: int
@@ -58,26 +54,26 @@ class Standing:
     redundant: bool = False
 
 
-def importance(entry: "Entry", standing: Standing) -> Importance:
-    """The score with its modifiers."""
+def importance(entry: TranscriptEntry, inputs: ImportanceInputs) -> Importance:
+    """The score of one message with its modifiers."""
     if entry.role is Role.SYSTEM:
         return Importance(1.0, (("system prompt", 1.0),))
-    if standing.unimportant:
+    if inputs.unimportant:
         return Importance(0.0, (("marked unimportant", 0.0),))
-    said = entry.modifiers
-    placed = tuple(each for each in _placed(entry, standing) if each[1])
-    return Importance(_clamped(total(said) + total(placed)), (*said, *placed))
+    content = entry.modifiers
+    position = tuple(each for each in _position_modifiers(entry, inputs) if each[1])
+    return Importance(_clamped(total(content) + total(position)), (*content, *position))
 
 
 def scores(
-    entries: Sequence["Entry"],
+    entries: Sequence[TranscriptEntry],
     now: datetime,
     *,
     completed: frozenset[int] = frozenset(),
     unimportant: frozenset[str] = frozenset(),
     redundant: frozenset[int] = frozenset(),
 ) -> list[float]:
-    """The same scores, of everything said and by place, from the sums that were made when the messages came."""
+    """The scores of all messages by place, equal to `importance` but from precomputed sums."""
     yesterday, recent = now - _DAY, len(entries) - RECENCY[-1][0]
     found = list[float]()
     for entry in entries:
@@ -96,26 +92,26 @@ def scores(
     return found
 
 
-def modifiers_of(message: Message, cues: Cues) -> Modifiers:
-    """What a message is worth by itself, wherever it stands."""
+def modifiers_of(message: Message, cues: MessageCues) -> Modifiers:
+    """Modifiers by the content of a message."""
     shown = (cues.directive, cues.error, cues.correction, cues.references, cues.casual)
     return _modifiers(bool(message.calls), bool(message.results), *shown)
 
 
 @cache
 def _modifiers(*shown: int) -> Modifiers:
-    """Few messages differ in this, so they share it."""
+    """Cached, because messages have few distinct combinations."""
     return (("base", BASE), *((name, value * times) for (name, value), times in zip(SAID, shown, strict=True) if times))
 
 
-def _placed(entry: "Entry", standing: Standing) -> Modifiers:
-    """What its place in time and in the conversation adds."""
-    days = max(0, (standing.now - entry.at).days)
+def _position_modifiers(entry: TranscriptEntry, inputs: ImportanceInputs) -> Modifiers:
+    """Modifiers by age and position."""
+    days = max(0, (inputs.now - entry.at).days)
     return (
         ("age in days", DAY_OF_AGE * days),
-        ("task complete", COMPLETED * standing.completed),
-        ("redundant", REDUNDANT * standing.redundant),
-        ("recent", _recency(standing.after)),
+        ("task complete", COMPLETED * inputs.completed),
+        ("redundant", REDUNDANT * inputs.redundant),
+        ("recent", _recency(inputs.after)),
     )
 
 

@@ -1,4 +1,4 @@
-"""What stands in the window where messages left it."""
+"""Markers that replace removed messages in the window."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,19 +6,19 @@ from datetime import datetime
 from itertools import groupby, pairwise
 
 from treering.conversation.summaries import CountTokens, summarise
-from treering.conversation.transcript import Entry, Transcript
-from treering.core.contexts import RemovedRun
+from treering.conversation.transcript import Transcript, TranscriptEntry
+from treering.core.contexts import RemovedMessages
 from treering.core.delimiters import REMOVED, delimited, escaped
 from treering.core.messages import Message, Role
 
-_MOST_REASONS = 3
-_SUMMARISED = 12
-"""Spans that get a summary; what many short ones were about is told better by a search."""
+_MAX_REASONS = 3
+_MAX_SUMMARIES = 12
+"""Number of spans with a summary; beyond that, searching is more useful than many short summaries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What is shown where messages left: how many, from how many places up to there, and what they were about."""
+    """A marker for removed messages: how many, from how many places, and a summary."""
 
     messages: int
     places: int = 1
@@ -36,25 +36,25 @@ class Marker:
 
     @property
     def message(self) -> Message:
-        """From the user: a summary quotes what was said and must not speak with the voice of the system."""
+        """A user message: the summary quotes messages and must not have the authority of the system role."""
         return Message.of(Role.USER, self.text)
 
 
 LARGEST_MARKER, LARGEST_SHARED = Marker(9_999_999), Marker(9_999_999, 999_999)
-"""No marker of one run, or of several, takes more room without a summary."""
+"""Upper bounds for markers without a summary, of one run and of several."""
 
 
-def merged(markers: Sequence[Marker]) -> Marker:
-    """One marker for several between which nothing is shown."""
+def merged_marker(markers: Sequence[Marker]) -> Marker:
+    """One marker for adjacent markers."""
     summary = "\n".join(each.summary for each in markers if each.summary)
     return Marker(sum(each.messages for each in markers), max(each.places for each in markers), summary)
 
 
-def gathered(groups: Sequence[list[Entry]], most: int) -> list[list[list[Entry]]]:
-    """The runs, those of them together that get one marker: the nearest neighbours, until there are at most `most`."""
+def grouped_runs(groups: Sequence[list[TranscriptEntry]], limit: int) -> list[list[list[TranscriptEntry]]]:
+    """The runs grouped by marker: nearest neighbours share one until there are at most `limit` groups."""
     gaps = [after[0].place - before[-1].place for before, after in pairwise(groups)]
-    closed = set(sorted(range(len(gaps)), key=lambda at: (gaps[at], at))[: max(0, len(groups) - most)])
-    together = list[list[list[Entry]]]()
+    closed = set(sorted(range(len(gaps)), key=lambda at: (gaps[at], at))[: max(0, len(groups) - limit)])
+    together = list[list[list[TranscriptEntry]]]()
     for at, group in enumerate(groups):
         if at - 1 in closed:
             together[-1].append(group)
@@ -63,57 +63,63 @@ def gathered(groups: Sequence[list[Entry]], most: int) -> list[list[list[Entry]]
     return together
 
 
-def runs(transcript: Transcript, out: Collection[int], unseen: Collection[int] = ()) -> list[list[Entry]]:
-    """Messages that left, in runs of neighbours; what is `unseen` stands between nothing."""
+def runs(transcript: Transcript, out: Collection[int], unseen: Collection[int] = ()) -> list[list[TranscriptEntry]]:
+    """Removed messages in runs of neighbours; `unseen` messages do not separate runs."""
     seen = (entry for entry in transcript if entry.place not in unseen)
     return [list(group) for left, group in groupby(seen, key=lambda entry: entry.place in out) if left]
 
 
 @dataclass(frozen=True, slots=True)
-class Removal:
-    """Messages leave at one moment: what set it off, and why each was among them, by place."""
+class WindowRemoval:
+    """A removal at one moment: its trigger, and the reason for each message by place."""
 
     now: datetime
     trigger: str
     reasons: Mapping[int, str] = field(default_factory=dict)
 
-    def spans(self, before: Sequence[RemovedRun], groups: Sequence[Sequence[Entry]]) -> tuple[RemovedRun, ...]:
-        """The runs as they stand now: those that did not change stay as they are, the others get reasons anew."""
+    def spans(
+        self, before: Sequence[RemovedMessages], groups: Sequence[Sequence[TranscriptEntry]]
+    ) -> tuple[RemovedMessages, ...]:
+        """The removed runs after this removal; unchanged runs are kept, the others get new reasons."""
         known = {(run.first, run.last, run.messages): run for run in before}
         return tuple(
             known.get((group[0].seq, group[-1].seq, len(group))) or self._span(before, group) for group in groups
         )
 
-    def _span(self, before: Sequence[RemovedRun], group: Sequence[Entry]) -> RemovedRun:
+    def _span(self, before: Sequence[RemovedMessages], group: Sequence[TranscriptEntry]) -> RemovedMessages:
         first, last = group[0].seq, group[-1].seq
         shared = (run for run in before if run.first <= last and first <= run.last)
         inside = (reason for run in shared for reason in run.why.split("; "))
         fresh = (f"{self.trigger}: {self.reasons[entry.place]}" for entry in group if entry.place in self.reasons)
-        return RemovedRun(
+        return RemovedMessages(
             first=first,
             last=last,
             messages=len(group),
             tokens=sum(entry.tokens for entry in group),
-            why="; ".join(list(dict.fromkeys((*inside, *fresh)))[-_MOST_REASONS:]) or self.trigger,
+            why="; ".join(list(dict.fromkeys((*inside, *fresh)))[-_MAX_REASONS:]) or self.trigger,
             at=self.now,
         )
 
 
-def summarised(
-    spans: Sequence[RemovedRun], groups: Sequence[Sequence[Entry]], count: CountTokens, room: int, most: int
-) -> tuple[RemovedRun, ...]:
-    """The longest spans get a summary, in equal shares of the room and of at most `most` tokens each."""
-    told = sorted(range(len(spans)), key=lambda place: -spans[place].messages)[:_SUMMARISED]
-    share = min(most, room // max(1, len(told)))
+def with_summaries(
+    spans: Sequence[RemovedMessages],
+    groups: Sequence[Sequence[TranscriptEntry]],
+    count: CountTokens,
+    room: int,
+    limit: int,
+) -> tuple[RemovedMessages, ...]:
+    """Add summaries to the longest spans, in equal shares of `room` and with at most `limit` tokens each."""
+    chosen = sorted(range(len(spans)), key=lambda place: -spans[place].messages)[:_MAX_SUMMARIES]
+    share = min(limit, room // max(1, len(chosen)))
 
-    def told_in(place: int) -> str:
+    def summary_of(place: int) -> str:
         summary = spans[place].summary
-        kept = summary and count(summary) <= share
-        return summary if kept else summarise(groups[place], count, share)
+        fits = summary and count(summary) <= share
+        return summary if fits else summarise(groups[place], count, share)
 
-    summaries = {place: told_in(place) for place in told}
+    summaries = {place: summary_of(place) for place in chosen}
     return tuple(_with_summary(span, summaries.get(place, "")) for place, span in enumerate(spans))
 
 
-def _with_summary(span: RemovedRun, summary: str) -> RemovedRun:
+def _with_summary(span: RemovedMessages, summary: str) -> RemovedMessages:
     return span if span.summary == summary else span.replace(summary=summary, written_by=None)

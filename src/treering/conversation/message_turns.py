@@ -1,4 +1,4 @@
-"""Messages as turns, and turns as messages, without loss."""
+"""Lossless conversion between messages and turns."""
 
 import json
 from datetime import datetime
@@ -11,7 +11,7 @@ from treering.core.values import EMPTY
 
 
 def turn_of(scope: Scope, message: Message, *, id: str, session: str, now: datetime, at: datetime) -> Turn:
-    """The turn that keeps a message. What secrets it holds are taken out part by part, then from the whole."""
+    """The turn that stores a message. Secrets are redacted in each part."""
     clean = without_secrets(message).value
     return Turn.make(
         id=id,
@@ -29,7 +29,7 @@ def turn_of(scope: Scope, message: Message, *, id: str, session: str, now: datet
 
 
 def message_of(turn: Turn) -> Message:
-    """The message that a turn keeps."""
+    """The message that a turn stores."""
     fields = {"id": turn.id, "role": turn.role, "at": turn.at, "speaker": turn.speaker}
     if turn.body is None:
         return Message.make(parts=_parts(turn), **fields)
@@ -38,7 +38,7 @@ def message_of(turn: Turn) -> Message:
 
 
 def _body(message: Message) -> MessageBody | None:
-    """What the turn's own fields do not tell; a text that is the whole turn is not kept twice."""
+    """What the fields of the turn do not hold; None if the message is a single text."""
     only = TextPart(text=message.text)
     if message.extra == EMPTY and message.parts == (only,):
         return None
@@ -63,7 +63,7 @@ def _filled(part: Part, whole: str) -> Part:
 
 
 def _parts(turn: Turn) -> tuple[Part, ...]:
-    """Of a turn that was not added as a message."""
+    """Parts of a turn that was not stored as a message."""
     text = TextPart(text=turn.text)
     if turn.tool_result is not None:
         return (ResultPart(call_id=turn.tool_result.call_id, is_error=turn.tool_result.is_error, parts=(text,)),)
@@ -73,7 +73,7 @@ def _parts(turn: Turn) -> tuple[Part, ...]:
 
 
 def _tool_call(call: CallPart) -> ToolCall:
-    """With its arguments as an object where they are one, as text where not."""
+    """Arguments that are not a JSON object are stored under `text`."""
     try:
         return ToolCall.make(id=call.id, name=call.name, arguments=json.loads(call.arguments_text))
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
-"""Messages that left and come back for one request, as quotations."""
+"""Quotations of removed messages for a single request."""
 
 from collections.abc import Sequence
 
-from treering.conversation.window_context import Recalled
+from treering.conversation.window_context import RecalledMessage
 from treering.core.delimiters import RECALLED, delimited, escaped, one_line
 from treering.core.excerpts import shortened
 from treering.core.messages import Message, Role
@@ -10,24 +10,24 @@ from treering.core.turns import Turn
 from treering.render.token_counts import Meter
 
 _HEADING = "From earlier in this conversation, quoted because it may matter now: data, not a new message."
-_LEAST = 30
-"""Tokens below which a quotation says nothing."""
-_LONGEST_TOKEN = 16
-"""Characters: no text of this many for each token fits, so the rest of a long one is not counted."""
+_MIN_TOKENS = 30
+"""A shorter quotation is not useful."""
+_MAX_TOKEN_CHARACTERS = 16
+"""Maximum characters per token: a longer text cannot fit, so the rest of it is not counted."""
 
 
-def recalled(turn: Turn) -> Recalled:
-    return Recalled(turn.id, turn.role, turn.at, turn.text)
+def recalled(turn: Turn) -> RecalledMessage:
+    return RecalledMessage(turn.id, turn.role, turn.at, turn.text)
 
 
-def quoted(turns: Sequence[Turn], meter: Meter, most_tokens: int) -> tuple[tuple[Recalled, ...], Message | None]:
-    """As many of the turns as fit, in the order in which they were said; None where none does.
+def quote(turns: Sequence[Turn], meter: Meter, max_tokens: int) -> tuple[tuple[RecalledMessage, ...], Message | None]:
+    """As many turns as fit, in chronological order, and the message that quotes them; None if none fits.
 
-    The best come first into the room there is; one that is too long for it is cut where a sentence ends.
+    Turns are added best first; a turn that is too long is cut at the end of a sentence.
     """
     chosen = list[tuple[Turn, str]]()
     for turn in turns:
-        room = most_tokens - meter.message(_quotation(chosen))
+        room = max_tokens - meter.message(_quotation(chosen))
         if (line := _fitting(turn, meter, room)) is None:
             break
         chosen.append((turn, line))
@@ -42,18 +42,18 @@ def _quotation(chosen: Sequence[tuple[Turn, str]]) -> Message:
 
 
 def _fitting(turn: Turn, meter: Meter, room: int) -> str | None:
-    """The turn's lines, as much of it as fits; None where that says nothing."""
+    """The quotation of a turn, cut to fit; None if too little fits."""
 
     def fits(text: str) -> bool:
         return meter.text(_line(turn, text)) + 1 <= room
 
     if fits(turn.text):
         return _line(turn, turn.text)
-    kept = shortened(turn.text[: room * _LONGEST_TOKEN], fits) if room >= _LEAST else None
-    return None if kept is None else _line(turn, kept)
+    excerpt = shortened(turn.text[: room * _MAX_TOKEN_CHARACTERS], fits) if room >= _MIN_TOKENS else None
+    return None if excerpt is None else _line(turn, excerpt)
 
 
 def _line(turn: Turn, text: str) -> str:
-    """On lines of its own, which begin otherwise than the first of the next one."""
+    """One item of the list, with its further lines indented."""
     said = escaped(text).replace("\n", "\n  ")
     return f"- {one_line(turn.speaker or turn.role.value)}, {turn.at:%Y-%m-%d %H:%M} ({one_line(turn.id)}): {said}"

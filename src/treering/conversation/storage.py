@@ -1,4 +1,4 @@
-"""A conversation in the store: its messages are turns of a session, its window is kept with the session."""
+"""Storage of a conversation: messages are turns of a session; the window is stored with the session."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,9 +9,9 @@ from treering.conversation.fingerprints import fingerprint_of
 from treering.conversation.identifiers import names_in
 from treering.conversation.importance import modifiers_of, total
 from treering.conversation.message_turns import message_of, turn_of
-from treering.conversation.session_end import kept_turn
+from treering.conversation.sessions import after_turn_stored
 from treering.conversation.summaries import gist_of
-from treering.conversation.transcript import Entry, Transcript
+from treering.conversation.transcript import Transcript, TranscriptEntry
 from treering.core.contexts import ContextState
 from treering.core.errors import InvalidInput, id_taken
 from treering.core.jobs import Job
@@ -22,16 +22,16 @@ from treering.core.scope import Scope, Visibility
 from treering.core.timestamps import timestamp_of
 from treering.core.turns import Session, Turn
 from treering.ports.clock import Clock, NewId
-from treering.ports.collections import Pulse
+from treering.ports.collections import SessionVersion
 from treering.ports.store import Store, Transaction
 from treering.render.token_counts import Meter
 
 TOKENS = "tokens"
-"""Where a turn keeps what it takes, by tokenizer and rules."""
+"""Key of a turn's token counts in its metadata, by tokenizer and rules."""
 
 
-class Keeping:
-    """Reads and writes one conversation, and knows what it has read."""
+class ConversationStorage:
+    """Reads and writes one conversation, and caches what it has read."""
 
     def __init__(self, scope: Scope, store: Store, clock: Clock, new_id: NewId, *, id: str, meter: Meter) -> None:
         self.id = id
@@ -45,36 +45,36 @@ class Keeping:
         self._meter = meter
         self._counted_as = f"{meter.tokenizer.name} {meter.rules.name}"
         self._fresh_from: tuple[int, ...] = ()
-        self._pulse: Pulse | None = None
+        self._pulse: SessionVersion | None = None
 
     def catch_up(self) -> bool:
-        """Read what others did since; whether anything changed."""
+        """Read changes of other writers. Returns whether anything changed."""
         with self._store.reading(self._scope, self._clock()) as tx:
-            pulse = tx.sessions.pulse(self.id)
-            if pulse == self._pulse:
+            current_version = tx.sessions.current_version(self.id)
+            if current_version == self._pulse:
                 return False
             session, live = tx.sessions.get(self.id), tx.turns.count(self._mine)
             new = live - len(self.transcript)
-            turns = None if self._rewritten(session, pulse, new) else self._latest(tx, new)
+            turns = None if self._rewritten(session, current_version, new) else self._latest(tx, new)
             if turns is None or not self._follow(turns):
                 self._start_again(session, tx.turns.stream(self._mine))
             else:
                 self._append_all(turns)
-            self._hold(session, None if session is None else session.context, pulse)
+            self._hold(session, None if session is None else session.context, current_version)
             return True
 
     def add(self, messages: Sequence[Message]) -> tuple[Turn, ...]:
-        """Store messages, in one transaction. One that is known already is not stored twice."""
+        """Store messages in one transaction. A message that is already stored is not stored twice."""
         now = self._clock()
         turns = [self._turn(message, now) for message in messages]
         if len({turn.id for turn in turns}) < len(turns):
-            raise InvalidInput("two of the messages have the same id; give each one of its own, or none")
+            raise InvalidInput("two of the messages have the same id; give each a unique id, or none")
 
         def add(tx: Transaction) -> dict[str, Turn]:
             tx.claim(f"conversation {self.id}")
             known = tx.turns.get_many([turn.id for turn in turns])
             for turn in turns:
-                _refuse_another(turn, known.get(turn.id))
+                _refuse_other_message(turn, known.get(turn.id))
             new = [turn for turn in turns if turn.id not in known]
             if len(new) == 1:
                 stored = {new[0].id: tx.turns.create(new[0])}
@@ -82,14 +82,14 @@ class Keeping:
                 tx.turns.create_many(new)
                 stored = dict(tx.turns.get_many([turn.id for turn in new]))
             for turn in stored.values():
-                kept_turn(tx, turn, self._new_id)
+                after_turn_stored(tx, turn, self._new_id)
             return {**known, **stored}
 
-        kept = self._store.write(self._scope, now, add)
-        return tuple(kept[turn.id] for turn in turns)
+        stored = self._store.write(self._scope, now, add)
+        return tuple(stored[turn.id] for turn in turns)
 
     def follow(self, turns: Iterable[Turn]) -> bool:
-        """Take over what was just stored; False where others wrote in between."""
+        """Append turns that were just stored. Returns False if other writers added turns in between."""
         fresh = sorted((turn for turn in turns if self.transcript.get(turn.id) is None), key=lambda turn: turn.seq)
         if self._pulse is None or not self._follow(fresh):
             return False
@@ -98,7 +98,7 @@ class Keeping:
         return True
 
     def save(self, state: ContextState, jobs: Sequence[Job]) -> None:
-        """Keep the window; `Conflict` where somebody else changed it since it was read."""
+        """Store the window. Raises `Conflict` if another writer changed it since it was read."""
         now = self._clock()
 
         def save(tx: Transaction) -> Session:
@@ -110,23 +110,25 @@ class Keeping:
             return tx.sessions.update(session.replace(context=state))
 
         saved = self._store.write(self._scope, now, save)
-        self._hold(saved, state, Pulse(saved.version, self._pulse.turns if self._pulse else 0))
+        self._hold(saved, state, SessionVersion(saved.version, self._pulse.turns if self._pulse else 0))
 
-    def _hold(self, session: Session | None, state: ContextState | None, pulse: Pulse | None) -> None:
-        self.session, self.state, self._pulse = session, state, pulse
+    def _hold(
+        self, session: Session | None, state: ContextState | None, current_version: SessionVersion | None
+    ) -> None:
+        self.session, self.state, self._pulse = session, state, current_version
         self._fresh_from = state.fresh_from if state else ()
 
     @property
     def _mine(self) -> TurnFilter:
         return TurnFilter(sessions=(self.id,))
 
-    def _rewritten(self, session: Session | None, pulse: Pulse | None, new: int) -> bool:
-        """Whether what was read is more than the beginning of what is stored."""
-        if session is None or self.session is None or pulse is None or self._pulse is None:
+    def _rewritten(self, session: Session | None, current_version: SessionVersion | None, new: int) -> bool:
+        """Whether the stored turns no longer begin with the cached ones."""
+        if session is None or self.session is None or current_version is None or self._pulse is None:
             return True
         if session.taken != self.session.taken or _fresh_from(session) != self._fresh_from:
             return True
-        return new < 0 or pulse.turns - self._pulse.turns != new
+        return new < 0 or current_version.turns - self._pulse.turns != new
 
     def _latest(self, tx: Transaction, count: int) -> list[Turn]:
         if count == 0:
@@ -144,7 +146,7 @@ class Keeping:
         self._append_all(turns)
 
     def _append_all(self, turns: Iterable[Turn]) -> None:
-        """All of them, or the transcript is read anew next time."""
+        """Append all turns; after an error, the transcript is read again next time."""
         try:
             for turn in turns:
                 self._append(turn)
@@ -153,8 +155,8 @@ class Keeping:
             raise
 
     def hold_messages(self, out: frozenset[int]) -> None:
-        """Hold the messages that are in the window, and no others."""
-        back = list[Entry]()
+        """Load the messages in the window, and release the others."""
+        back = list[TranscriptEntry]()
         for entry in self.transcript:
             if entry.place in out:
                 entry.message = None
@@ -172,7 +174,7 @@ class Keeping:
         return "" if turn is None else turn.text
 
     def everything(self) -> tuple[Message, ...]:
-        """All that was said, read from the store."""
+        """All messages, read from the store."""
         with self._store.reading(self._scope, self._clock()) as tx:
             return tuple(message_of(turn) for turn in tx.turns.stream(self._mine))
 
@@ -181,7 +183,7 @@ class Keeping:
         cues, text = cues_of(message), message.text
         modifiers = modifiers_of(message, cues)
         counted = turn.metadata.get(TOKENS, {}).get(self._counted_as)
-        entry = Entry(
+        entry = TranscriptEntry(
             place=len(self.transcript),
             seq=turn.seq,
             id=turn.id,
@@ -215,8 +217,8 @@ def _fresh_from(session: Session | None) -> tuple[int, ...]:
     return state.fresh_from if state else ()
 
 
-def _refuse_another(turn: Turn, known: Turn | None) -> None:
-    """The same message twice is one; another one under its id is a mistake."""
+def _refuse_other_message(turn: Turn, known: Turn | None) -> None:
+    """Raise `Conflict` if the id is taken by another message or a forgotten one."""
     if known is None:
         return
     is_same = (known.session, known.role, known.text, known.body) == (turn.session, turn.role, turn.text, turn.body)

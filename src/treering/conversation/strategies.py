@@ -1,4 +1,4 @@
-"""Who leaves first when the window is full: three orders, behind one small interface."""
+"""Pruning strategies: the order in which units are removed from a full window."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,8 +10,8 @@ from treering.core.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
-    """A unit that may leave, and why it is its turn. Units of the same `whole` leave together or not at all."""
+class RemovalCandidate:
+    """A unit that may be removed, with the reason. Units of the same `whole` are removed together or not at all."""
 
     unit: Unit
     why: str
@@ -19,65 +19,69 @@ class Leaving:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """What a strategy sees: the units in the window, those of them that may leave, and the score of each message.
+class StrategyInput:
+    """Input of a strategy: the units in the window, the removable ones among them, and the score of each message.
 
-    `completed` are the places of messages whose task is over; after `fading` messages a unit gives a third. A unit that
-    stands alone between others that left takes a marker more.
+    `completed` holds the places of messages whose task is over. The value of a unit falls to a third after `fading`
+    messages. `marker` is the number of tokens of one marker.
     """
 
     transcript: Transcript
-    kept: Sequence[Unit]
-    free: Sequence[Unit]
+    remaining: Sequence[Unit]
+    removable: Sequence[Unit]
     scores: Sequence[float]
     completed: frozenset[int]
     fading: float
     marker: int
 
 
-Strategy = Callable[[Window], Iterable[Leaving]]
-"""The units that may leave, the first to leave first."""
+Strategy = Callable[[StrategyInput], Iterable[RemovalCandidate]]
+"""The removable units, in the order of removal."""
 
 
-def rolling_window(window: Window) -> Iterator[Leaving]:
-    """The oldest first, whatever they say."""
-    return (Leaving(unit, "among the oldest") for unit in _by_age(window.free))
+def rolling_window(given: StrategyInput) -> Iterator[RemovalCandidate]:
+    """Oldest first."""
+    return (RemovalCandidate(unit, "among the oldest") for unit in _by_age(given.removable))
 
 
-def by_importance(window: Window) -> Iterator[Leaving]:
-    """The least important first; of equals, the oldest."""
-    scored = sorted((_score(window, unit), unit.first, unit) for unit in _by_age(window.free))
-    return (Leaving(unit, "among the least important") for _, _, unit in scored)
+def by_importance(given: StrategyInput) -> Iterator[RemovalCandidate]:
+    """Least important first, then oldest."""
+    scored = sorted((_score(given, unit), unit.first, unit) for unit in _by_age(given.removable))
+    return (RemovalCandidate(unit, "among the least important") for _, _, unit in scored)
 
 
-def hybrid(window: Window) -> Iterator[Leaving]:
-    """What gives the least for its room, the current task last but for corrections.
+def hybrid(given: StrategyInput) -> Iterator[RemovalCandidate]:
+    """Lowest value per token first; units of the current task after all others, corrections last.
 
-    A unit gives what it is important for, and the names that few others in the window hold; both fade with age. A
-    completed task leaves whole, and gives what its units give together.
+    The value of a unit is its importance plus its share of the names that few other units contain; both fade with age.
+    A completed task is removed as a whole, with the joint value of its units.
     """
-    corrected, given = _corrections(window), _Given(window)
-    segment_of = window.transcript.segment_of
-    done, before, now = dict[Segment, list[Leaving]](), list[list[Leaving]](), list[list[Leaving]]()
-    for each in completed_tasks(window):
-        done.setdefault(segment_of[each.unit.first], []).append(each)
-    for unit in window.free:
-        if unit not in corrected and unit.first not in window.completed:
-            alone = [Leaving(unit, "little in it is still needed")]
-            (now if segment_of[unit.first] is segment_of[-1] else before).append(alone)
-    for group in (*given.least_first([*done.values(), *before]), *given.least_first(now)):
+    corrected, values = _corrections(given), _UnitValues(given)
+    segment_of = given.transcript.segment_of
+    completed_groups, earlier, current = (
+        dict[Segment, list[RemovalCandidate]](),
+        list[list[RemovalCandidate]](),
+        list[list[RemovalCandidate]](),
+    )
+    for each in completed_tasks(given):
+        completed_groups.setdefault(segment_of[each.unit.first], []).append(each)
+    for unit in given.removable:
+        if unit not in corrected and unit.first not in given.completed:
+            alone = [RemovalCandidate(unit, "low value for its size")]
+            (current if segment_of[unit.first] is segment_of[-1] else earlier).append(alone)
+    for group in (*values.least_first([*completed_groups.values(), *earlier]), *values.least_first(current)):
         yield from group
-    for unit in _by_age(window.free):
+    for unit in _by_age(given.removable):
         if unit in corrected:
-            yield Leaving(unit, "a correction, when nothing else was left")
+            yield RemovalCandidate(unit, "a correction, after everything else")
 
 
-def completed_tasks(window: Window) -> Iterator[Leaving]:
-    """Only what belongs to completed tasks; who was put right there is remembered."""
-    segment_of, corrected = window.transcript.segment_of, _corrections(window)
-    for unit in _by_age(window.free):
-        if unit.first in window.completed and unit not in corrected:
-            yield Leaving(unit, "its task is complete", segment_of[unit.first])
+def completed_tasks(given: StrategyInput) -> Iterator[RemovalCandidate]:
+    """Units of completed tasks, except corrections."""
+    segment_of, corrected = given.transcript.segment_of, _corrections(given)
+    for unit in _by_age(given.removable):
+        if unit.first in given.completed and unit not in corrected:
+            yield RemovalCandidate(unit, "its task is complete", segment_of[unit.first])
 
 
 STRATEGIES: Mapping[str, Strategy] = {
@@ -88,7 +92,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 
 
 def strategy_named(name: str) -> Strategy:
-    """The strategy called so; an unknown one is an error that lists the known."""
+    """The strategy with this name. Raises `InvalidInput` for an unknown name."""
     try:
         return STRATEGIES[name]
     except KeyError:
@@ -99,32 +103,32 @@ def _by_age(units: Iterable[Unit]) -> list[Unit]:
     return sorted(units, key=lambda unit: unit.first)
 
 
-def _score(window: Window, unit: Unit) -> float:
-    """A unit matters as much as the most important message in it."""
-    return max([window.scores[entry.place] for entry in unit.entries])
+def _score(given: StrategyInput, unit: Unit) -> float:
+    """The score of the most important message in a unit."""
+    return max([given.scores[entry.place] for entry in unit.entries])
 
 
-def _corrections(window: Window) -> set[Unit]:
-    """The units that hold a correction, and those that were corrected."""
-    corrections = {entry.place for entry in window.transcript if entry.cues.correction}
+def _corrections(given: StrategyInput) -> set[Unit]:
+    """Units that contain a correction or a corrected message."""
+    corrections = {entry.place for entry in given.transcript if entry.cues.correction}
     corrected = corrections | {place - 1 for place in corrections}
-    return {unit for unit in window.free if any(entry.place in corrected for entry in unit.entries)}
+    return {unit for unit in given.removable if any(entry.place in corrected for entry in unit.entries)}
 
 
-class _Given:
-    """What units give for the room they take."""
+class _UnitValues:
+    """Value per token of each unit."""
 
-    def __init__(self, window: Window) -> None:
-        self._window, self._end = window, len(window.transcript)
-        holders, mentions = Counter[str](), window.transcript.mentions
-        for unit in window.kept:
+    def __init__(self, given: StrategyInput) -> None:
+        self._window, self._end = given, len(given.transcript)
+        holders, mentions = Counter[str](), given.transcript.mentions
+        for unit in given.remaining:
             holders.update(unit.names)
         self._share = {name: log1p(mentions[name]) / count for name, count in holders.items()}
 
-    def least_first(self, groups: Iterable[list[Leaving]]) -> list[list[Leaving]]:
+    def least_first(self, groups: Iterable[list[RemovalCandidate]]) -> list[list[RemovalCandidate]]:
         return sorted(groups, key=lambda group: (self._of(group), group[0].unit.first))
 
-    def _of(self, group: Sequence[Leaving]) -> float:
+    def _of(self, group: Sequence[RemovalCandidate]) -> float:
         worth, room, share = 0.0, 0, self._share
         for each in group:
             unit = each.unit

@@ -1,24 +1,26 @@
-"""Everything said in a conversation, in order, and what belongs together in it."""
+"""All messages of a conversation in order, grouped into units, rounds and segments."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from treering.conversation.cues.detection import Cues
+from treering.conversation.cues.detection import MessageCues
 from treering.conversation.exchanges import Exchanges
-from treering.conversation.importance import Modifiers
-from treering.conversation.topics import Subject, Topic, subject_of
+from treering.conversation.topics import MessageSubject, Topic, subject_of
 from treering.core.messages import Message, Role
 
 SPEAKERS = frozenset({Role.USER, Role.ASSISTANT})
 
+Modifiers = tuple[tuple[str, float], ...]
+"""Summands of a message's importance, by name."""
+
 
 @dataclass(slots=True, eq=False)
-class Entry:
-    """One message at its place, with what was found out about it once.
+class TranscriptEntry:
+    """One message at its place, with properties computed once.
 
-    The message itself is only held while it is in the window; the store has it.
+    `message` is None after it left the window; the store still has it.
     """
 
     place: int
@@ -28,37 +30,37 @@ class Entry:
     at: datetime
     message: Message | None
     tokens: int
-    cues: Cues
+    cues: MessageCues
     modifiers: Modifiers
     worth: float
     """The sum of the modifiers."""
     names: frozenset[str]
     gist: str
-    """Its first sentence; of an error, the line that says so."""
+    """Its first sentence; for an error, the first line that reports it."""
     fingerprint: int | None = None
-    """The same for messages that say the same; None where little is said."""
+    """Equal for messages with the same content; None for short messages."""
     quotable: bool = True
-    """Whether whoever sees the session sees it: a summary tells nobody what is another's."""
+    """Whether everyone who can read the session may read it, so that a summary may quote it."""
 
     @property
     def said(self) -> Message:
         if self.message is None:
-            raise AssertionError(f"message {self.id!r} left the window and is read from the store")
+            raise AssertionError(f"message {self.id!r} left the window; read it from the store")
         return self.message
 
 
 class Unit:
-    """Messages that leave together: calls and their results, a question and its answer, or a whole round."""
+    """Messages that are removed together: calls and their results, a question and its answer, or a whole round."""
 
     __slots__ = ("entries", "first", "last", "names", "tokens")
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
-        self.entries: list[Entry] = []
+    def __init__(self, entries: Iterable[TranscriptEntry] = ()) -> None:
+        self.entries: list[TranscriptEntry] = []
         self.names: frozenset[str] = frozenset()
         self.first = self.last = self.tokens = 0
         self.add(entries)
 
-    def add(self, entries: Iterable[Entry]) -> None:
+    def add(self, entries: Iterable[TranscriptEntry]) -> None:
         self.entries = sorted((*self.entries, *entries), key=lambda entry: entry.place)
         if not self.entries:
             return
@@ -67,7 +69,7 @@ class Unit:
         self.names = frozenset[str]().union(*(entry.names for entry in self.entries))
 
     def without(self, places: Collection[int]) -> "Unit | None":
-        """What of it is elsewhere; itself where all of it is, None where nothing is."""
+        """The unit without the messages at these places; None if nothing remains."""
         if not any(entry.place in places for entry in self.entries):
             return self
         rest = Unit(entry for entry in self.entries if entry.place not in places)
@@ -76,14 +78,14 @@ class Unit:
 
 @dataclass(slots=True, eq=False)
 class Round:
-    """A question and all that was said and done to answer it: calls, results and the answer."""
+    """A question with all calls, results and answers that follow it."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[TranscriptEntry] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
 class Segment:
-    """The messages of one task: from `first` until another begins. `ended` says what showed that it is over."""
+    """The messages of one task from place `first` on. `ended` is the evidence that it is over, or empty."""
 
     first: int
     opened: str = "the conversation begins"
@@ -91,17 +93,17 @@ class Segment:
 
 
 class Transcript:
-    """Grows by one message at a time; what is known of earlier ones stays true, but for what belongs together."""
+    """Messages in order. Appending a message changes earlier ones only by merging their units or rounds."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[TranscriptEntry] = []
         self.unit_of: list[Unit] = []
-        """The calls and results that a provider takes only together; a question is with what follows it."""
+        """By place. Providers accept calls and results only together; a question is joined with its answer."""
         self.round_of: list[Round] = []
         self.segment_of: list[Segment] = []
         self.exchanges = Exchanges()
         self.mentions: Counter[str] = Counter()
-        self._by_id: dict[str, Entry] = {}
+        self._by_id: dict[str, TranscriptEntry] = {}
         self._instructed: list[int] = []
         self._asked: list[int] = []
         self._topic = Topic()
@@ -110,14 +112,14 @@ class Transcript:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[TranscriptEntry]:
         return iter(self.entries)
 
-    def get(self, id: str) -> Entry | None:
+    def get(self, id: str) -> TranscriptEntry | None:
         return self._by_id.get(id)
 
-    def append(self, entry: Entry, *, fresh: bool = False) -> None:
-        """Add what was said next; `fresh` where nothing before it is still in the window."""
+    def append(self, entry: TranscriptEntry, *, fresh: bool = False) -> None:
+        """Add the next message; `fresh` if the window was cleared before it."""
         asked = sorted(self.exchanges.add(entry.place, entry.said))
         before = self.entries[-1] if self.entries and not fresh else None
         follows = before is not None and before.seq + 1 == entry.seq
@@ -137,15 +139,15 @@ class Transcript:
         self.mentions.update(entry.names)
 
     def units(self) -> list[Unit]:
-        """Each once, by its first message."""
+        """In order of their first messages."""
         return list(dict.fromkeys(self.unit_of))
 
     def rounds(self) -> list[Round]:
-        """Each once, by its first message."""
+        """In order of their first messages."""
         return list(dict.fromkeys(self.round_of))
 
     def parts(self, round: Round) -> list[Unit]:
-        """A round divided: question and answer together, and the calls between them with their results."""
+        """The units of a round: question and answer as one, then the calls between them with their results."""
         units = dict.fromkeys(self.unit_of[entry.place] for entry in round.entries)
         first, last = round.entries[0], round.entries[-1]
         question, answer = self.unit_of[first.place], self.unit_of[last.place]
@@ -158,27 +160,27 @@ class Transcript:
         ]
 
     def prompts(self) -> list[int]:
-        """The places of the system prompt: what the system said before anybody spoke, and what it said last."""
+        """Places of the system prompt: all leading system messages, and the last one."""
         spoken = next((entry.place for entry in self.entries if entry.role is not Role.SYSTEM), len(self.entries))
         return [*range(spoken), *self._instructed[-1:]]
 
-    def last_asked(self) -> Entry | None:
+    def last_asked(self) -> TranscriptEntry | None:
         """The last message of the user."""
         return self.entries[self._asked[-1]] if self._asked else None
 
     def segments(self) -> list[Segment]:
         return list(dict.fromkeys(self.segment_of))
 
-    def _beside(self, entry: Entry, *, follows: bool) -> Unit:
-        """The unit of the question right before an answer, unless a message between them was forgotten."""
+    def _beside(self, entry: TranscriptEntry, *, follows: bool) -> Unit:
+        """The unit of the question directly before an answer, unless a message between them was forgotten."""
         if not follows or entry.role is not Role.ASSISTANT or self.entries[-1].role is not Role.USER:
             return Unit()
         return self.unit_of[-1]
 
-    def _round_for(self, entry: Entry, asked: Sequence[int], *, follows: bool) -> Round:
-        """The round of the calls that it answers, else that of the last question.
+    def _round_for(self, entry: TranscriptEntry, asked: Sequence[int], *, follows: bool) -> Round:
+        """The round of the calls that the message answers, else that of the last question.
 
-        The forgotten message in a gap may have been a question: what follows a gap is a round of its own.
+        After a gap a new round begins, because the forgotten message may have been a question.
         """
         found = self._one_round([self.round_of[place] for place in asked]) if asked else None
         if entry.role is Role.USER:
@@ -205,7 +207,7 @@ class Transcript:
                 self.unit_of[entry.place] = first
         return first
 
-    def _place_in_segment(self, entry: Entry) -> None:
+    def _place_in_segment(self, entry: TranscriptEntry) -> None:
         current = self.segment_of[-1] if self.segment_of else Segment(entry.place)
         if entry.role in SPEAKERS:
             subject, by_user = subject_of(entry.said.text), entry.role is Role.USER
@@ -218,27 +220,27 @@ class Transcript:
             else:
                 self._topic = self._topic.followed_by(subject, by_user=by_user)
                 if by_user and not entry.cues.casual:
-                    # Said to be done too early: there is more to do.
+                    # The user continues, so the task was not done.
                     current.ended = ""
             if entry.cues.ends_task and not current.ended:
                 current.ended = "said to be done"
         self.segment_of.append(current)
 
-    def _opened(self, entry: Entry, subject: Subject) -> str:
-        """What shows that a user begins another task: saying so, or speaking of something else; empty where not."""
+    def _opened(self, entry: TranscriptEntry, subject: MessageSubject) -> str:
+        """Evidence that the user begins another task or topic; empty if there is none."""
         if entry.cues.opens_task:
             return "another task begins"
         return "another subject begins" if self._topic.shifts(subject) else ""
 
 
 def completed(transcript: Transcript) -> frozenset[int]:
-    """The places of messages whose task is over: said to be done, or left for another one by name."""
+    """Places of messages whose task ended and is not the current one."""
     current = transcript.segment_of[-1] if transcript.segment_of else None
     return frozenset(place for place, each in enumerate(transcript.segment_of) if each.ended and each is not current)
 
 
 def redundant(transcript: Transcript, missing: Collection[int]) -> frozenset[int]:
-    """The places of messages that a later one repeats which is not among the `missing`."""
+    """Places of messages that a later message repeats, ignoring messages that are `missing` from the window."""
     later, found = set[int](), set[int]()
     for entry in reversed(transcript.entries):
         if entry.fingerprint is not None and entry.place not in missing:

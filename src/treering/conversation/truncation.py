@@ -1,40 +1,40 @@
-"""Messages too large for the window, and what to do about them."""
+"""Truncation of messages that are too large for the window."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from treering.conversation.window_context import Shown
+from treering.conversation.window_context import SentMessage
 from treering.core.errors import ContextTooLarge
 from treering.core.messages import Message, Part, ResultPart, Role, TextPart
 
-_HEAD = 0.7
-"""What is kept of a cut text: more from its head, where it says what it is, than from its tail, where it ends."""
-_TRIES = 12
-_SMALLEST = 40
-"""Tokens below which cutting a message leaves nothing of it."""
+_HEAD_SHARE = 0.7
+"""Share of the head in a cut text; the rest is its tail. The head identifies the text better."""
+_MAX_ROUNDS = 12
+_MIN_TOKENS = 40
+"""Messages are not cut below this size."""
 
 CountMessage = Callable[[Message], int]
 
 
 def cut_to_fit(
-    shown: Sequence[Shown], count: CountMessage, room: int, *, never: frozenset[str]
-) -> tuple[list[Shown], tuple[str, ...]]:
-    """Cut the longest texts until all fit in `room`; the ids of those that were cut are returned.
+    shown: Sequence[SentMessage], count: CountMessage, room: int, *, protected: frozenset[str]
+) -> tuple[list[SentMessage], tuple[str, ...]]:
+    """Cut the longest texts until all fit in `room`. Returns the messages and the ids of those cut.
 
-    System prompts, and those who `never` may be cut, stay whole; `ContextTooLarge` where that is not enough.
+    System prompts and `protected` messages are not cut. Raises `ContextTooLarge` if that is not enough.
     """
     messages = list(shown)
     sizes = [count(each.message) for each in messages]
     cuttable = [
         place
         for place, each in enumerate(messages)
-        if each.name and each.message.role is not Role.SYSTEM and each.name not in never
+        if each.name and each.message.role is not Role.SYSTEM and each.name not in protected
     ]
     level, cut = max((sizes[place] for place in cuttable), default=0), dict[int, str]()
-    for _ in range(_TRIES):
+    for _ in range(_MAX_ROUNDS):
         if sum(sizes) <= room:
             break
-        level = max(_SMALLEST, _level(sizes, cuttable, room, level))
+        level = max(_MIN_TOKENS, _level(sizes, cuttable, room, level))
         for place in cuttable:
             whole = shown[place]
             if sizes[place] > level:
@@ -47,28 +47,28 @@ def cut_to_fit(
     return messages, tuple(dict.fromkeys(cut.values()))
 
 
-def too_large(tokens: int, room: int, largest: Shown | None = None) -> ContextTooLarge:
-    """The error for what cannot be sent."""
+def too_large(tokens: int, room: int, largest: SentMessage | None = None) -> ContextTooLarge:
+    """The error for messages that cannot be removed or cut to fit."""
     named, advice = "", "unpin or shorten messages, lower keep_recent, raise max_tokens, or use oversize='truncate'"
     if room <= 0:
         advice = "send fewer tools, or raise max_tokens"
     elif largest is not None and largest.name:
         named = f"; the largest is {largest.message.role.value} message {largest.name!r}"
         if largest.message.role is Role.SYSTEM:
-            advice = "shorten the system prompt, or take a model with a larger window"
-    sizes = f"what must stay takes {tokens:,} tokens and there is room for {max(0, room):,}"
-    return ContextTooLarge(f"{sizes}{named}: {advice}; nothing was lost")
+            advice = "shorten the system prompt, or use a model with a larger window"
+    sizes = f"messages that cannot be removed take {tokens:,} tokens, but only {max(0, room):,} are available"
+    return ContextTooLarge(f"{sizes}{named}; {advice}. All messages are stored.")
 
 
 def _level(sizes: Sequence[int], cuttable: Sequence[int], room: int, level: int) -> int:
-    """The size to which the largest have to shrink so that all fit."""
+    """The size to which the largest messages have to shrink so that all fit."""
     excess, high = sum(sizes) - room, sorted((sizes[place] for place in cuttable), reverse=True)
     for number in range(1, len(high) + 1):
         smaller = high[number] if number < len(high) else 0
         lowered = (sum(high[:number]) - excess) // number
         if lowered >= smaller:
             return min(level, lowered)
-    return min(level, _SMALLEST)
+    return min(level, _MIN_TOKENS)
 
 
 def shortened(message: Message, share: float) -> Message:
@@ -85,10 +85,10 @@ def _cut(part: Part, share: float) -> Part:
 
 
 def cut_text(text: str, share: float) -> str:
-    """Head and tail of a text, and how much is missing between them."""
+    """Head and tail of a text, with the number of characters cut between them."""
     keep = max(0, int(len(text) * share) - 40)
     if keep >= len(text):
         return text
-    head = int(keep * _HEAD)
+    head = int(keep * _HEAD_SHARE)
     tail = keep - head
     return f"{text[:head]}\n… [{len(text) - keep:,} characters cut] …\n{text[len(text) - tail :] if tail else ''}"

@@ -1,11 +1,11 @@
-"""Keeps what was said."""
+"""Storing a single turn."""
 
 from __future__ import annotations
 
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from treering.conversation.session_end import kept_turn
+from treering.conversation.sessions import after_turn_stored
 from treering.core.errors import id_taken
 from treering.core.redaction import without_secrets
 from treering.core.timestamps import timestamp_of
@@ -27,9 +27,9 @@ def add_turn(
     at: datetime | date | str | None,
     **fields: Any,
 ) -> Turn:
-    """Append a turn. The same turn delivered twice is stored once.
+    """Append a turn. A turn that is delivered twice is stored once.
 
-    Another text under its id is a `Conflict`, and so is a turn that was forgotten.
+    Raises `Conflict` if the id belongs to a turn with another text or to a forgotten turn.
     """
     turn = Turn.make(
         id=new_id() if id is None else id, at=timestamp_of(at, now), recorded_at=now, owner=scope.principal, **fields
@@ -38,13 +38,13 @@ def add_turn(
     def add(tx: Transaction) -> tuple[Turn, bool]:
         tx.claim(f"turn {turn.id}")
         known = tx.turns.get(turn.id)
-        return (kept_turn(tx, tx.turns.create(turn), new_id), True) if known is None else (known, False)
+        return (after_turn_stored(tx, tx.turns.create(turn), new_id), True) if known is None else (known, False)
 
     known, is_new = store.write(scope, now, add)
     if is_new:
         return known
-    said = without_secrets(turn).value
-    is_same = (known.session, known.role, known.text) == (said.session, said.role, said.text)
+    redacted = without_secrets(turn).value
+    is_same = (known.session, known.role, known.text) == (redacted.session, redacted.role, redacted.text)
     if known.deleted_at is not None or not is_same:
         raise id_taken(turn.id)
     return known

@@ -1,17 +1,18 @@
-"""What a person sees of a conversation: how full the window is, and why each message is in it or not."""
+"""Values for displaying a conversation: statistics, explanations and events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from treering.conversation.exchanges import ORPHAN
 from treering.conversation.importance import Importance
-from treering.core.contexts import RemovedRun, WindowRules
+from treering.core.contexts import RemovedMessages, WindowRules
 from treering.core.messages import Role
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationStats:
-    """The window in numbers. Tokens are those in the window now; `total_tokens` those of everything said."""
+    """Statistics of the window. `tokens` counts the window, `total_tokens` all messages."""
 
     id: str
     rules: WindowRules
@@ -26,23 +27,23 @@ class ConversationStats:
     marker_tokens: int
     oldest: datetime | None
     last_removal: datetime | None
-    spans: tuple[RemovedRun, ...]
+    spans: tuple[RemovedMessages, ...]
     counts_from_cache: float
-    """The share of token counts that were known already."""
+    """Share of token counts answered from the cache."""
     counts_estimated: int
-    """How often the tokenizer failed and a careful estimate took its place."""
+    """How often the tokenizer failed and a conservative estimate was used."""
 
     @property
     def percent(self) -> float:
-        """How much of the model's window is taken."""
+        """Used share of the model's window, in percent."""
         return 100 * self.tokens / self.rules.limit
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One message: what it takes, what it is worth and made of, whether it is in, and why not.
+class ExplainedMessage:
+    """One message with its tokens and importance; `why` is the reason if it is not sent, or not in full.
 
-    `seq` is its place among all turns of the session, also those that were forgotten.
+    `seq` is its place among all turns of the session, including forgotten ones.
     """
 
     place: int
@@ -60,20 +61,25 @@ class Line:
     text: str
     cues: tuple[tuple[str, str], ...]
 
+    @property
+    def removed(self) -> bool:
+        """Whether it left the window; a result without a call was never in it."""
+        return not self.in_context and self.why != ORPHAN
+
 
 @dataclass(frozen=True, slots=True)
-class Explained:
-    """Every message, in order, the tasks they belong to, and the window in numbers."""
+class WindowExplanation:
+    """Every message in order, the tasks they belong to, and statistics."""
 
     stats: ConversationStats
-    lines: tuple[Line, ...]
+    lines: tuple[ExplainedMessage, ...]
     segments: tuple[tuple[int, str, str], ...]
-    """Of each task: where it begins, what showed that it began, and what showed that it is over."""
+    """For each task: its first place, the evidence that it began, and the evidence that it ended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
-    """What a conversation tells who listens: `warning`, `removed`, `truncated`, `tokenizer_failed`."""
+class ConversationEvent:
+    """An event passed to `on_event`; its kind is `warning`, `removed`, `truncated` or `tokenizer_failed`."""
 
     kind: str
     conversation: str

@@ -24,7 +24,7 @@ class WindowRules(Value):
     at_task_boundary: bool = False
 
 
-class RemovedRun(Value):
+class RemovedMessages(Value):
     """Consecutive messages that were removed from the window."""
 
     first: Count
@@ -37,7 +37,7 @@ class RemovedRun(Value):
     written_by: Label | None = None
     """The language model that wrote the summary; None if it consists of excerpts."""
 
-    def untold(self) -> "RemovedRun":
+    def untold(self) -> "RemovedMessages":
         return self.replace(summary="", written_by=None)
 
 
@@ -45,7 +45,7 @@ class ContextState(Value):
     """One conversation's window."""
 
     rules: WindowRules
-    removed: tuple[RemovedRun, ...] = ()
+    removed: tuple[RemovedMessages, ...] = ()
     pinned: Keys = ()
     unimportant: Keys = ()
     fresh_from: tuple[Count, ...] = ()

@@ -30,6 +30,12 @@ def instruction_lines(pattern: Pattern) -> tuple[str, ...]:
     return (*content_lines(pattern.content), *(f"risk: {each}" for each in pattern.guidance.risks))
 
 
+def advice_of(pattern: Pattern) -> str:
+    """Summary, instructions and guidance of a pattern."""
+    lines = (pattern.summary or pattern.description, *instruction_lines(pattern), pattern.guidance.how)
+    return "\n".join(filter(None, lines))
+
+
 def content_lines(content: PatternContent) -> tuple[str, ...]:
     """Instructions of a content of any form; subtasks follow those they depend on."""
     return tuple(_RENDERERS[type(content)](content))

@@ -25,6 +25,9 @@ from treering.core.values import (
     Value,
 )
 
+RESERVED_METADATA = frozenset({"mined", "imported", "merged_from"})
+"""Metadata keys that say where a pattern came from; mining, merges and imports write them, users cannot."""
+
 
 class PatternCategory(StrEnum):
     STRATEGY = "strategy"

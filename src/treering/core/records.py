@@ -204,6 +204,19 @@ class Knowledge(Taintable, Record):
         """Relations to records that it superseded, or that it contradicts until a person decides."""
         return tuple(each for each in self.relations if each.record is not None and each.kind in CONFLICTS)
 
+    @property
+    def open_conflicts(self) -> tuple[str, ...]:
+        """Ids of the records that it contradicts, while it waits for review."""
+        if not self.needs_review:
+            return ()
+        found = (each.record for each in self.conflicts if each.kind is RelationKind.CONFLICTS_WITH)
+        return tuple(dict.fromkeys(id for id in found if id is not None))
+
+    @property
+    def is_from_person(self) -> bool:
+        """Whether a person taught or confirmed it."""
+        return self.user_verified or self.source is Source.USER_TAUGHT
+
     def details(self) -> tuple[tuple[str, str], ...]:
         """Texts of the payload that the content does not include, each with the name of its field.
 

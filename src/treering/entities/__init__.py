@@ -1,1 +1,1 @@
-"""Who and what records speak of: noticed in texts, linked with records, merged under one name, told about."""
+"""Entities mentioned in records: extracted from text, linked with records, merged, and described in profiles."""

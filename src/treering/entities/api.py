@@ -1,4 +1,4 @@
-"""What somebody asks and says about entities."""
+"""`memory.entities`: profiles, search, and corrections by the user."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -15,10 +15,10 @@ from treering.core.scope import Scope, Visibility
 from treering.core.settings import Settings
 from treering.core.statements import same_name
 from treering.entities import merge as merging
-from treering.entities.extraction.mentions import Mention
+from treering.entities.extraction.mentions import EntityMention
 from treering.entities.extraction.providers import Readers, accurate_readers
-from treering.entities.extraction.rules import FAST, Strategy, extract
-from treering.entities.groups import counted, name_given
+from treering.entities.extraction.rules import FAST, ExtractionStrategy, extract
+from treering.entities.groups import checked_name, with_mentions
 from treering.entities.link_jobs import link_new
 from treering.entities.links import CLAIM
 from treering.entities.profiles import Profile, profile
@@ -33,16 +33,16 @@ _PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
-    """The names in a text, and who could not be asked for more."""
+class ExtractionResult:
+    """The mentions in a text, and the providers that were unavailable."""
 
-    mentions: tuple[Mention, ...]
+    mentions: tuple[EntityMention, ...]
     missing: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Entities:
-    """The entities of one project. A name is any that it goes by, however it is written, or its id."""
+    """The entities of one project. `name` arguments accept a name, an alias in any spelling, or an id."""
 
     scope: Scope
     store: Store
@@ -52,38 +52,38 @@ class Entities:
     new_id: NewId
 
     def about(self, name: str, *, kind: EntityKind | str | None = None) -> Profile:
-        """Everything about it. What was stored a moment ago is read first."""
+        """The profile of an entity; new records are linked first."""
         chosen = kind_named(kind)
-        self._catch_up()
+        self._link_new_records()
         with self.store.reading(self.scope, self.clock()) as tx:
             return profile(tx, name, chosen, self.settings)
 
     def find(
         self, name: str | None = None, *, kind: EntityKind | str | None = None, limit: int = 50
     ) -> tuple[Entity, ...]:
-        """Those that most records speak of first; with a name, those that have its words in one of theirs."""
+        """Entities by number of mentions; with `name`, those with its words in a name or alias."""
         if limit < 1:
             raise InvalidInput(f"limit is {limit}; ask for at least one entity")
         chosen = kind_named(kind)
-        self._catch_up()
+        self._link_new_records()
         with self.store.reading(self.scope, self.clock()) as tx:
-            found = (each for each in _standing(tx, chosen) if name is None or _sounds_like(each, name))
-            return tuple(counted(tx, list(islice(found, limit))))
+            found = (each for each in _unmerged(tx, chosen) if name is None or _has_words_of(each, name))
+            return tuple(with_mentions(tx, list(islice(found, limit))))
 
     def link(
         self, record: str, name: str, *, kind: EntityKind | str | None = None, aliases: Sequence[str] = ()
     ) -> Entity:
-        """Say that a record speaks of it. Who sees the record sees the link, and what is new by it."""
-        chosen, given = kind_named(kind), name_given(name)
+        """Link a record with an entity, which is created if unknown. The link is visible to readers of the record."""
+        chosen, given = kind_named(kind), checked_name(name)
 
         def add(tx: Transaction) -> Entity:
-            kind_of, owner, visibility, at = _spoken_in(tx, record)
+            kind_of, owner, visibility, at = _record_fields(tx, record)
             personal = visibility is Visibility.PERSONAL
-            mention = Mention(given, chosen or EntityKind.OTHER, 0, len(given), 1.0, "person")
+            mention = EntityMention(given, chosen or EntityKind.OTHER, 0, len(given), 1.0, "person")
             register = register_of(tx, {same_name(given)}, self.new_id, shared=not (personal and aliases))
             entity = register.entity_for(mention, owner, personal=personal)
             if entity is None:
-                raise InvalidInput(f"{name!r} was deleted; `undo` brings it back")
+                raise InvalidInput(f"{name!r} was deleted; `undo` restores it")
             register.store(tx)
             link = EntityLink(
                 id=link_id(entity.id, record),
@@ -98,28 +98,28 @@ class Entities:
             )
             tx.entity_links.put_many([link])
             tx.entities.recount([entity.id])
-            return self._named_by_hand(tx, entity, chosen, aliases, personal=personal)
+            return self._mark_explicit(tx, entity, chosen, aliases, personal=personal)
 
         return self._write(add)
 
     def alias(self, name: str, *aliases: str) -> Entity:
-        """Also call it so; another entity of that name is merged into it."""
+        """Add aliases; another entity of such a name is merged into it."""
         return self._change(lambda tx, near: merging.alias(tx, name, aliases, nearest=near))
 
     def rename(self, name: str, to: str) -> Entity:
-        """Call it otherwise; the old name still finds it."""
+        """Rename the entity; the old name becomes an alias."""
         return self._change(lambda tx, near: merging.rename(tx, name, to, nearest=near))
 
     def merge(self, name: str, *, into: str) -> Entity:
-        """Two are one: the second, which is then found by both names, with the records of both."""
+        """Merge the entity into another, which keeps both names and the records of both."""
         return self._change(lambda tx, near: merging.merge(tx, name, into, nearest=near))
 
     def delete(self, name: str) -> Entity:
-        """It is none: not told about, not linked again. Its records stay, and `undo` brings it back."""
+        """Delete the entity: it is not linked again. Its records stay, and `undo` restores it."""
         return self._change(lambda tx, near: merging.delete(tx, name, nearest=near))
 
     def undo(self, name: str) -> tuple[Entity, ...]:
-        """Take back the last of these changes, wholly; the entities as they are now are returned."""
+        """Undo the last of these changes; returns the restored entities."""
 
         def undo(tx: Transaction) -> tuple[Entity, ...]:
             changed = merging.undo(tx, name, nearest=self.settings.entities.nearest)
@@ -129,21 +129,21 @@ class Entities:
 
         return self._write(undo)
 
-    def extract(self, text: str, *, strategy: Strategy | str = Strategy.FAST) -> Extracted:
-        """The names in a text; nothing is stored. `accurate` asks spaCy and a language model, where they are there."""
+    def extract(self, text: str, *, strategy: ExtractionStrategy | str = ExtractionStrategy.FAST) -> ExtractionResult:
+        """The mentions in a text; stores nothing. `accurate` also uses spaCy and a language model if available."""
         try:
-            chosen = Strategy(strategy)
+            chosen = ExtractionStrategy(strategy)
         except ValueError:
-            raise InvalidInput(f"{strategy!r} is not a strategy; use one of {', '.join(Strategy)}") from None
+            raise InvalidInput(f"{strategy!r} is not a strategy; use one of {', '.join(ExtractionStrategy)}") from None
         limits = self.settings.entities
-        found = accurate_readers(self.models, limits) if chosen is Strategy.ACCURATE else Readers(FAST)
-        mentions = extract(text, found.readers, most=limits.most_mentions, longest=limits.read_characters)
-        return Extracted(mentions, dict(found.missing))
+        found = accurate_readers(self.models, limits) if chosen is ExtractionStrategy.ACCURATE else Readers(FAST)
+        mentions = extract(text, found.readers, limit=limits.most_mentions, max_characters=limits.read_characters)
+        return ExtractionResult(mentions, dict(found.missing))
 
-    def _named_by_hand(
+    def _mark_explicit(
         self, tx: Transaction, entity: Entity, kind: EntityKind | None, aliases: Sequence[str], *, personal: bool
     ) -> Entity:
-        """A personal record says nothing of what others see."""
+        """Mark the entity as named by the user; a personal record does not change a shared entity."""
         stored = tx.entities.get(entity.id) or entity
         if personal and stored.visibility is not Visibility.PERSONAL:
             return stored
@@ -152,8 +152,8 @@ class Entities:
         near = self.settings.entities.nearest
         return merging.alias(tx, stored.id, aliases, nearest=near) if aliases else stored
 
-    def _catch_up(self, *, reading: bool = True) -> None:
-        """Link what is new, for a second at most; a job does the rest. A read waits no longer for another writer."""
+    def _link_new_records(self, *, reading: bool = True) -> None:
+        """Link new records for at most `slice_seconds`, including waits for another writer if `reading`."""
         limits = self.settings.entities
         until = monotonic() + limits.slice_seconds
         with suppress(StoreError if reading else StoreReadOnly):
@@ -164,11 +164,11 @@ class Entities:
                 limits,
                 self.new_id,
                 between=lambda: monotonic() < until,
-                patience=limits.slice_seconds if reading else None,
+                max_wait=limits.slice_seconds if reading else None,
             )
 
     def _change(self, change: Callable[[Transaction, int], Entity]) -> Entity:
-        self._catch_up(reading=False)
+        self._link_new_records(reading=False)
         return self._write(lambda tx: change(tx, self.settings.entities.nearest))
 
     def _write(self, work: Callable[[Transaction], T]) -> T:
@@ -180,14 +180,14 @@ class Entities:
 
 
 def kind_named(kind: EntityKind | str | None) -> EntityKind | None:
-    """The kind called so; an unknown one is an error that lists the known."""
+    """The kind with this name; raises `InvalidInput` with the known names."""
     try:
         return None if kind is None else EntityKind(kind)
     except ValueError:
         raise InvalidInput(f"{kind!r} is not a kind of entity; use one of {', '.join(EntityKind)}") from None
 
 
-def _standing(tx: Transaction, kind: EntityKind | None) -> Iterator[Entity]:
+def _unmerged(tx: Transaction, kind: EntityKind | None) -> Iterator[Entity]:
     where, after = EntityFilter(kinds=() if kind is None else (kind,)), None
     while True:
         page = tx.entities.find(where, order=Order(by="mentions"), limit=_PAGE, after=after)
@@ -197,13 +197,13 @@ def _standing(tx: Transaction, kind: EntityKind | None) -> Iterator[Entity]:
             return
 
 
-def _sounds_like(entity: Entity, name: str) -> bool:
+def _has_words_of(entity: Entity, name: str) -> bool:
     wanted = same_name(name)
     return any(f" {wanted} " in f" {same_name(each)} " for each in (entity.name, *entity.aliases))
 
 
-def _spoken_in(tx: Transaction, id: str) -> tuple[str, str, Visibility, datetime]:
-    """Kind, owner, audience and moment of a record."""
+def _record_fields(tx: Transaction, id: str) -> tuple[str, str, Visibility, datetime]:
+    """Kind, owner, visibility and time of a record."""
     for kind, read in (("knowledge", tx.knowledge.get), ("turn", tx.turns.get), ("episode", tx.episodes.get)):
         record: Any = read(id)
         if record is not None and record.deleted_at is None:

@@ -1,4 +1,4 @@
-"""One entity under all the names it has: what it was merged with, and what others know it as."""
+"""Entity groups: an entity with those merged into it and those of the same name."""
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -14,14 +14,13 @@ from treering.core.values import LABELS
 from treering.entities.registry import compatible, named, survivors
 from treering.ports.store import Transaction
 
-_MOST_COMPARED = 2_000
-"""Names that a misspelt one is compared with: those that are spoken of most."""
-_ALIKE = 0.6
+_MAX_COMPARED = 2_000  # entities, most mentioned first, whose names are compared with a misspelt one
+_MIN_SIMILARITY = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """An entity and the others that it stands for; `ids` are all of them, its own first."""
+class EntityGroup:
+    """An entity and the others it represents; `ids` has all of them, its own first."""
 
     entity: Entity
     others: tuple[Entity, ...] = ()
@@ -36,93 +35,99 @@ class Known:
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Every other way it is called, each once however it is written."""
-        told = {same_name(self.entity.name): self.entity.name}
+        """All other names, each spelling once."""
+        names = {same_name(self.entity.name): self.entity.name}
         for name in (*self.entity.aliases, *(name for each in self.others for name in (each.name, *each.aliases))):
-            told.setdefault(same_name(name), name)
-        return tuple(told.values())[1:]
+            names.setdefault(same_name(name), name)
+        return tuple(names.values())[1:]
 
 
-def known_as(tx: Transaction, name: str, kind: EntityKind | None, *, nearest: int) -> Known:
-    """Everything that goes by a name (or an id): what all see first, then what only this principal does.
+def find_group(tx: Transaction, name: str, kind: EntityKind | None, *, nearest: int) -> EntityGroup:
+    """The entities with a name or id, shared ones before personal ones.
 
-    An unknown name is `NotFound`, and tells the nearest known ones.
+    Raises `NotFound` with the most similar names if there is none.
     """
     found = [each for each in candidates(tx, name) if kind is None or compatible(each.kind, kind)]
     ends = survivors(tx, found)
-    standing = {end.id: end for each in found if (end := ends[each.id]).deleted_at is None}
-    if not standing:
+    present = {end.id: end for each in found if (end := ends[each.id]).deleted_at is None}
+    if not present:
         raise NotFound(_unknown(tx, name, nearest))
-    first = min(standing.values(), key=_preference)
-    alike = [each for each in standing.values() if each.id != first.id and compatible(each.kind, first.kind)]
-    return with_merged(tx, first, alike)
+    first = min(present.values(), key=_preference)
+    same_name_entities = [
+        each for each in present.values() if each.id != first.id and compatible(each.kind, first.kind)
+    ]
+    return with_merged(tx, first, same_name_entities)
 
 
-def with_merged(tx: Transaction, entity: Entity, alike: Sequence[Entity] = ()) -> Known:
-    """With all that was merged into it, or into what was merged into it."""
-    found = {entity.id: entity} | {each.id: each for each in alike}
+def with_merged(tx: Transaction, entity: Entity, same_name_entities: Sequence[Entity] = ()) -> EntityGroup:
+    """Include entities that were merged into it, transitively."""
+    found = {entity.id: entity} | {each.id: each for each in same_name_entities}
     found |= {each.id: each for each, _ in _merged_into(tx, found)}
-    return Known(entity, tuple(each for id, each in found.items() if id != entity.id))
+    return EntityGroup(entity, tuple(each for id, each in found.items() if id != entity.id))
 
 
-def counted(tx: Transaction, entities: Sequence[Entity]) -> list[Entity]:
-    """Each with the mentions of all that was merged into it, those with the most first."""
+def with_mentions(tx: Transaction, entities: Sequence[Entity]) -> list[Entity]:
+    """Each with the mentions of all merged into it, most mentioned first."""
     mentions = Counter({each.id: each.mentions for each in entities})
     for each, into in _merged_into(tx, [entity.id for entity in entities]):
         mentions[into] += each.mentions
-    told = (each.replace(mentions=mentions[each.id]) for each in entities)
-    return sorted(told, key=lambda each: (-each.mentions, each.name))
+    totals = (each.replace(mentions=mentions[each.id]) for each in entities)
+    return sorted(totals, key=lambda each: (-each.mentions, each.name))
 
 
 def _merged_into(tx: Transaction, ids: Iterable[str]) -> Iterator[tuple[Entity, str]]:
-    """Each entity that was merged into one of these, by whatever way, and into which; a circle is left."""
+    """Entities merged into one of these, transitively, with the target; cycles end."""
     ends = {id: id for id in ids}
-    asked = deque(ends)
-    while asked:
-        some = tuple(asked.popleft() for _ in range(min(len(asked), LABELS)))
-        for each in tx.entities.find(EntityFilter(merged_into=some, deleted=None), limit=_MOST_COMPARED).items:
+    pending = deque(ends)
+    while pending:
+        some = tuple(pending.popleft() for _ in range(min(len(pending), LABELS)))
+        for each in tx.entities.find(EntityFilter(merged_into=some, deleted=None), limit=_MAX_COMPARED).items:
             if each.id not in ends and each.merged_into is not None:
                 ends[each.id] = ends[each.merged_into]
-                asked.append(each.id)
+                pending.append(each.id)
                 yield each, ends[each.id]
 
 
 def candidates(tx: Transaction, name: str) -> list[Entity]:
-    """Entities by id, else by name or alias, also deleted and merged ones."""
+    """Entities by id, else by name or alias, including deleted and merged ones."""
     by_id = tx.entities.get(name)
     return [by_id] if by_id is not None else list(named(tx, {same_name(name)}))
 
 
-def one_of(tx: Transaction, name: str, *, nearest: int, standing: bool = True) -> Entity:
-    """The entity that a change is made to: the one that stands, or with `standing` off the very one of this name."""
-    if standing:
-        return known_as(tx, name, None, nearest=nearest).entity
+def one_of(tx: Transaction, name: str, *, nearest: int, follow_merges: bool = True) -> Entity:
+    """The entity to change: the one it was merged into or, without `follow_merges`, the one of this name."""
+    if follow_merges:
+        return find_group(tx, name, None, nearest=nearest).entity
     found = candidates(tx, name)
     if not found:
         raise NotFound(_unknown(tx, name, nearest))
     return min(found, key=lambda each: (each.name != name, *_preference(each)))
 
 
-def name_given(name: str) -> str:
-    """A name as it is kept; one without a letter or digit is an `InvalidInput`."""
+def checked_name(name: str) -> str:
+    """The name with normalised whitespace; raises `InvalidInput` if it has no letter or digit."""
     plain = " ".join(name.split())
     if not any(map(str.isalnum, same_name(plain))):
-        raise InvalidInput(f"{name!r} is not a name; give one with a letter or a digit in it")
+        raise InvalidInput(f"{name!r} is not a name; give one with a letter or a digit")
     return plain
 
 
-def _unknown(tx: Transaction, name: str, most: int) -> str:
-    told = f"nothing is known about {name!r} in project {tx.scope.project!r}"
-    near = _nearest(tx, name, most) if most else ()
-    return f"{told}; did you mean {', '.join(map(repr, near))}?" if near else f"{told}; `recall` searches by words"
+def _unknown(tx: Transaction, name: str, limit: int) -> str:
+    message = f"no entity {name!r} in project {tx.scope.project!r}"
+    near = _nearest(tx, name, limit) if limit else ()
+    return (
+        f"{message}; did you mean {', '.join(map(repr, near))}?"
+        if near
+        else f"{message}; `treering search` searches by words"
+    )
 
 
-def _nearest(tx: Transaction, name: str, most: int) -> Collection[str]:
-    compared = tx.entities.find(order=Order(by="mentions"), limit=_MOST_COMPARED).items
+def _nearest(tx: Transaction, name: str, limit: int) -> Collection[str]:
+    compared = tx.entities.find(order=Order(by="mentions"), limit=_MAX_COMPARED).items
     names = {same_name(each): entity.name for entity in compared for each in (entity.name, *entity.aliases)}
-    words = {word: told for each, told in reversed(names.items()) for word in each.split() if len(word) > 2}
+    words = {word: full for each, full in reversed(names.items()) for word in each.split() if len(word) > 2}
     wanted = same_name(name)
-    close = get_close_matches(wanted, {**words, **names}, n=most, cutoff=_ALIKE)
+    close = get_close_matches(wanted, {**words, **names}, n=limit, cutoff=_MIN_SIMILARITY)
     return tuple(dict.fromkeys({**words, **names}[each] for each in close))
 
 

@@ -1,4 +1,4 @@
-"""Reads new records for names, in the order they were stored, and ties them to entities."""
+"""Extracts names from new records, in the order they were stored, and links them to entities."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,38 +17,38 @@ from treering.core.settings import EntitySettings, Settings
 from treering.core.taint import inherited_taint
 from treering.core.turns import Turn
 from treering.core.values import Record
-from treering.entities.extraction.mentions import Mention, NameReader
-from treering.entities.extraction.rules import FAST, extract, told
-from treering.entities.links import CLAIM, Spoken, link_records
-from treering.entities.read_marks import Mark
+from treering.entities.extraction.mentions import EntityMention, NameReader
+from treering.entities.extraction.rules import FAST, extract, statement_mentions
+from treering.entities.links import CLAIM, RecordMentions, link_records
+from treering.entities.read_marks import ReadMark
 from treering.ports.clock import Clock, NewId
-from treering.ports.index import Listed
+from treering.ports.index import DocumentRef
 from treering.ports.store import Store, Transaction
 
 KINDS = ("knowledge", "turn", "episode")
-"""What speaks of entities."""
+"""Kinds of records that are linked to entities."""
 LINKED = "entities linked"
-"""The stage under which it is kept how far links were made."""
+"""Read mark of linked records."""
 
 
 def queue_linking(tx: Transaction, now: datetime, new_id: NewId) -> bool:
-    """Have what this principal has just stored linked; False where that waits already. Costs the same for any amount.
+    """Queue linking for the new records of this principal; False if a job is queued already.
 
-    A job that is at work may have read past what was just stored: another one then waits behind it.
+    A running job may have passed the new records, so a second one may be queued behind it.
     """
     return tx.jobs.enqueue_first([linking_job(tx.scope.principal, now, new_id(), turn) for turn in (1, 2)])
 
 
 def do_linking(scope: Scope, store: Store, job: Job, clock: Clock, *, settings: Settings, new_id: NewId) -> None:
-    """Link what is new to all, then what is new to whoever queued the job, for some seconds; the rest waits again."""
+    """Link new shared records, then those of the job's principal, for some seconds; the rest is queued again."""
     own = Scope(tenant=scope.tenant, project=scope.project, principal=job.payload["principal"])
     until, lease = monotonic() + settings.entities.slice_seconds, timedelta(seconds=settings.jobs.lease_seconds)
 
-    def keep() -> bool:
+    def keep_alive() -> bool:
         with store.transaction(scope, clock()) as tx:
             return tx.jobs.extend(job, lease) and monotonic() < until
 
-    if not link_new(own, store, clock, settings.entities, new_id, between=keep):
+    if not link_new(own, store, clock, settings.entities, new_id, between=keep_alive):
         with store.transaction(own, clock()) as tx:
             queue_linking(tx, tx.now, new_id)
 
@@ -61,15 +61,15 @@ def link_new(
     new_id: NewId,
     *,
     between: Callable[[], bool] = lambda: True,
-    patience: float | None = None,
+    max_wait: float | None = None,
 ) -> bool:
     """Link records that were not read yet, batch by batch, until `between` says stop; True if all are linked.
 
-    `patience` limits the seconds of waiting for another writer; None waits as long as any writer does.
+    `max_wait` limits the seconds of waiting for another writer; None uses the store's limit.
     """
     for owner in ("", scope.principal):
-        mark = Mark(LINKED, owner)
-        while (linked := _link_batch(_Batch(scope, store, clock(), mark, patience), settings, new_id)) is not None:
+        mark = ReadMark(LINKED, owner)
+        while (linked := _link_batch(_LinkBatch(scope, store, clock(), mark, max_wait), settings, new_id)) is not None:
             if not linked:
                 return False
             if not between():
@@ -78,47 +78,47 @@ def link_new(
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
-    """Where a batch is read, and how far was read before."""
+class _LinkBatch:
+    """Where a batch is read, and its read mark."""
 
     scope: Scope
     store: Store
     now: datetime
-    mark: Mark
-    patience: float | None
+    mark: ReadMark
+    max_wait: float | None
 
     def write(self, work: Callable[[Transaction], None]) -> bool:
         """Whether it was stored."""
-        if self.patience is not None:
-            return self.store.write_if_free(self.scope, self.now, work, seconds=self.patience)
+        if self.max_wait is not None:
+            return self.store.write_if_free(self.scope, self.now, work, seconds=self.max_wait)
         self.store.write(self.scope, self.now, work)
         return True
 
 
-def _link_batch(batch: _Batch, settings: EntitySettings, new_id: NewId) -> bool | None:
-    """Whether the batch is linked, None if there is none. Nobody who writes waits for the reading."""
+def _link_batch(batch: _LinkBatch, settings: EntitySettings, new_id: NewId) -> bool | None:
+    """Whether the batch was linked; None if there is none. Names are extracted outside of the write transaction."""
     mark = batch.mark
     with batch.store.reading(batch.scope, batch.now) as tx:
-        begun = mark.read(tx)
-        documents = tx.documents.after(begun, owner=mark.owner, limit=settings.batch)
+        start = mark.read(tx)
+        documents = tx.documents.after(start, owner=mark.owner, limit=settings.batch)
         records = list(records_of(tx, documents))
     if not documents:
         return None
-    found = [spoken(record, settings) for record in records]
+    found = [record_mentions(record, settings) for record in records]
 
     def link(tx: Transaction) -> None:
         tx.claim(CLAIM)
-        # Somebody else may have linked them meanwhile.
-        if mark.read(tx) == begun:
-            still = unchanged(tx, documents)
-            link_records(tx, [each for each in found if (each.kind, each.id) in still], new_id)
+        # Another worker may have linked them meanwhile.
+        if mark.read(tx) == start:
+            current = unchanged(tx, documents)
+            link_records(tx, [each for each in found if (each.kind, each.id) in current], new_id)
             mark.move(tx, documents[-1])
 
     return batch.write(link)
 
 
-def unchanged(tx: Transaction, documents: Sequence[Listed]) -> frozenset[tuple[str, str]]:
-    """Kind and id of those that still say what they said when they were listed: none that was removed, or changed."""
+def unchanged(tx: Transaction, documents: Sequence[DocumentRef]) -> frozenset[tuple[str, str]]:
+    """Kind and id of the documents that were not changed or removed since they were listed."""
     numbers = {
         kind: tx.documents.numbers(kind, [document.id for document in documents if document.kind == kind])
         for kind in {document.kind for document in documents}
@@ -126,11 +126,8 @@ def unchanged(tx: Transaction, documents: Sequence[Listed]) -> frozenset[tuple[s
     return frozenset((each.kind, each.id) for each in documents if numbers[each.kind].get(each.id) == each.number)
 
 
-def records_of(tx: Transaction, documents: Sequence[Listed]) -> Iterator[Record]:
-    """The records of documents that speak of entities; those that cannot be read are passed over.
-
-    So are episodes of which most lies in the blob store: they were linked when all of them was here.
-    """
+def records_of(tx: Transaction, documents: Sequence[DocumentRef]) -> Iterator[Record]:
+    """The records of these documents, without unreadable ones and without cold episodes, which were linked before."""
     for kind in KINDS:
         ids = [document.id for document in documents if document.kind == kind]
         if ids:
@@ -138,24 +135,26 @@ def records_of(tx: Transaction, documents: Sequence[Listed]) -> Iterator[Record]
             yield from (record for record in found if not (isinstance(record, Episode) and record.cold))
 
 
-def spoken(record: Record, settings: EntitySettings, readers: Sequence[NameReader] = FAST) -> Spoken:
-    """A record with the names in it."""
+def record_mentions(record: Record, settings: EntitySettings, readers: Sequence[NameReader] = FAST) -> RecordMentions:
+    """A record with its mentions."""
     kind, at, text = _TEXTS[type(record)](record)
-    said: Any = record
+    owned: Any = record
     language = getattr(record, "language", None)
-    found = extract(text, readers, language=language, most=settings.most_mentions, longest=settings.read_characters)
-    mentions = (*_told(record, text), *found) if settings.most_mentions else ()
-    return Spoken(kind, record.id, said.owner, said.visibility, at, mentions, inherited_taint([said]))
+    found = extract(
+        text, readers, language=language, limit=settings.most_mentions, max_characters=settings.read_characters
+    )
+    mentions = (*_fact_mentions(record, text), *found) if settings.most_mentions else ()
+    return RecordMentions(kind, record.id, owned.owner, owned.visibility, at, mentions, inherited_taint([owned]))
 
 
 def text_of(record: Record) -> str:
-    """What of a record is read for names."""
+    """The text of a record from which names are extracted."""
     return _TEXTS[type(record)](record)[2]
 
 
-def _told(record: Record, text: str) -> tuple[Mention, ...]:
+def _fact_mentions(record: Record, text: str) -> tuple[EntityMention, ...]:
     fact = record.payload if isinstance(record, Knowledge) else None
-    return told(fact.subject, fact.attribute, fact.value, text) if isinstance(fact, Fact) else ()
+    return statement_mentions(fact.subject, fact.attribute, fact.value, text) if isinstance(fact, Fact) else ()
 
 
 _COLLECTIONS: Mapping[str, Callable[[Transaction], Any]] = {

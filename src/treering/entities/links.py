@@ -1,7 +1,7 @@
-"""Ties records to the entities they speak of. Doing it again changes nothing.
+"""Links records to the entities they mention. Idempotent.
 
-What only personal records speak of is an entity of their owner. A personal record may be tied to an entity that all
-see, by a link that only its owner sees; it adds nothing to that entity.
+An entity that only personal records mention belongs to their owner. A personal record may be linked to a shared entity
+by a personal link, which does not change that entity.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,27 +14,27 @@ from treering.core.queries import EntityLinkFilter
 from treering.core.scope import Visibility
 from treering.core.statements import same_name
 from treering.core.taint import Taint
-from treering.entities.extraction.mentions import Mention
-from treering.entities.registry import Register, register_of
+from treering.entities.extraction.mentions import EntityMention
+from treering.entities.registry import EntityRegister, register_of
 from treering.ports.clock import NewId
-from treering.ports.collections import Heard
+from treering.ports.collections import EntityMentions
 from treering.ports.store import Transaction
 
 CLAIM = "entities"
-"""Who holds it is the only one to change entities or links in the project."""
+"""Lock of a project for changes of entities and links."""
 _PAGE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """A record, who sees it, when it was, and the names in it."""
+class RecordMentions:
+    """A record with its visibility, time and mentions."""
 
     kind: str
     id: str
     owner: str
     visibility: Visibility
     at: datetime
-    mentions: tuple[Mention, ...]
+    mentions: tuple[EntityMention, ...]
     taint: Taint | None = None
 
     @property
@@ -42,10 +42,10 @@ class Spoken:
         return self.visibility is Visibility.PERSONAL
 
 
-def link_records(tx: Transaction, records: Sequence[Spoken], new_id: NewId) -> int:
-    """Tie records to what they speak of, and untie them from what they no longer do; their links are counted.
+def link_records(tx: Transaction, records: Sequence[RecordMentions], new_id: NewId) -> int:
+    """Link records to the entities they mention, and remove outdated links; returns the number of links.
 
-    What somebody linked by hand stays. Names of entities that somebody deleted are passed over.
+    Links made by the user stay. Mentions of deleted entities are skipped.
     """
     if not records:
         return 0
@@ -57,20 +57,20 @@ def link_records(tx: Transaction, records: Sequence[Spoken], new_id: NewId) -> i
     register.store(tx)
     tx.entity_links.put_many(link for id, link in wanted.items() if _differs(before.get(id), link))
     moved = [link for id, link in before.items() if id in wanted and link.visibility is not wanted[id].visibility]
-    gone = [link for id, link in before.items() if id not in wanted and not link.explicit]
-    for link in gone:
+    outdated = [link for id, link in before.items() if id not in wanted and not link.explicit]
+    for link in outdated:
         tx.entity_links.remove(EntityLinkFilter(entities=(link.entity,), records=(link.record,)))
     _count(tx, register, [link for id, link in wanted.items() if id not in before])
     trusted = {record.id for record in records if record.taint is None}
     _clear_taints(tx, register, [link for link in wanted.values() if link.record in trusted])
-    left = tuple(dict.fromkeys(link.entity for link in (*moved, *gone)))
+    left = tuple(dict.fromkeys(link.entity for link in (*moved, *outdated)))
     tx.entities.drop_unmentioned(left)
     tx.entities.recount(left)
     return len(wanted)
 
 
-def _links(register: Register, record: Spoken) -> Iterable[EntityLink]:
-    surest: dict[str, Mention] = {}
+def _links(register: EntityRegister, record: RecordMentions) -> Iterable[EntityLink]:
+    surest: dict[str, EntityMention] = {}
     for mention in sorted(record.mentions, key=lambda each: -each.confidence):
         surest.setdefault(same_name(mention.name), mention)
     for mention in surest.values():
@@ -90,13 +90,13 @@ def _links(register: Register, record: Spoken) -> Iterable[EntityLink]:
 
 
 def _differs(before: EntityLink | None, link: EntityLink) -> bool:
-    """A link that somebody made is only moved to whoever sees the record now."""
+    """Whether to store the link; a link made by the user only follows the visibility of its record."""
     if before is None or not before.explicit:
         return before != link
     return before.visibility is not link.visibility
 
 
-def _linked(tx: Transaction, records: Sequence[Spoken]) -> Iterable[EntityLink]:
+def _linked(tx: Transaction, records: Sequence[RecordMentions]) -> Iterable[EntityLink]:
     ids = iter(dict.fromkeys(record.id for record in records))
     while batch := tuple(islice(ids, _PAGE)):
         after = None
@@ -108,23 +108,23 @@ def _linked(tx: Transaction, records: Sequence[Spoken]) -> Iterable[EntityLink]:
                 break
 
 
-def _count(tx: Transaction, register: Register, links: Sequence[EntityLink]) -> None:
-    heard: dict[str, Heard] = {}
+def _count(tx: Transaction, register: EntityRegister, links: Sequence[EntityLink]) -> None:
+    counts: dict[str, EntityMentions] = {}
     for link in links:
         entity = register.entity(link.entity)
-        if _is_heard(entity, link):
-            before = heard.get(entity.id, Heard())
-            heard[entity.id] = Heard(before.mentions + 1, register.better_kind(entity) or before.kind)
-    tx.entities.hear(heard)
+        if _counts_for(entity, link):
+            before = counts.get(entity.id, EntityMentions())
+            counts[entity.id] = EntityMentions(before.mentions + 1, register.better_kind(entity) or before.kind)
+    tx.entities.count_mentions(counts)
 
 
-def _clear_taints(tx: Transaction, register: Register, trusted: Sequence[EntityLink]) -> None:
-    """An entity that a record without taint speaks of has none either."""
-    heard = ((register.entity(link.entity), link) for link in trusted)
-    cleared = {entity.id for entity, link in heard if entity.tainted and _is_heard(entity, link)}
-    tx.entities.hear(dict.fromkeys(sorted(cleared), Heard(trusted=True)))
+def _clear_taints(tx: Transaction, register: EntityRegister, trusted: Sequence[EntityLink]) -> None:
+    """Clear the taint of entities that an untainted record mentions."""
+    pairs = ((register.entity(link.entity), link) for link in trusted)
+    cleared = {entity.id for entity, link in pairs if entity.tainted and _counts_for(entity, link)}
+    tx.entities.count_mentions(dict.fromkeys(sorted(cleared), EntityMentions(trusted=True)))
 
 
-def _is_heard(entity: Entity, link: EntityLink) -> bool:
-    """What personal records say of an entity that all see does not count there."""
+def _counts_for(entity: Entity, link: EntityLink) -> bool:
+    """Whether a link counts for an entity: personal records do not count for shared ones."""
     return entity.visibility is Visibility.PERSONAL or link.visibility is not Visibility.PERSONAL

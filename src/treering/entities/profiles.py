@@ -1,4 +1,4 @@
-"""Everything about one entity: what is known of it, who speaks of it and when, and what it is spoken of with."""
+"""Profile of an entity: facts, mentioning records, related entities and a timeline."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,18 +17,18 @@ from treering.core.statements import ATTRIBUTES, fact_key, same_name
 from treering.core.taint import Taint
 from treering.core.turns import Turn
 from treering.core.values import LABELS, Record
-from treering.entities.groups import Known, known_as
+from treering.entities.groups import EntityGroup, find_group
 from treering.entities.link_jobs import text_of
 from treering.entities.registry import survivors
-from treering.ports.collections import Found
+from treering.ports.collections import RecordMatches
 from treering.ports.store import Transaction
 
-_MOST_KEYS = LABELS // len(ATTRIBUTES)
+_MAX_NAMES = LABELS // len(ATTRIBUTES)
 
 
 @dataclass(frozen=True, slots=True)
-class Mentioned:
-    """A record that speaks of it."""
+class MentioningRecord:
+    """A record that mentions the entity."""
 
     kind: str
     id: str
@@ -42,16 +42,16 @@ class Mentioned:
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
-    """An entity that the same records speak of, and how many of them."""
+class RelatedEntity:
+    """An entity mentioned in the same records, and the number of these records."""
 
     entity: Entity
     together: int
 
 
 @dataclass(frozen=True, slots=True)
-class Dated:
-    """A fact and the moment it holds from, or was learned at."""
+class TimelineFact:
+    """A fact with the time from which it holds, or at which it was learned."""
 
     at: datetime
     text: str
@@ -61,25 +61,22 @@ class Dated:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known about an entity. Facts come the surest first, records the newest first, the timeline in order.
-
-    The summary has no tainted facts.
-    """
+    """Facts by confidence, records newest first, timeline oldest first. The summary has no tainted facts."""
 
     entity: Entity
     aliases: tuple[str, ...]
     mentions: int
     summary: str
     facts: tuple[Knowledge, ...]
-    records: tuple[Mentioned, ...]
-    related: tuple[Related, ...]
-    timeline: tuple[Dated, ...]
+    records: tuple[MentioningRecord, ...]
+    related: tuple[RelatedEntity, ...]
+    timeline: tuple[TimelineFact, ...]
 
 
 def profile(tx: Transaction, name: str, kind: EntityKind | None, settings: Settings) -> Profile:
-    """Of what this scope sees. An unknown name is `NotFound` with the nearest known ones."""
+    """The profile from the records visible to this scope; raises `NotFound` with similar names."""
     limits = settings.entities
-    known = known_as(tx, name, kind, nearest=limits.nearest)
+    known = find_group(tx, name, kind, nearest=limits.nearest)
     links = tx.entity_links.find(
         EntityLinkFilter(entities=known.ids[:LABELS]), order=Order(by="created_at"), limit=limits.profile_records
     ).items
@@ -100,21 +97,25 @@ def profile(tx: Transaction, name: str, kind: EntityKind | None, settings: Setti
     )
 
 
-def _facts(tx: Transaction, known: Known, linked: Sequence[Knowledge], settings: Settings) -> tuple[Knowledge, ...]:
-    """What still holds: said of it, then said with it, each the surest first."""
-    names = tuple(dict.fromkeys((known.entity.name, *known.aliases)))[:_MOST_KEYS]
+def _facts(
+    tx: Transaction, known: EntityGroup, linked: Sequence[Knowledge], settings: Settings
+) -> tuple[Knowledge, ...]:
+    """Current facts: those about the entity, then those that mention it, each by confidence."""
+    names = tuple(dict.fromkeys((known.entity.name, *known.aliases)))[:_MAX_NAMES]
     keys = tuple(fact_key(name, attribute) for name in names for attribute in ATTRIBUTES)
-    said = tx.knowledge.newest(KnowledgeFilter(fact_keys=keys), limit=settings.entities.profile_facts)
-    standing = {record.id: record for record in (*(match.value for match in said), *linked) if _stands(record, tx.now)}
+    stated = tx.knowledge.newest(KnowledgeFilter(fact_keys=keys), limit=settings.entities.profile_facts)
+    current = {
+        record.id: record for record in (*(match.value for match in stated), *linked) if _is_current(record, tx.now)
+    }
     subjects = {same_name(name) for name in names}
 
     def order(record: Knowledge) -> tuple[bool, float, str]:
         return not _is_about(record, subjects), -effective_confidence(record, tx.now, settings.trust), record.id
 
-    return tuple(sorted(standing.values(), key=order))[: settings.entities.profile_facts]
+    return tuple(sorted(current.values(), key=order))[: settings.entities.profile_facts]
 
 
-def _stands(record: Knowledge, now: datetime) -> bool:
+def _is_current(record: Knowledge, now: datetime) -> bool:
     ended = record.valid_until is not None and record.valid_until <= now
     return record.deleted_at is None and record.deprecated_at is None and not record.flagged and not ended
 
@@ -124,24 +125,26 @@ def _is_about(record: Knowledge, subjects: set[str]) -> bool:
     return isinstance(fact, Fact) and fact.subject is not None and same_name(fact.subject) in subjects
 
 
-def _related(tx: Transaction, known: Known, records: Sequence[str], most: int) -> tuple[Related, ...]:
-    """Each survivor once; of equals, what is spoken of less elsewhere is closer."""
-    if not records or not most:
+def _related(tx: Transaction, known: EntityGroup, records: Sequence[str], limit: int) -> tuple[RelatedEntity, ...]:
+    """Entities by number of common records; of equals, those mentioned less elsewhere first."""
+    if not records or not limit:
         return ()
     page = tx.entity_links.find(EntityLinkFilter(records=tuple(records)), limit=LABELS).items
     others = {link.entity for link in page} - set(known.ids)
     found = [each for each in tx.entities.get_many(others).values() if each.deleted_at is None]
     ends = {id: end for id, end in survivors(tx, found).items() if end.deleted_at is None}
-    spoken_of = {(link.record, ends[link.entity].id) for link in page if link.entity in ends}
-    counted = Counter(id for _, id in spoken_of)
+    mentioned = {(link.record, ends[link.entity].id) for link in page if link.entity in ends}
+    counted = Counter(id for _, id in mentioned)
     by_id = {end.id: end for end in ends.values() if end.id not in known.ids}
     order = sorted(by_id, key=lambda id: (-counted[id], by_id[id].mentions, id))
-    return tuple(Related(by_id[id], counted[id]) for id in order[:most])
+    return tuple(RelatedEntity(by_id[id], counted[id]) for id in order[:limit])
 
 
 def _read(
     tx: Transaction,
-    read: Callable[[Transaction, Sequence[str]], Found[Knowledge] | Found[Turn] | Found[Episode]],
+    read: Callable[
+        [Transaction, Sequence[str]], RecordMatches[Knowledge] | RecordMatches[Turn] | RecordMatches[Episode]
+    ],
     kind: str,
     pairs: Iterable[tuple[str, str]],
 ) -> list[Record]:
@@ -150,25 +153,25 @@ def _read(
     return [record for record in found if record.deleted_at is None]
 
 
-_READ: Mapping[str, Callable[[Transaction, Sequence[str]], Found[Knowledge] | Found[Turn] | Found[Episode]]] = (
-    MappingProxyType(
-        {
-            "knowledge": lambda tx, ids: tx.knowledge.readable(ids),
-            "turn": lambda tx, ids: tx.turns.readable(ids),
-            "episode": lambda tx, ids: tx.episodes.readable(ids),
-        }
-    )
+_READ: Mapping[
+    str, Callable[[Transaction, Sequence[str]], RecordMatches[Knowledge] | RecordMatches[Turn] | RecordMatches[Episode]]
+] = MappingProxyType(
+    {
+        "knowledge": lambda tx, ids: tx.knowledge.readable(ids),
+        "turn": lambda tx, ids: tx.turns.readable(ids),
+        "episode": lambda tx, ids: tx.episodes.readable(ids),
+    }
 )
 
 
-def _mentioned(record: Record) -> Mentioned:
+def _mentioned(record: Record) -> MentioningRecord:
     kind = type(record).__name__.lower()
     at: datetime = record.created_at if isinstance(record, Knowledge) else getattr(record, "at")  # noqa: B009
-    return Mentioned(kind, record.id, at, text_of(record), getattr(record, "taint", None))
+    return MentioningRecord(kind, record.id, at, text_of(record), getattr(record, "taint", None))
 
 
-def _dated(record: Knowledge) -> Dated:
-    return Dated(record.valid_from or record.created_at, record.content, record.id, record.tainted)
+def _dated(record: Knowledge) -> TimelineFact:
+    return TimelineFact(record.valid_from or record.created_at, record.content, record.id, record.tainted)
 
 
 def _sentence(text: str) -> str:

@@ -1,23 +1,22 @@
-"""How far somebody read the documents of a project, kept with its runs.
+"""Read marks: how far a reader has read the documents of a project, stored as runs.
 
-A mark names documents by number and by a digest of which they are: in a copy, where numbers are others, nothing matches
-and reading begins anew. Where the last one is gone, the one before it holds.
+A mark has the numbers of documents and digests of their ids: in a copy, where numbers differ, nothing matches and
+reading starts over. If the last document is removed, the one before it counts.
 """
 
 from dataclasses import dataclass
 from hashlib import blake2b
 
 from treering.core.runs import Run, RunState
-from treering.ports.index import Listed
+from treering.ports.index import DocumentRef
 from treering.ports.store import Transaction
 
-_KEPT = 5
-"""Places that a mark remembers, the newest first; those behind are for when documents are removed."""
+_MAX_POSITIONS = 5  # positions in a mark, newest first; the older ones are used if documents are removed
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """One reader of one stream: the documents that all see, or the personal ones of `owner`."""
+class ReadMark:
+    """One reader of one stream: the shared documents, or the personal ones of `owner`."""
 
     stage: str
     owner: str = ""
@@ -27,18 +26,18 @@ class Mark:
         return f"{self.stage} {_digest(self.owner)}" if self.owner else self.stage
 
     def read(self, tx: Transaction) -> int:
-        """The number of the last document that was read; 0 before the first."""
-        for number, digest in self._places(tx):
+        """Number of the last document read; 0 before the first."""
+        for number, digest in self._positions(tx):
             found = tx.documents.after(number - 1, owner=self.owner, limit=1)
-            if found and found[0].number == number and _named(found[0]) == digest:
+            if found and found[0].number == number and _identity(found[0]) == digest:
                 return number
         return 0
 
-    def move(self, tx: Transaction, last: Listed) -> None:
-        """Everything up to `last` was read."""
+    def move(self, tx: Transaction, last: DocumentRef) -> None:
+        """Record that everything up to `last` was read."""
         run = tx.runs.get(self.id)
-        earlier = [place for place in self._places(tx) if place[0] < last.number]
-        places = [(last.number, _named(last)), *earlier][:_KEPT]
+        earlier = [place for place in self._positions(tx) if place[0] < last.number]
+        places = [(last.number, _identity(last)), *earlier][:_MAX_POSITIONS]
         cursor = ",".join(f"{number}:{digest}" for number, digest in places)
         begun = tx.now if run is None else run.started_at
         done = 1 if run is None else run.done + 1
@@ -54,7 +53,7 @@ class Mark:
         )
         tx.runs.put_many([moved])
 
-    def _places(self, tx: Transaction) -> list[tuple[int, str]]:
+    def _positions(self, tx: Transaction) -> list[tuple[int, str]]:
         run = tx.runs.get(self.id)
         if run is None or not run.cursor:
             return []
@@ -62,7 +61,7 @@ class Mark:
         return [(int(number), digest) for number, _, digest in parts]
 
 
-def _named(document: Listed) -> str:
+def _identity(document: DocumentRef) -> str:
     return _digest(f"{document.kind}\n{document.id}")
 
 

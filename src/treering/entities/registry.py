@@ -1,4 +1,4 @@
-"""The entities that some names may stand for, known and new."""
+"""Known and new entities for a set of names."""
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
@@ -9,26 +9,25 @@ from treering.core.queries import EntityFilter
 from treering.core.scope import Visibility
 from treering.core.statements import same_name
 from treering.core.taint import Taint
-from treering.entities.extraction.mentions import Mention
+from treering.entities.extraction.mentions import EntityMention
 from treering.ports.clock import NewId
 from treering.ports.store import Transaction
 
 _PAGE = 500
-# Whoever is less sure does not change what an entity is taken for.
-_SURE = 0.6
-_MOST_MERGES = 50
-"""How often an entity may have been merged into the next; more is a circle."""
+# A less confident mention does not change the kind of an entity.
+_MIN_CONFIDENCE = 0.6
+_MAX_MERGES = 50  # longest chain of merges; longer ones are cycles
 
 
 def compatible(one: EntityKind, other: EntityKind) -> bool:
-    """Whether two mentions of one name may mean the same: Paris the city is not Paris the person."""
+    """Whether two mentions of a name may mean the same entity: Paris the city is not Paris the person."""
     return one is other or EntityKind.OTHER in (one, other)
 
 
 def survivors(tx: Transaction, entities: Collection[Entity]) -> Mapping[str, Entity]:
-    """By id, the entity that each was merged into in the end: itself where it was not, or where the way is a circle."""
+    """By id, the entity that each was finally merged into; itself if it was not merged, or if merges form a cycle."""
     ends = {entity.id: entity for entity in entities}
-    for _ in range(_MOST_MERGES):
+    for _ in range(_MAX_MERGES):
         merged = {id: end.merged_into for id, end in ends.items() if end.merged_into}
         if not merged:
             break
@@ -40,7 +39,7 @@ def survivors(tx: Transaction, entities: Collection[Entity]) -> Mapping[str, Ent
 
 
 def named(tx: Transaction, names: Collection[str]) -> Iterator[Entity]:
-    """Every entity that goes by one of the names, as `same_name` writes them, also deleted ones."""
+    """Entities with one of these names, normalised by `same_name`, including deleted ones."""
     rest = iter(sorted(filter(None, names)))
     while batch := tuple(islice(rest, _PAGE)):
         after = None
@@ -52,8 +51,8 @@ def named(tx: Transaction, names: Collection[str]) -> Iterator[Entity]:
                 break
 
 
-class Register:
-    """Finds the entity that a mention means, or makes one."""
+class EntityRegister:
+    """Finds the entity of a mention, or creates one."""
 
     def __init__(
         self, known: Mapping[str, list[Entity]], ends: Mapping[str, Entity], now: datetime, new_id: NewId
@@ -70,13 +69,15 @@ class Register:
         return self._entities[id]
 
     def better_kind(self, entity: Entity) -> EntityKind | None:
-        """What reading says it is, where nobody knew."""
+        """The kind found by extraction, if the entity had none."""
         return self._kinds.get(entity.id)
 
-    def entity_for(self, mention: Mention, owner: str, *, personal: bool, taint: Taint | None = None) -> Entity | None:
-        """What the mention means; None where somebody took that away. A record that all see means what all see.
+    def entity_for(
+        self, mention: EntityMention, owner: str, *, personal: bool, taint: Taint | None = None
+    ) -> Entity | None:
+        """The entity of a mention; None if it was deleted. Mentions in shared records only match shared entities.
 
-        A new one has the taint of the record that speaks of it.
+        A new entity has the taint of its record.
         """
         name = same_name(mention.name)
         seen = [each for each in self._known.get(name, ()) if compatible(each.kind, mention.kind)]
@@ -85,24 +86,24 @@ class Register:
         for candidates in (shared, own) if personal else (shared,):
             if candidates:
                 best = min(candidates, key=lambda each: _preference(each, mention))
-                return self._met(self._ends[best.id], mention, personal=personal)
-        return self._made(name, mention, owner, personal=personal, taint=taint)
+                return self._matched(self._ends[best.id], mention, personal=personal)
+        return self._create(name, mention, owner, personal=personal, taint=taint)
 
     def store(self, tx: Transaction) -> None:
-        """Store those that are new."""
+        """Store the new entities."""
         if self._new:
             tx.entities.create_many(self._new.values())
 
-    def _met(self, entity: Entity, mention: Mention, *, personal: bool) -> Entity | None:
+    def _matched(self, entity: Entity, mention: EntityMention, *, personal: bool) -> Entity | None:
         if entity.deleted_at is not None:
             return None
-        unsure = entity.kind is EntityKind.OTHER and not entity.explicit and mention.confidence >= _SURE
-        hers = not personal or entity.visibility is Visibility.PERSONAL
-        if unsure and hers and mention.kind is not EntityKind.OTHER:
+        unsure = entity.kind is EntityKind.OTHER and not entity.explicit and mention.confidence >= _MIN_CONFIDENCE
+        may_update = not personal or entity.visibility is Visibility.PERSONAL
+        if unsure and may_update and mention.kind is not EntityKind.OTHER:
             self._kinds[entity.id] = mention.kind
         return entity
 
-    def _made(self, name: str, mention: Mention, owner: str, *, personal: bool, taint: Taint | None) -> Entity:
+    def _create(self, name: str, mention: EntityMention, owner: str, *, personal: bool, taint: Taint | None) -> Entity:
         entity = Entity(
             id=self._new_id(),
             owner=owner,
@@ -118,22 +119,22 @@ class Register:
         return entity
 
 
-def register_of(tx: Transaction, names: Collection[str], new_id: NewId, *, shared: bool = True) -> Register:
-    """Of all entities that this scope sees under the names; with `shared` off, of its own only."""
+def register_of(tx: Transaction, names: Collection[str], new_id: NewId, *, shared: bool = True) -> EntityRegister:
+    """Register of the visible entities with these names; without `shared`, of personal ones only."""
     known: dict[str, list[Entity]] = {}
     found = [each for each in named(tx, names) if shared or each.visibility is Visibility.PERSONAL]
     for entity in found:
         for name in {same_name(each) for each in (entity.name, *entity.aliases)} & set(names):
             known.setdefault(name, []).append(entity)
-    return Register(known, survivors(tx, found), tx.now, new_id)
+    return EntityRegister(known, survivors(tx, found), tx.now, new_id)
 
 
-def _preference(entity: Entity, mention: Mention) -> tuple[bool, bool, bool, int, datetime, str]:
-    """The same kind first, then what stands, what somebody named, what is spoken of most, what was there first."""
-    gone = entity.deleted_at is not None and entity.merged_into is None
+def _preference(entity: Entity, mention: EntityMention) -> tuple[bool, bool, bool, int, datetime, str]:
+    """Same kind first, then present, explicit, most mentioned and oldest ones."""
+    deleted = entity.deleted_at is not None and entity.merged_into is None
     return (
         entity.kind is not mention.kind,
-        gone,
+        deleted,
         not entity.explicit,
         -entity.mentions,
         entity.created_at,

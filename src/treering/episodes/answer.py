@@ -1,4 +1,4 @@
-"""What a search for episodes gives back."""
+"""Results of searches for episodes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, overload
 
+from treering.core.citations import episode_source
 from treering.search.answer import ScorePart
-from treering.search.citations import episode_source
 
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeHit:
-    """One episode, as far as it is at hand; `episodes.get` has all of it.
+    """One episode without the parts in the blob store; `episodes.get` returns all of it.
 
-    `parts` add up to `score`; both are empty where nothing was compared with a query. `stands_for` names episodes that
-    were found and that this one was made of. `compared` is the part whose vector was nearest to the query (whole, task
-    or outcome); empty where words were compared.
+    `parts` add up to `score`; both are empty without a query. `stands_for` has the ids of found episodes that were
+    consolidated into this one. `compared` is the part whose vector was nearest to the query (whole, task or outcome);
+    empty if words were compared.
     """
 
     id: str
@@ -35,10 +35,10 @@ class EpisodeHit:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeAnswer(Sequence[EpisodeHit]):
-    """The results, in the order that was asked for.
+    """The results in order.
 
-    `missing` says which ways of finding were not available and why, `unreadable` what was found but cannot be shown,
-    `embedder` whose vectors were compared.
+    `missing` has the search paths that were unavailable, with the reason; `unreadable` the ids that cannot be read;
+    `embedder` the model whose vectors were compared.
     """
 
     query: str
@@ -63,11 +63,11 @@ class EpisodeAnswer(Sequence[EpisodeHit]):
 
 @dataclass(frozen=True, slots=True)
 class FailureHit:
-    """An episode that met a failure, and how it got out.
+    """An episode with a failure, and how it recovered.
 
-    `same` where the failure is the very one, told from others by what does not vary in its message; else `likeness`
-    says how many words the messages share. `recovery` is what followed the error where the episode did not end in
-    failure, `solved_by` names later episodes that did the same task with success.
+    `same` if the messages are equal without their variable parts; else `likeness` is the share of common words.
+    `recovery` has the steps after the error if the episode did not end in failure, `solved_by` the ids of later
+    episodes that did the same task with success.
     """
 
     id: str
@@ -84,9 +84,9 @@ class FailureHit:
 
 @dataclass(frozen=True, slots=True)
 class FailureAnswer(Sequence[FailureHit]):
-    """Episodes that met a failure: the same before the alike, those that got out before the others, the latest first.
+    """Episodes with a failure: equal ones before similar ones, recovered ones before others, latest first.
 
-    `unreadable` names those whose steps cannot be read.
+    `unreadable` has those whose steps cannot be read.
     """
 
     error: str
@@ -109,7 +109,7 @@ class FailureAnswer(Sequence[FailureHit]):
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """How many episodes of a group there were from `since` to `before`, and how many of them succeeded."""
+    """Number of episodes of a group from `since` to `before`, and of successful ones."""
 
     since: datetime
     before: datetime
@@ -123,5 +123,5 @@ class Trend:
 
 
 def plain_hit(episode: Episode, stands_for: tuple[str, ...] = ()) -> EpisodeHit:
-    """A result that was not compared with a query."""
+    """A result without a score."""
     return EpisodeHit(episode.id, episode.task.input, 0.0, episode_source(episode), episode, stands_for=stands_for)

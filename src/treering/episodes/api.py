@@ -1,4 +1,4 @@
-"""`memory.episodes`: every way to an episode, and what is done with it."""
+"""`memory.episodes`: store, search and maintain task executions."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class Episodes:
         **fields: Unpack[EpisodeFields],
     ) -> Episode:
         """Store a task execution; `Memory.episode` documents the fields."""
-        from treering.episodes.storage import keep_episode
+        from treering.episodes.storage import store_episode
 
-        return keep_episode(
+        return store_episode(
             self.scope,
             self.store,
             self.clock(),
@@ -69,11 +69,11 @@ class Episodes:
         )
 
     def get(self, id: str) -> Episode:
-        """All of an episode, also where most of it lies in the blob store. The access is counted."""
+        """The complete episode, including its parts in the blob store. Counts the access."""
         return self.operations.get(id)
 
     def artifact(self, id: str, name: str) -> bytes:
-        """What an episode produced, byte for byte."""
+        """The bytes of an artifact."""
         return self.operations.artifact(id, name)
 
     def search(
@@ -87,15 +87,16 @@ class Episodes:
         least: float = 0.0,
         compare: Compared | None = None,
     ) -> EpisodeAnswer:
-        """By meaning, words and attributes. `domain` is what the work is about: a match counts, no match excludes.
+        """Search by meaning, words and attributes. A match of `domain` raises the score; others are not excluded.
 
         The query is compared with the task, the outcome and the whole of each episode, and the nearest counts;
         `compare` chooses one of them.
 
-        Aged and archived episodes come where they are highly relevant, where `where` names their status, or `cold`.
-        What holds less than the share `least` of the query's words, and does not say nearly the same, stays out.
+        Aged and archived episodes are included if they are highly relevant, if `where` names their status, or with
+        `cold`. Episodes with less than the share `least` of the query's words, which are not nearly equal in meaning,
+        are left out.
         """
-        return self._searched(query, where, domain, limit, cold=cold, words=True, least=least, compare=compare)
+        return self._search(query, where, domain, limit, cold=cold, words=True, least=least, compare=compare)
 
     def search_semantic(
         self,
@@ -107,30 +108,29 @@ class Episodes:
         cold: bool = False,
         compare: Compared | None = None,
     ) -> EpisodeAnswer:
-        """By meaning alone, compared as in `search`; by words only where there are no vectors: `missing` says so."""
-        return self._searched(query, where, domain, limit, cold=cold, words=False, compare=compare)
+        """Search by meaning alone; by words if there are no vectors, which `missing` says."""
+        return self._search(query, where, domain, limit, cold=cold, words=False, compare=compare)
 
     def search_structured(
         self, where: EpisodeFilter = ALL_EPISODES, *, limit: int | None = None, cold: bool = False
     ) -> EpisodeAnswer:
-        """By attributes alone, the newest first."""
-        most = self._limit(limit)
+        """Search by attributes alone, newest first."""
         now = self.clock()
-        return list_episodes(self.scope, self.store, now, where, most, settings=self.settings, cold=cold)
+        return list_episodes(self.scope, self.store, now, where, self._limit(limit), settings=self.settings, cold=cold)
 
     def recent(
         self, n: int | None = None, *, sessions: int | None = None, where: EpisodeFilter = ALL_EPISODES
     ) -> EpisodeAnswer:
-        """The newest `n`, or those of the last so many sessions."""
-        most = self._limit(n)
+        """The newest `n`, or those of the last `sessions` sessions."""
+        limit = self._limit(n)
         with self.store.reading(self.scope, self.clock()) as tx:
-            return recent(tx, where, most, sessions)
+            return recent(tx, where, limit, sessions)
 
     def around(self, event: Moment, *, sessions: int = 3, limit: int | None = None) -> EpisodeAnswer:
-        """What was done some sessions before and after: of a moment, or of what is kept under an id."""
-        most = self.settings.recall.limit_max if limit is None else self._limit(limit)
+        """Episodes of some sessions before and after a time, or after the record with an id."""
+        limit = self.settings.recall.limit_max if limit is None else self._limit(limit)
         with self.store.reading(self.scope, self.clock()) as tx:
-            return around(tx, event, sessions, most)
+            return around(tx, event, sessions, limit)
 
     def during(
         self,
@@ -140,61 +140,61 @@ class Episodes:
         where: EpisodeFilter = ALL_EPISODES,
         limit: int | None = None,
     ) -> EpisodeAnswer:
-        """Between two moments, in the order in which they happened; the latest where there are more than the limit."""
+        """Episodes between two times, oldest first; the latest ones if there are more than `limit`."""
         now = self.clock()
         span = TimeRange(
             since=None if since is None else timestamp_of(since, now),
             before=None if before is None else timestamp_of(before, now),
         )
-        most = self.settings.recall.limit_max if limit is None else self._limit(limit)
+        limit = self.settings.recall.limit_max if limit is None else self._limit(limit)
         with self.store.reading(self.scope, now) as tx:
-            return during(tx, where.replace(happened=span), most)
+            return during(tx, where.replace(happened=span), limit)
 
     def trend(
         self, days: int = 30, *, by: str = "domain", every: int = 7, where: EpisodeFilter = ALL_EPISODES
     ) -> tuple[Trend, ...]:
-        """How many, and how many with success, in each period of `every` days: by domain, task_type or tool."""
+        """Number of episodes and of successes in each period of `every` days, by domain, task_type or tool."""
         with self.store.reading(self.scope, self.clock()) as tx:
             return trend(tx, days=days, by=by, every=every, where=where)
 
     def similar_failures(self, error: str, *, limit: int | None = None) -> FailureAnswer:
-        """Episodes that met this failure, or one like it, and how they got out."""
-        most = self._limit(limit)
-        check(error, most, self.settings)
+        """Episodes with this failure or a similar one, and how they recovered."""
+        limit = self._limit(limit)
+        check(error, limit, self.settings)
         with self.store.reading(self.scope, self.clock()) as tx:
-            return similar_failures(tx, error, most, self.settings)
+            return similar_failures(tx, error, limit, self.settings)
 
     def touch(self, id: str) -> Episode:
-        """Count an access, at once."""
+        """Count and store an access."""
         return self.operations.touch(id)
 
     def archive_old(
         self, at: datetime | date | str | None = None, *, older_than_days: float | None = None, dry_run: bool = False
     ) -> Mapping[str, int]:
-        """Move every episode on to the phase of its age; how many reached which is returned.
+        """Move every episode to the phase of its age; returns the number of moved episodes by phase.
 
-        `older_than_days` is the age at which one is archived, in the place of the setting.
+        `older_than_days` overrides the age of archiving in the settings.
         """
         return self.operations.archive_old(at, older_than_days=older_than_days, dry_run=dry_run)
 
     def consolidate_similar(
         self, at: datetime | date | str | None = None, *, likeness: float | None = None, dry_run: bool = False
     ) -> Mapping[str, int]:
-        """Make one episode of several alike; what was done is counted.
+        """Consolidate similar episodes; returns counts.
 
-        `likeness` is the cosine above which two are alike, in the place of the setting.
+        `likeness` overrides the minimum cosine in the settings.
         """
         return self.operations.consolidate_similar(at, likeness=likeness, dry_run=dry_run)
 
     def dissolve(self, id: str) -> tuple[str, ...]:
-        """Take apart what stands for several episodes; their ids are returned."""
+        """Dissolve a consolidated episode; returns the ids of its members."""
         return self.operations.dissolve(id)
 
     def purge_deleted(self, retention_days: float | None = None) -> int:
-        """Remove for good what was forgotten longer ago than this, or than the grace; how many is returned."""
+        """Purge episodes forgotten longer ago than this, by default the grace period; returns their number."""
         return self.operations.purge_deleted(retention_days)
 
-    def _searched(
+    def _search(
         self,
         query: str,
         where: EpisodeFilter,

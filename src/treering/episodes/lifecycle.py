@@ -1,4 +1,4 @@
-"""How episodes age: from all at hand, to what was learned at hand and the rest in the blob store."""
+"""Lifecycle of episodes: as they age, their details move to the blob store."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
 
 _DAY = timedelta(days=1)
-# In the order in which an episode goes through them.
+# In order.
 _PHASES = (EpisodeStatus.ACTIVE, EpisodeStatus.MATURE, EpisodeStatus.AGED, EpisodeStatus.ARCHIVED)
 _COLD = frozenset({EpisodeStatus.AGED, EpisodeStatus.ARCHIVED})
-# What tells one failure from another stands within this many characters, or in the last line.
-_TELLING = 2_000
+# A failure is recognised by this many characters of its message, or by the last line.
+_ERROR_CHARACTERS = 2_000
 
 
 def phase_at(age_days: float, settings: EpisodeSettings) -> EpisodeStatus:
-    """Where an episode of this age stands."""
+    """The phase of an episode of this age."""
     if age_days > settings.archived_after_days:
         return EpisodeStatus.ARCHIVED
     if age_days > settings.aged_after_days:
@@ -37,8 +37,8 @@ def age_days(episode: Episode, now: datetime) -> float:
 
 
 def slimmed(episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -> Episode:
-    """What stays at hand of an episode in this phase: always enough to be found by what went wrong in it."""
-    errors = tuple(_telling(entry) for entry in episode.execution.trace if entry.is_error)
+    """The part of an episode that stays in the database in this phase; errors always do, so that they are found."""
+    errors = tuple(_shortened_error(entry) for entry in episode.execution.trace if entry.is_error)
     if phase is EpisodeStatus.AGED:
         return episode.replace(execution=episode.execution.replace(trace=errors))
     if phase is not EpisodeStatus.ARCHIVED:
@@ -58,15 +58,15 @@ def slimmed(episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -
 
 
 def age_episodes(run: StageRun) -> None:
-    """Move every episode on to the phase of its age. What was moved is not met again: the store is the cursor.
+    """Move every episode to the phase of its age. Moved ones no longer match, so no cursor is needed.
 
-    Nothing is removed, whatever `run.now` is: that is the forget stage's, after the grace.
+    Removes nothing, whatever `run.now` is; the forget stage purges after the grace period.
     """
     steps = _steps(run.now, run.settings.episodes)
     with run.store.reading(run.scope, run.now) as tx:
-        waiting = [tx.episodes.count(step.where) for step in steps]
-    run.progress.expect(sum(waiting))
-    for step, count in zip(steps, waiting, strict=True):
+        pending = [tx.episodes.count(step.where) for step in steps]
+    run.progress.expect(sum(pending))
+    for step, count in zip(steps, pending, strict=True):
         name = step.phase.value
         if run.dry_run:
             run.progress.advance(name, count, **{name: count})
@@ -77,28 +77,28 @@ def age_episodes(run: StageRun) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """A phase, and which episodes have reached its age and not the phase."""
+class _PhaseStep:
+    """A phase, and the filter for episodes that have reached its age but not the phase."""
 
     phase: EpisodeStatus
     where: EpisodeFilter
 
 
-def _steps(now: datetime, settings: EpisodeSettings) -> tuple[_Step, ...]:
+def _steps(now: datetime, settings: EpisodeSettings) -> tuple[_PhaseStep, ...]:
     ends = (settings.mature_after_days, settings.aged_after_days, settings.archived_after_days)
     found = []
-    for place, (after, until) in enumerate(zip(ends, (*ends[1:], None), strict=True), start=1):
+    for index, (after, until) in enumerate(zip(ends, (*ends[1:], None), strict=True), start=1):
         span = TimeRange(since=None if until is None else now - until * _DAY, before=now - after * _DAY)
-        found.append(_Step(_PHASES[place], EpisodeFilter(statuses=_PHASES[:place], happened=span)))
-        if _PHASES[place] in _COLD:
-            # What a consolidation archived, or one taken apart gave back, has its phase before its content moved.
-            left = EpisodeFilter(statuses=_PHASES[place:], cold=False, happened=span)
-            found.append(_Step(_PHASES[place], left))
+        found.append(_PhaseStep(_PHASES[index], EpisodeFilter(statuses=_PHASES[:index], happened=span)))
+        if _PHASES[index] in _COLD:
+            # Consolidation and its reversal set the phase before the content is moved.
+            left = EpisodeFilter(statuses=_PHASES[index:], cold=False, happened=span)
+            found.append(_PhaseStep(_PHASES[index], left))
     return tuple(found)
 
 
-def _move_some(run: StageRun, step: _Step, stuck: set[str]) -> int:
-    """As many as one transaction takes. One that cannot be read, or changed meanwhile, keeps no other from moving."""
+def _move_some(run: StageRun, step: _PhaseStep, stuck: set[str]) -> int:
+    """Move one batch; episodes that cannot be moved are added to `stuck` and do not block the others."""
     settings = run.settings.episodes
     with run.store.transaction(run.scope, run.now) as tx:
         found = [each for each in _readable(tx, step.where, settings.batch + len(stuck)) if each.id not in stuck]
@@ -108,7 +108,7 @@ def _move_some(run: StageRun, step: _Step, stuck: set[str]) -> int:
 
 
 def _readable(tx: Transaction, where: EpisodeFilter, limit: int) -> list[Episode]:
-    """Up to `limit` that can be read, however many cannot."""
+    """Up to `limit` readable episodes, however many are unreadable."""
     found, lost = tx.episodes.newest(where, limit=limit), 0
     while len(found.unreadable) > lost:
         lost = len(found.unreadable)
@@ -117,27 +117,27 @@ def _readable(tx: Transaction, where: EpisodeFilter, limit: int) -> list[Episode
 
 
 def _move(tx: Transaction, episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -> bool:
-    """Whether it was moved; one whose content is lost stays as it is, for a backup to bring it back."""
+    """Whether it was moved; an episode whose blob is missing stays, so that a backup can restore it."""
     slim = slimmed(episode, phase, settings)
     lifecycle = episode.lifecycle.replace(status=max(phase, episode.lifecycle.status, key=_PHASES.index))
     try:
-        # Also what has no steps goes to the blob store: else it would be looked at again every night.
+        # Episodes without steps are moved, too, or they would match again every night.
         if slim == episode and (episode.cold is not None or phase not in _COLD):
             tx.episodes.set_lifecycle(episode.id, lifecycle, version=episode.version)
         else:
-            tx.episodes.chill(slim.replace(lifecycle=lifecycle))
+            tx.episodes.move_to_blobs(slim.replace(lifecycle=lifecycle))
     except (Conflict, NotFound, BlobMissing):
         return False
     return True
 
 
-def _telling(entry: TraceEntry) -> TraceEntry:
-    """An error with as much of its message as it is recognised by."""
+def _shortened_error(entry: TraceEntry) -> TraceEntry:
+    """An error with the part of its message that it is recognised by."""
     return entry.replace(input="", output=_short(entry.output), action=_short(entry.action))
 
 
 def _short(message: str) -> str:
-    if len(message) <= 2 * _TELLING:
+    if len(message) <= 2 * _ERROR_CHARACTERS:
         return message
     last = next((line for line in reversed(message.strip().splitlines()) if line.strip()), "")
-    return f"{message[:_TELLING]}\n{last[:_TELLING]}"
+    return f"{message[:_ERROR_CHARACTERS]}\n{last[:_ERROR_CHARACTERS]}"

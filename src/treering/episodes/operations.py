@@ -1,4 +1,4 @@
-"""What is done with one episode, or with all that are old enough."""
+"""Operations on episodes: read, count accesses, archive, consolidate, purge."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treering.core.errors import BlobMissing, InvalidInput, NotFound, StoreError
 from treering.core.timestamps import timestamp_of
 from treering.episodes.cache import Access, Accesses, EpisodeCache
 from treering.episodes.lifecycle import age_episodes
-from treering.jobs.stage import StageRun, Work
+from treering.jobs.stage import StageRun, StageWork
 
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
 
-# A hundred years: a longer time cannot be taken from every date.
-_LONGEST = 36_500
+# A hundred years; more could not be subtracted from every date.
+_MAX_DAYS = 36_500
 
 
 @dataclass
-class _Counted:
-    """Progress for somebody who waits: only what was done is of interest."""
+class _CountingProgress:
+    """Progress that only sums the counts."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -40,8 +40,8 @@ class _Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Moved:
-    """An episode after its lifecycle changed, and its stamps before and after that."""
+class _LifecycleChange:
+    """An episode after a change of its lifecycle, with its stamps before and after."""
 
     before: str | None
     episode: Episode
@@ -50,7 +50,7 @@ class _Moved:
 
 @dataclass(frozen=True)
 class EpisodeOperations:
-    """One project's episodes: fetched whole, counted, moved on, removed. Safe to share between threads."""
+    """Operations on one project's episodes. Safe to share between threads."""
 
     scope: Scope
     store: Store
@@ -64,37 +64,37 @@ class EpisodeOperations:
     accesses: Accesses = field(default_factory=Accesses)
 
     def __post_init__(self) -> None:
-        self.cache.most_bytes = self.settings.episodes.cache_bytes
+        self.cache.max_bytes = self.settings.episodes.cache_bytes
 
     def get(self, id: str) -> Episode:
-        """All of an episode, also where most of it lies in the blob store. The access is counted."""
+        """The complete episode, including its parts in the blob store. Counts the access."""
         now = self.clock()
         try:
             found = self._whole(id, now)
         except BlobMissing:
-            # Between reading the row and its blob it may have moved to another.
+            # The blob may have been replaced between reading the row and the blob.
             found = self._whole(id, now)
-        access, waiting = self.accesses.add(id, now)
-        if waiting >= self.settings.episodes.counted_together:
+        access, pending = self.accesses.add(id, now)
+        if pending >= self.settings.episodes.counted_together:
             self.write_accesses()
         return _accessed(found, access)
 
     def touch(self, id: str) -> Episode:
-        """Count an access, at once; what is at hand of the episode is returned."""
+        """Count and store an access; returns the episode without its parts in the blob store."""
         now = self.clock()
 
-        def count(tx: Transaction) -> _Moved:
+        def count(tx: Transaction) -> _LifecycleChange:
             found = tx.episodes.get(id)
             if found is None or found.deleted_at is not None:
                 raise self._missing(id)
-            return _move(tx, found, Access(1, now))
+            return _count_access(tx, found, Access(1, now))
 
         moved = self.store.write(self.scope, now, count)
-        self.cache.moved(self.scope, moved.before, moved.episode, moved.stamp)
+        self.cache.update_lifecycle(self.scope, moved.before, moved.episode, moved.stamp)
         return moved.episode
 
     def artifact(self, id: str, name: str) -> bytes:
-        """What an episode produced, byte for byte."""
+        """The bytes of an artifact."""
         with self.store.reading(self.scope, self.clock()) as tx:
             found = tx.episodes.get(id)
         if found is None or found.deleted_at is not None:
@@ -105,34 +105,34 @@ class EpisodeOperations:
                     return self.store.blobs.get(self.scope, artifact.digest)
                 except BlobMissing as exc:
                     raise BlobMissing(f"episode {id!r}, artifact {name!r}: {exc}") from exc
-        there = ", ".join(repr(artifact.name) for artifact in found.outcome.artifacts) or "none"
-        raise NotFound(f"episode {id!r} has no artifact {name!r}; it has {there}")
+        names = ", ".join(repr(artifact.name) for artifact in found.outcome.artifacts) or "none"
+        raise NotFound(f"episode {id!r} has no artifact {name!r}; it has {names}")
 
     def archive_old(
         self, at: datetime | date | str | None = None, *, older_than_days: float | None = None, dry_run: bool = False
     ) -> Mapping[str, int]:
-        """Move every episode on to the phase of its age, as if it were `at`; how many reached which is returned.
+        """Move every episode to the phase of its age at `at`; returns the number of moved episodes by phase.
 
-        `older_than_days` is the age at which one is archived, in the place of the setting.
+        `older_than_days` overrides the age of archiving in the settings.
         """
         settings = self.settings
         if older_than_days is not None:
-            if not 0 < older_than_days <= _LONGEST:
-                raise InvalidInput(f"older_than_days is {older_than_days}; give more than 0 and up to {_LONGEST:,}")
+            if not 0 < older_than_days <= _MAX_DAYS:
+                raise InvalidInput(f"older_than_days is {older_than_days}; give more than 0 and up to {_MAX_DAYS:,}")
             ages = settings.episodes.replace(
                 mature_after_days=min(older_than_days, settings.episodes.mature_after_days),
                 aged_after_days=min(older_than_days, settings.episodes.aged_after_days),
                 archived_after_days=older_than_days,
             )
             settings = settings.replace(episodes=ages)
-        return self._done(age_episodes, at, settings, dry_run=dry_run)
+        return self._run_stage(age_episodes, at, settings, dry_run=dry_run)
 
     def consolidate_similar(
         self, at: datetime | date | str | None = None, *, likeness: float | None = None, dry_run: bool = False
     ) -> Mapping[str, int]:
-        """Make one episode of several alike; what was done is counted.
+        """Consolidate similar episodes; returns counts.
 
-        `likeness` is the cosine above which two are alike, in the place of the setting.
+        `likeness` overrides the minimum cosine in the settings.
         """
         from treering.episodes.consolidation.stage import consolidate_episodes
 
@@ -141,56 +141,61 @@ class EpisodeOperations:
             if not 0 < likeness < 1:
                 raise InvalidInput(f"likeness is {likeness}; give a cosine between 0 and 1")
             settings = settings.replace(consolidation=settings.consolidation.replace(likeness=likeness))
-        return self._done(consolidate_episodes, at, settings, dry_run=dry_run)
+        return self._run_stage(consolidate_episodes, at, settings, dry_run=dry_run)
 
     def dissolve(self, id: str) -> tuple[str, ...]:
-        """Take apart what stands for several episodes; their ids are returned."""
+        """Dissolve a consolidated episode; returns the ids of its members."""
         from treering.episodes.consolidation.dissolution import dissolve
 
         return dissolve(self.scope, self.store, self.clock(), id, settings=self.settings.episodes)
 
     def purge_deleted(self, retention_days: float | None = None) -> int:
-        """Remove for good what was forgotten longer ago than this, or than the grace; how many is returned."""
-        kept = self.settings.forgetting.grace_days if retention_days is None else retention_days
-        if not 0 <= kept <= _LONGEST:
-            raise InvalidInput(f"retention_days is {retention_days}; give 0 to {_LONGEST:,}")
-        purged = self.purge(self._run(_Counted(), None, self.settings), kept)
+        """Purge episodes forgotten longer ago than this, by default the grace period; returns their number."""
+        days = self.settings.forgetting.grace_days if retention_days is None else retention_days
+        if not 0 <= days <= _MAX_DAYS:
+            raise InvalidInput(f"retention_days is {retention_days}; give 0 to {_MAX_DAYS:,}")
+        purged = self.purge(self._stage_run(_CountingProgress(), None, self.settings), days)
         for id in purged:
             self.cache.drop(id)
         return len(purged)
 
     def write_accesses(self, seconds: float = 0.0) -> None:
-        """Write the accesses counted so far. While another process writes for longer, they stay counted in memory."""
-        waiting = self.accesses.take()
-        if not waiting:
+        """Write the accesses counted so far; if another process holds the write lock, they stay in memory."""
+        pending = self.accesses.take()
+        if not pending:
             return
-        moved: list[_Moved] = []
+        moved: list[_LifecycleChange] = []
 
         def write(tx: Transaction) -> None:
-            for id, access in sorted(waiting.items()):
+            for id, access in sorted(pending.items()):
                 found = tx.episodes.get(id)
                 if found is not None and found.deleted_at is None:
-                    moved.append(_move(tx, found, access))
+                    moved.append(_count_access(tx, found, access))
 
         written = False
         # A failure here must not fail the reading of an episode; the next write of any record reports it.
         with suppress(StoreError):
             written = self.store.write_if_free(self.scope, self.clock(), write, seconds=seconds)
         if not written:
-            self.accesses.put_back(waiting)
+            self.accesses.put_back(pending)
             return
         for each in moved:
-            self.cache.moved(self.scope, each.before, each.episode, each.stamp)
+            self.cache.update_lifecycle(self.scope, each.before, each.episode, each.stamp)
 
-    def _done(
-        self, work: Work, at: datetime | date | str | None, settings: Settings, *, dry_run: bool
+    def _run_stage(
+        self, work: StageWork, at: datetime | date | str | None, settings: Settings, *, dry_run: bool
     ) -> Mapping[str, int]:
-        progress = _Counted()
-        work(self._run(progress, at, settings, dry_run=dry_run))
+        progress = _CountingProgress()
+        work(self._stage_run(progress, at, settings, dry_run=dry_run))
         return {name: count for name, count in progress.counts.items() if count}
 
-    def _run(
-        self, progress: _Counted, at: datetime | date | str | None, settings: Settings, *, dry_run: bool = False
+    def _stage_run(
+        self,
+        progress: _CountingProgress,
+        at: datetime | date | str | None,
+        settings: Settings,
+        *,
+        dry_run: bool = False,
     ) -> StageRun:
         return StageRun(
             scope=self.scope,
@@ -204,7 +209,7 @@ class EpisodeOperations:
         )
 
     def _whole(self, id: str, now: datetime) -> Episode:
-        # One view of the store: the stamp is that of what is read.
+        # One transaction, so that the stamp belongs to the episode that is read.
         with self.store.reading(self.scope, now) as tx:
             stamp = tx.episodes.stamp(id)
             if stamp is None:
@@ -212,20 +217,20 @@ class EpisodeOperations:
                 raise self._missing(id)
             found = self.cache.get(self.scope, id, stamp)
             if found is None:
-                found = tx.episodes.whole(id)
+                found = tx.episodes.get_complete(id)
                 if found is None:
                     raise self._missing(id)
                 self.cache.put(self.scope, found, stamp)
             return found
 
     def _missing(self, id: str) -> NotFound:
-        return NotFound(f"no episode {id!r} in project {self.scope.project!r}; `treering episodes` finds ids")
+        return NotFound(f"no episode {id!r} in project {self.scope.project!r}; `treering episodes` lists ids")
 
 
-def _move(tx: Transaction, found: Episode, access: Access) -> _Moved:
+def _count_access(tx: Transaction, found: Episode, access: Access) -> _LifecycleChange:
     before = tx.episodes.stamp(found.id)
     moved = tx.episodes.set_lifecycle(found.id, _accessed(found, access).lifecycle)
-    return _Moved(before, moved, tx.episodes.stamp(found.id))
+    return _LifecycleChange(before, moved, tx.episodes.stamp(found.id))
 
 
 def _accessed(episode: Episode, access: Access) -> Episode:

@@ -1,4 +1,4 @@
-"""What an episode's relevance is made of."""
+"""Relevance of an episode as a weighted sum."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def relevance_parts(
     *,
     by: str = "cosine",
 ) -> tuple[ScorePart, ...]:
-    """Likeness to the query (`by` this measure), how recent, whether a success, how often used, whether in domain."""
+    """Terms: similarity to the query (measured `by`), recency, success, use and domain."""
     age_days = max(0.0, (now - episode.at) / _DAY)
     use = min(log1p(episode.lifecycle.access_count) / settings.use_scale, 1.0)
     return (

@@ -1,4 +1,4 @@
-"""Episodes by when they were: lately, between two moments, around something that happened, over time."""
+"""Queries by time: recent episodes, between two times, around an event, trends."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 Moment = datetime | date | str
 _INSTANT = timedelta(microseconds=1)
 _PAGE = 100
-# Episodes of chosen sessions that are looked at; more than an answer may hold.
-_MOST = 1_000
+# Episodes read of the chosen sessions; more than an answer may have.
+_MAX_EPISODES = 1_000
 _NONE = "none"
 
-Threads = Mapping[str, Episode | None]
-"""Sessions by name; an episode that belongs to none is a session of its own."""
+SessionEpisodes = Mapping[str, Episode | None]
+"""Sessions by name, with None; an episode without a session by its id, with the episode."""
 
 GROUPS: Mapping[str, Callable[[Episode], Iterable[str]]] = {
     "domain": lambda episode: (episode.metadata.domain or _NONE,),
@@ -36,37 +36,37 @@ GROUPS: Mapping[str, Callable[[Episode], Iterable[str]]] = {
 
 
 def recent(tx: Transaction, where: EpisodeFilter, limit: int, sessions: int | None) -> EpisodeAnswer:
-    """The newest, of the last so many sessions where a number of them is given."""
+    """The newest episodes, or those of the last `sessions` sessions."""
     if sessions is None:
         found = tx.episodes.newest(where, limit=limit)
         return _answer(tx, where, [match.value for match in found], found.unreadable)
-    at_least_one("sessions", sessions)
-    episodes, unreadable = _of(tx, where, _threads(tx, where, sessions, descending=True))
+    require_positive("sessions", sessions)
+    episodes, unreadable = _episodes_of(tx, where, _nearest_sessions(tx, where, sessions, descending=True))
     return _answer(tx, where, episodes[::-1][:limit], unreadable)
 
 
 def during(tx: Transaction, where: EpisodeFilter, limit: int) -> EpisodeAnswer:
-    """In the order in which they happened."""
+    """Oldest first."""
     found = tx.episodes.newest(where, limit=limit)
     return _answer(tx, where, [match.value for match in found][::-1], found.unreadable)
 
 
 def around(tx: Transaction, event: Moment, sessions: int, limit: int) -> EpisodeAnswer:
-    """So many sessions before and after, and the one in which it happened, in the order in which they happened."""
-    at_least_one("sessions", sessions)
-    at, own = _placed(tx, event)
+    """Episodes of `sessions` sessions before and after the event and of its own session, oldest first."""
+    require_positive("sessions", sessions)
+    at, own = _time_and_session(tx, event)
     before, after = (EpisodeFilter(happened=span) for span in (TimeRange(before=at), TimeRange(since=at)))
-    earlier = _threads(tx, before, sessions, descending=True, but=own)
-    later = _threads(tx, after, sessions, descending=False, but=(*own, *earlier))
-    episodes, unreadable = _of(tx, EpisodeFilter(), {**earlier, **own, **later})
+    earlier = _nearest_sessions(tx, before, sessions, descending=True, excluded=own)
+    later = _nearest_sessions(tx, after, sessions, descending=False, excluded=(*own, *earlier))
+    episodes, unreadable = _episodes_of(tx, EpisodeFilter(), {**earlier, **own, **later})
     nearest = sorted(episodes, key=lambda episode: abs(episode.at - at))[:limit]
-    return _answer(tx, EpisodeFilter(), sorted(nearest, key=_when), unreadable)
+    return _answer(tx, EpisodeFilter(), sorted(nearest, key=_chronological), unreadable)
 
 
 def trend(tx: Transaction, *, days: int, by: str, every: int, where: EpisodeFilter) -> tuple[Trend, ...]:
-    """Counts a period of `every` days and a group, the last period ending now. Each episode counts by itself."""
-    at_least_one("days", days)
-    at_least_one("every", every)
+    """Counts by period of `every` days and group; the last period ends now. Consolidated episodes are not counted."""
+    require_positive("days", days)
+    require_positive("every", every)
     if by not in GROUPS:
         raise InvalidInput(f"by is {by!r}; use one of {', '.join(GROUPS)}")
     length = timedelta(days=every)
@@ -75,7 +75,7 @@ def trend(tx: Transaction, *, days: int, by: str, every: int, where: EpisodeFilt
     for episode in tx.episodes.stream(where.replace(happened=TimeRange(since=first, before=tx.now + _INSTANT))):
         if episode.consolidation is not None:
             continue
-        # A period begins with its first moment: rounded up, as its end belongs to the next.
+        # Rounded up, since the end of a period belongs to the next one.
         ago = max(0, -((episode.at - tx.now) // length) - 1)
         for group in GROUPS[by](episode):
             counts[ago, group] += 1
@@ -87,17 +87,17 @@ def trend(tx: Transaction, *, days: int, by: str, every: int, where: EpisodeFilt
     return tuple(found)
 
 
-def at_least_one(name: str, number: object) -> None:
+def require_positive(name: str, number: object) -> None:
     if type(number) is not int or number < 1:
         raise InvalidInput(f"{name} is {number!r}; give a whole number of at least 1")
 
 
-def _placed(tx: Transaction, event: Moment) -> tuple[datetime, Threads]:
-    """When it happened, and in which session: of a moment, or of whatever is kept under an id."""
+def _time_and_session(tx: Transaction, event: Moment) -> tuple[datetime, SessionEpisodes]:
+    """Time and session of an event: of a time itself, or of the record with this id."""
     if not isinstance(event, str):
         return timestamp_of(event, tx.now), {}
     if (episode := tx.episodes.get(event)) is not None:
-        return episode.at, _thread(episode)
+        return episode.at, _session_of(episode)
     if (turn := tx.turns.get(event)) is not None:
         return turn.at, {turn.session: None}
     if (happened := tx.events.get(event)) is not None:
@@ -107,23 +107,23 @@ def _placed(tx: Transaction, event: Moment) -> tuple[datetime, Threads]:
     try:
         return timestamp_of(event, tx.now), {}
     except InvalidInput:
-        raise NotFound(f"{event!r} is neither the id of something that happened nor a date") from None
+        raise NotFound(f"{event!r} is neither the id of a record nor a date; give one of them") from None
 
 
-def _thread(episode: Episode) -> Threads:
+def _session_of(episode: Episode) -> SessionEpisodes:
     return {episode.session: None} if episode.session else {episode.id: episode}
 
 
-def _threads(
-    tx: Transaction, where: EpisodeFilter, count: int, *, descending: bool, but: Iterable[str] = ()
-) -> Threads:
-    """The nearest sessions that have an episode."""
+def _nearest_sessions(
+    tx: Transaction, where: EpisodeFilter, count: int, *, descending: bool, excluded: Iterable[str] = ()
+) -> SessionEpisodes:
+    """The nearest `count` sessions that have an episode."""
     found: dict[str, Episode | None] = {}
-    left_out, after = frozenset(but), None
+    skipped, after = frozenset(excluded), None
     while True:
         page = tx.episodes.find(where, order=Order(by="at", descending=descending), limit=_PAGE, after=after)
         for episode in page.items:
-            found |= {name: lone for name, lone in _thread(episode).items() if name not in left_out}
+            found |= {name: lone for name, lone in _session_of(episode).items() if name not in skipped}
             if len(found) == count:
                 return found
         after = page.next
@@ -131,22 +131,24 @@ def _threads(
             return found
 
 
-def _of(tx: Transaction, where: EpisodeFilter, threads: Threads) -> tuple[list[Episode], tuple[str, ...]]:
-    """All episodes of these sessions, in the order in which they happened."""
-    lone = [episode for episode in threads.values() if episode is not None]
-    sessions = tuple(name for name, episode in threads.items() if episode is None)[:LABELS]
+def _episodes_of(
+    tx: Transaction, where: EpisodeFilter, sessions_found: SessionEpisodes
+) -> tuple[list[Episode], tuple[str, ...]]:
+    """All episodes of these sessions, oldest first."""
+    lone = [episode for episode in sessions_found.values() if episode is not None]
+    sessions = tuple(name for name, episode in sessions_found.items() if episode is None)[:LABELS]
     if not sessions:
-        return sorted(lone, key=_when), ()
-    found = tx.episodes.newest(where.replace(sessions=sessions), limit=_MOST)
-    return sorted((*lone, *(match.value for match in found)), key=_when), found.unreadable
+        return sorted(lone, key=_chronological), ()
+    found = tx.episodes.newest(where.replace(sessions=sessions), limit=_MAX_EPISODES)
+    return sorted((*lone, *(match.value for match in found)), key=_chronological), found.unreadable
 
 
 def _answer(
     tx: Transaction, where: EpisodeFilter, episodes: Iterable[Episode], unreadable: tuple[str, ...]
 ) -> EpisodeAnswer:
-    standing = represented(tx, episodes, where)
-    return EpisodeAnswer("", tuple(plain_hit(each.episode, each.stands_for) for each in standing), {}, unreadable)
+    shown = represented(tx, episodes, where)
+    return EpisodeAnswer("", tuple(plain_hit(each.episode, each.stands_for) for each in shown), {}, unreadable)
 
 
-def _when(episode: Episode) -> tuple[datetime, str]:
+def _chronological(episode: Episode) -> tuple[datetime, str]:
     return episode.at, episode.id

@@ -1,4 +1,4 @@
-"""What is to be done about a record once it is stored."""
+"""Follow-up jobs of stored records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
 
 
-def queue_following(tx: Transaction, new_id: NewId) -> None:
-    """Have what was just stored linked to what it names, and found by its meaning. Costs the same for any amount."""
+def queue_follow_up_jobs(tx: Transaction, new_id: NewId) -> None:
+    """Queue jobs that link and embed the records just stored. The cost does not depend on their number."""
     for alternatives in follow_up_jobs(tx.scope.principal, tx.now, new_id):
         tx.jobs.enqueue_first(alternatives)

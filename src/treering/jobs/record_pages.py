@@ -1,4 +1,4 @@
-"""All records of a kind, page by page, in a stable order; one that cannot be read does not keep the others back."""
+"""All records of a kind in pages, in a stable order; an unreadable record does not block the others."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ V = TypeVar("V", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)
-class Listed(Generic[V]):
-    """Some records. `ids` also names those that cannot be read; `last` is where the next page begins."""
+class RecordPage(Generic[V]):
+    """A page of records. `ids` includes unreadable ones; `last` is the cursor of the next page."""
 
     ids: tuple[str, ...]
     records: tuple[V, ...]
@@ -26,18 +26,18 @@ class Listed(Generic[V]):
         return self.ids[-1]
 
 
-def listed(run: StageRun, kind: str, where: Filter, after: str = "") -> Iterator[Listed[Any]]:
-    """Pages of what the filter lets through now, behind the id `after`. No transaction is open between two."""
+def record_pages(run: StageRun, kind: str, where: Filter, after: str = "") -> Iterator[RecordPage[Any]]:
+    """Pages of the records that the filter accepts now, after the id `after`. No transaction is open between pages."""
     with run.store.reading(run.scope, run.now) as tx:
-        passing = tx.index.passing({kind: where})
-        found = tx.index.confirmed({kind: where}, passing)
+        passing = tx.index.matching_numbers({kind: where})
+        found = tx.index.matching_ids({kind: where}, passing)
     ids = sorted(id for _, id in found.values() if id > after)
     size = run.settings.forgetting.page
     for start in range(0, len(ids), size):
         page = tuple(ids[start : start + size])
         with run.store.reading(run.scope, run.now) as tx:
             read = _collection(tx, kind).readable(page)
-        yield Listed(page, tuple(match.value for match in read), len(read.unreadable))
+        yield RecordPage(page, tuple(match.value for match in read), len(read.unreadable))
 
 
 def _collection(tx: Transaction, kind: str) -> Searchable[Any, Any]:

@@ -1,4 +1,4 @@
-"""What a stage of maintenance is given: where it works, at what moment, how far it came before, and whom to tell."""
+"""The input of a maintenance stage: scope, store, time, cursor, and where to report progress."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from treering.ports.store import Store
 
 
-class Progress(Protocol):
-    """Where a stage tells how far it is. Whoever goes on after a crash starts at the last `cursor` told."""
+class StageProgress(Protocol):
+    """Receives the progress of a stage. After a crash, the stage resumes at the last reported `cursor`."""
 
     def expect(self, total: int) -> None:
-        """How many steps there are, where that is known."""
+        """Set the expected number of steps, if known."""
         ...
 
     def advance(self, cursor: str | None, steps: int = 1, **counts: int) -> None:
-        """So much is done and committed. Keeps the lease; `Conflict` where another worker has taken over."""
+        """Report committed steps and extend the lease; `Conflict` if another worker has taken over."""
         ...
 
 
@@ -37,10 +37,10 @@ class StageRun:
     settings: Settings
     models: Models
     new_id: NewId
-    progress: Progress
+    progress: StageProgress
     cursor: str | None = None
     dry_run: bool = False
 
 
-Work = Callable[[StageRun], None]
-"""Does a stage: in small transactions, each whole by itself, so that stopping anywhere loses and doubles nothing."""
+StageWork = Callable[[StageRun], None]
+"""A stage. It works in small transactions, each complete in itself, so that stopping anywhere loses nothing."""

@@ -1,4 +1,4 @@
-"""Runs durable jobs: takes a lease, does the work, finishes or tries again later."""
+"""Runs durable jobs: leases a job, does the work, then finishes it or schedules a retry."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from treering.ports.store import Store
 
 Handler = Callable[[Scope, Job, datetime], None]
-# Beats in a lease: what is left between two of them is how far clocks may be apart, and how long a beat may be late.
-_BEATS = 5
+# Heartbeats per lease: the time between two of them bounds clock skew and the delay of a heartbeat.
+_HEARTBEATS = 5
 
 
-class Stopped(Exception):
-    """The worker was asked to stop: the job it is at goes back to the queue, as far as it came."""
+class WorkerStopped(Exception):
+    """The worker was asked to stop: its job returns to the queue with the progress made."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """What was done, what still waits (for its time, or for another worker), and what failed for good."""
+class SettleReport:
+    """Numbers of finished, waiting (not due, or leased by another worker) and dead jobs."""
 
     done: int
     waiting: int
@@ -43,8 +43,8 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
-    """What a long job calls between two steps, when no transaction is open."""
+class JobLease:
+    """Called by a long job between two steps, when no transaction is open."""
 
     store: Store
     scope: Scope
@@ -54,55 +54,55 @@ class Lease:
     stop: threading.Event
 
     def keep(self) -> None:
-        """Hold the job for longer. `Conflict` where another worker has taken over, `Stopped` where this one is to."""
+        """Extend the lease; `Conflict` if another worker has taken over, `WorkerStopped` if this one must stop."""
         if not self.extend():
-            raise lost(self.job)
-        self.heed()
+            raise lease_lost(self.job)
+        self.check_stop()
 
     def extend(self) -> bool:
-        """Hold the job for longer; False if another worker has taken over."""
+        """Extend the lease; False if another worker has taken over."""
         duration = timedelta(seconds=self.seconds)
         return self.store.write(self.scope, self.clock(), lambda tx: tx.jobs.extend(self.job, duration))
 
-    def heed(self) -> None:
+    def check_stop(self) -> None:
         if self.stop.is_set():
-            raise Stopped
+            raise WorkerStopped
 
 
 class Heartbeat:
-    """Keeps a lease while one step takes long, such as an answer of a slow model: from a thread, up to a limit.
+    """Extends a lease from a thread during one long step, such as a call to a slow model, up to a limit.
 
-    After it the job counts as stuck, and another worker may take over.
+    After the limit the job counts as stuck, and another worker may take over.
     """
 
-    def __init__(self, lease: Lease, limit: float) -> None:
+    def __init__(self, lease: JobLease, limit: float) -> None:
         self._lease = lease
         self._limit = limit
-        self._over = threading.Event()
+        self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="treering-heartbeat", daemon=True)
 
     def __enter__(self) -> None:
         self._thread.start()
 
     def __exit__(self, *_raised: object) -> None:
-        self._over.set()
+        self._ended.set()
         self._thread.join()
 
     def _beat(self) -> None:
-        lease, began = self._lease, time.monotonic()
-        while not self._over.wait(lease.seconds / _BEATS) and time.monotonic() - began < self._limit:
-            # Where the database is away, the next beat comes soon enough, or the lease runs out as it should.
+        lease, started = self._lease, time.monotonic()
+        while not self._ended.wait(lease.seconds / _HEARTBEATS) and time.monotonic() - started < self._limit:
+            # If the database is unreachable, the next heartbeat is soon enough, or the lease expires as intended.
             with suppress(TreeringError):
                 if not lease.extend():
                     return
 
 
-def lost(job: Job) -> Conflict:
-    return Conflict(f"the lease of {job.kind} {job.key or job.id} ran out and another worker took over; leave it alone")
+def lease_lost(job: Job) -> Conflict:
+    return Conflict(f"the lease of {job.kind} {job.key or job.id} expired and another worker took over; do nothing")
 
 
 class Worker:
-    """Does the jobs it has handlers for, until `stop` is set."""
+    """Runs the jobs that it has handlers for, until `stop` is set."""
 
     def __init__(
         self,
@@ -122,38 +122,39 @@ class Worker:
         self._stop = stop or threading.Event()
 
     def only(self, *kinds: str) -> Worker:
-        """A worker that leaves all other kinds alone."""
+        """A worker for these kinds only."""
         handlers = {kind: handler for kind, handler in self._handlers.items() if kind in kinds}
         return Worker(self._store, handlers, self._clock, self._settings, name=self._name, stop=self._stop)
 
     def run_due(self, scope: Scope, limit: int = 10) -> int:
-        """Do up to `limit` jobs that are due; how many were taken is returned."""
+        """Run up to `limit` due jobs; return how many were started."""
         return len(self._round(scope, limit))
 
     def run_forever(
         self,
         scope: Scope,
-        look: Callable[[], object],
+        schedule: Callable[[], object],
         *,
         every: float,
         idle: float | None = None,
-        tell: Callable[[int], object] = lambda _done: None,
+        on_done: Callable[[int], object] = lambda _done: None,
         pause: Callable[[float], object] | None = None,
     ) -> None:
-        """Do what is due as it comes, until stopped or (with `idle`) so many seconds without work.
+        """Run due jobs until stopped or, with `idle`, for that many seconds without work.
 
-        Every `every` seconds `look` may queue what the schedule says; `tell` hears how many jobs were done. Whoever
-        gives a `pause` is woken by it for new jobs, and so sleeps, and stays, until the next attempt of a failed one.
+        Every `every` seconds, `schedule` may queue scheduled jobs; `on_done` receives the number of finished jobs. A
+        `pause` that returns early for new jobs lets the worker sleep until the next retry of a failed one, instead of
+        polling.
         """
-        looked, worked = -math.inf, time.monotonic()
+        scheduled, worked = -math.inf, time.monotonic()
         sleep = pause or self._stop.wait
         while not self._stop.is_set():
-            if time.monotonic() - looked >= every:
-                looked = time.monotonic()
-                look()
-            if self._count(scope, JobState.QUEUED, JobState.LEASED) and (begun := self._round(scope)):
+            if time.monotonic() - scheduled >= every:
+                scheduled = time.monotonic()
+                schedule()
+            if self._count(scope, JobState.QUEUED, JobState.LEASED) and (started := self._round(scope)):
                 worked = time.monotonic()
-                tell(sum(begun))
+                on_done(sum(started))
             elif pause is not None and (wait := self._until_next(scope)) <= self._settings.backoff_limit_seconds:
                 sleep(min(max(wait, self._settings.poll_seconds), every))
             elif idle is not None and time.monotonic() - worked >= idle:
@@ -162,14 +163,14 @@ class Worker:
                 sleep(min(self._settings.poll_seconds, every))
 
     def run_named(self, scope: Scope, kind: str, key: str) -> bool | None:
-        """Do the job with this key now, though its time may not have come; None where another worker is at it."""
+        """Run the job with this key now, even before it is due; None if another worker has leased it."""
         jobs = self._lease(scope, (kind,), limit=1, key=key)
         return self._run(scope, jobs[0]) if jobs else None
 
-    def settle(self, scope: Scope, timeout: float, more: Callable[[], bool] = lambda: False) -> Settled:
-        """Work until nothing of its kinds is due or in another worker's hands, or `timeout` seconds have passed.
+    def settle(self, scope: Scope, timeout: float, more: Callable[[], bool] = lambda: False) -> SettleReport:
+        """Run jobs until none of its kinds is due or leased by another worker, or `timeout` seconds have passed.
 
-        When nothing waits, `more` is asked to queue what is left to do, until it has nothing.
+        When no job is queued, `more` is called to queue the rest of the work, until it returns False.
         """
         deadline, done = time.monotonic() + timeout, 0
         while self._count(scope, JobState.QUEUED, JobState.LEASED) or more():
@@ -181,16 +182,16 @@ class Worker:
                 continue
             if self._count(scope, JobState.LEASED):
                 time.sleep(0.02)
-            # Other workers may have finished every job in the meantime: then `more` is asked again.
+            # Other workers may have finished every job in the meantime: then `more` is called again.
             elif 0 < self._until_next(scope) < math.inf:
                 break
         with self._store.reading(scope, self._clock()) as tx:
             waiting = tx.jobs.count(JobFilter(states=(JobState.QUEUED, JobState.LEASED)))
             dead = tx.jobs.count(JobFilter(states=(JobState.DEAD,)))
-        return Settled(done=done, waiting=waiting, dead=dead)
+        return SettleReport(done=done, waiting=waiting, dead=dead)
 
     def _round(self, scope: Scope, limit: int = 10) -> list[bool]:
-        """Take what is due; of each job that was begun, whether it is done. What was not begun goes back."""
+        """Lease due jobs; for each started job, whether it finished. Jobs that were not started are released."""
         taken = deque(self._lease(scope, tuple(self._handlers), limit=limit))
         done = []
         try:
@@ -212,14 +213,14 @@ class Worker:
         )
 
     def _still_held(self, scope: Scope, job: Job) -> bool:
-        """Those before it may have taken long: a lease that is half over is renewed, unless somebody else has it."""
+        """Renew a lease that is half over after earlier jobs of the round; False if another worker has taken over."""
         lease, now = timedelta(seconds=self._settings.lease_seconds), self._clock()
         if job.lease_until is not None and job.lease_until - now > lease / 2:
             return True
         return self._store.write(scope, now, lambda tx: tx.jobs.extend(job, lease))
 
     def _count(self, scope: Scope, *states: JobState) -> int:
-        """How many jobs that it has handlers for are in one of `states`."""
+        """Number of jobs in one of `states` that it has handlers for."""
         with self._store.reading(scope, self._clock()) as tx:
             return tx.jobs.count(JobFilter(kinds=tuple(self._handlers), states=states))
 
@@ -233,15 +234,15 @@ class Worker:
 
     def _run(self, scope: Scope, job: Job) -> bool:
         seconds = self._settings.lease_seconds
-        lease = Lease(self._store, scope, job, self._clock, seconds, self._stop)
+        lease = JobLease(self._store, scope, job, self._clock, seconds, self._stop)
         try:
             with Heartbeat(lease, self._settings.stuck_seconds):
                 self._handlers[job.kind](scope, job, self._clock())
-        except Stopped:
+        except WorkerStopped:
             self._release(scope, [job])
             return False
-        except Exception as exc:  # noqa: BLE001 - a job is a door: whatever it raises is kept with it and shown by doctor
-            now, error = self._clock(), failure_of(job, exc)
+        except Exception as exc:  # noqa: BLE001 - a job is a boundary: its error is stored with it and shown by doctor
+            now, error = self._clock(), stored_error(job, exc)
             retry_at = now + retry_after(job.attempts, self._settings)
             self._store.write(scope, now, lambda tx: tx.jobs.fail(job, error, retry_at=retry_at))
             return False
@@ -255,19 +256,19 @@ class Worker:
 
 
 def retry_after(attempts: int, settings: JobSettings) -> timedelta:
-    """How long a job waits that failed so often."""
+    """Delay before the next attempt of a job that has failed `attempts` times."""
     seconds = settings.backoff_seconds * 2 ** max(0, attempts - 1)
     return timedelta(seconds=min(seconds, settings.backoff_limit_seconds))
 
 
-def failure_of(job: Job, error: Exception) -> str:
-    """What is kept of an error. Whoever looks after the project sees it: of what was said in a session, only where."""
+def stored_error(job: Job, error: Exception) -> str:
+    """Text of an error to store. Administrators read it, so errors of jobs on private text give only their location."""
     if job.kind not in (LEARN_SESSION, LINK_ENTITIES) or isinstance(error, TreeringError):
-        return told(error)
+        return error_text(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} in {last.name}, {Path(last.filename).name}:{last.lineno}"
 
 
-def told(error: BaseException) -> str:
-    """What an error says, in text that can be stored."""
+def error_text(error: BaseException) -> str:
+    """Type and message of an error, as storable text."""
     return f"{type(error).__name__}: {error}".replace("\x00", "").encode("utf-8", "replace").decode()

@@ -65,7 +65,7 @@ class KnowledgeBase:
             for look_up in (
                 lambda: tx.knowledge.get(id),
                 lambda: tx.turns.get(id),
-                lambda: tx.episodes.whole(id),
+                lambda: tx.episodes.get_complete(id),
                 lambda: tx.patterns.get(id),
             ):
                 found: Knowledge | Turn | Episode | Pattern | None = look_up()

@@ -57,15 +57,14 @@ class Author:
         detail = {"by": self.source.value, "session": self.session}
         return EMPTY if self.is_person else {name: value for name, value in detail.items() if value is not None}
 
-
-def check_confirmation(by: Author, record: Knowledge) -> None:
-    """Raise `InvalidInput` unless the author may confirm the record: only a person may clear a flag or a taint."""
-    obstacles = {"was flagged by a person": record.flagged, "came from outside": record.tainted}
-    for obstacle in (text for text, applies in obstacles.items() if applies and not by.is_person):
-        raise InvalidInput(
-            f"{record.id!r} {obstacle}, which only a person can clear; ask the user to run "
-            f"`treering confirm {record.id}`"
-        )
+    def check_confirmation(self, record: Knowledge) -> None:
+        """Raise `InvalidInput` if only a person may confirm the record: it is flagged, or came from outside."""
+        doubts = {"was flagged by a person": record.flagged, "came from outside": record.tainted}
+        for doubt in (text for text, applies in doubts.items() if applies and not self.is_person):
+            raise InvalidInput(
+                f"{record.id!r} {doubt}, so only a person can confirm it; ask the user to run "
+                f"`treering confirm {record.id}`"
+            )
 
 
 def check_correction(id: str, reason: Reason, text: str | None, duplicate_of: str | None) -> None:
@@ -85,7 +84,7 @@ def check_correction(id: str, reason: Reason, text: str | None, duplicate_of: st
 def check_author(by: Author, old: Knowledge, same: Knowledge | None) -> None:
     """Raise `InvalidInput` if tainted text would replace a record that a person stated or confirmed."""
     is_tainted = by.effective_taint is not None or (same is not None and same.tainted and not by.is_person)
-    if is_tainted and is_by_person(old):
+    if is_tainted and old.is_from_person:
         raise InvalidInput(
             f"{old.id!r} was stated by a person, and text from outside cannot replace it; ask the user, or remember "
             "it as a new record"
@@ -99,9 +98,4 @@ def is_evidence(repetition: Knowledge, known: Knowledge) -> bool:
 
 def _trust(record: Knowledge) -> int:
     """0 for tainted records, 1 for those of agents, 2 for those of persons."""
-    return 0 if record.tainted else 1 + is_by_person(record)
-
-
-def is_by_person(record: Knowledge) -> bool:
-    """Whether a person stated or confirmed the record."""
-    return record.user_verified or record.source is Source.USER_TAUGHT
+    return 0 if record.tainted else 1 + record.is_from_person

@@ -32,7 +32,7 @@ def forget_learned(tx: Transaction, turn: str) -> None:
     """Delete records that no other turn states, with the same timestamp; records they superseded become current."""
     for record in _learned_from(tx, turn, deleted=False):
         if not _other_turns(tx, record, turn):
-            part = tx.part()
+            part = tx.undo_unit()
             part.knowledge.delete(record.id, _DETAIL)
             _reopen(part, record)
 

@@ -17,13 +17,12 @@ from treering.core.redaction import without_secrets
 from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
 from treering.core.taint import inherited_taint
 from treering.core.values import EMPTY
-from treering.jobs.follow_up import queue_following
+from treering.jobs.follow_up import queue_follow_up_jobs
 from treering.knowledge.authors import (
     AGENT_CONFIDENCE,
     Author,
     Reason,
     check_author,
-    check_confirmation,
     check_correction,
     is_evidence,
 )
@@ -107,7 +106,7 @@ class KnowledgeOperations:
         """Store a new record; the record it replaces is retired, records it may contradict wait for review with it."""
         _claim(tx, *verdicts)
         against = [each for each in tx.knowledge.get_many(sorted(verdicts)).values() if _is_current(each)]
-        queue_following(tx, self.new_id)
+        queue_follow_up_jobs(tx, self.new_id)
         if not against:
             return tx.knowledge.create(record)
         if may_replace(record, against, verdicts):
@@ -143,7 +142,7 @@ class KnowledgeOperations:
             record = _live(tx, id)
             if record.deprecated_at is not None:
                 raise InvalidInput(f"{id!r} was corrected; `undo` the correction, or {_advice(tx, record)}")
-            check_confirmation(author, record)
+            author.check_confirmation(record)
             cleared = {"needs_review": False, "flagged": False, "taint": None}
             confidence = max(record.confidence, self.settings.confirmed_confidence)
             confirmed = record.replace(user_verified=True, confidence=confidence, stale_at=None, **cleared)
@@ -233,12 +232,16 @@ class KnowledgeOperations:
         self.store.write(scope, now, forget)
 
     def purge(self, scope: Scope, now: datetime, id: str) -> None:
-        """Remove a record of any kind permanently, with every copy of it."""
+        """Purge a record of any kind with every copy of it, including the earlier wordings that it corrected."""
 
         def purge(tx: Transaction) -> None:
             from treering.knowledge.reflection.withdrawal import withdraw_source
 
             collection = _claimed_collection(tx, id)
+            for earlier in earlier_wordings(tx, id):
+                _claim(tx, earlier)
+                withdraw_source(tx, earlier, self.new_id)
+                tx.knowledge.purge(earlier)
             withdraw_source(tx, id, self.new_id)
             if collection is tx.turns:
                 from treering.knowledge.learned_records import purge_learned
@@ -458,6 +461,23 @@ def with_successor(tx: Transaction, record: Knowledge) -> Knowledge:
     if record.superseded_by is not None:
         return record
     return record.replace(superseded_by=next(iter(_successors(tx, record)), None))
+
+
+def earlier_wordings(tx: Transaction, id: str) -> tuple[str, ...]:
+    """Ids of the records that `id` corrected, transitively. What was true until it changed is not among them."""
+    found: dict[str, None] = {}
+    pending = [id]
+    while pending:
+        current = pending.pop()
+        held = [match.value for match in tx.knowledge.readable([current])]
+        ties = (tie for record in held for tie in record.relations if tie.kind is RelationKind.SUPERSEDES)
+        named = [tie.record for tie in ties if tie.record is not None]
+        for old in tx.knowledge.get_many(named).values():
+            outdated = old.valid_until is not None and old.valid_until == old.deprecated_at
+            if old.superseded_by == current and not outdated and old.id not in found:
+                found[old.id] = None
+                pending.append(old.id)
+    return tuple(found)
 
 
 def _successors(tx: Transaction, old: Knowledge) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ class Learner:
             page_read = _ReadPage(session, start, end, self._extract(scope, now, turns, start))
             if page_read.statements:
                 with self.store.reading(scope, now) as tx:
-                    tx.index.ready("")
+                    tx.index.load("")
             stored = self.store.write(scope, now, partial(self._store_page, page_read))
             if stored is None:
                 continue
@@ -78,7 +78,7 @@ class Learner:
         stored = len(storage.store(_of_existing_turns(tx, page.statements)).learned)
         queue_linking(tx, tx.now, self.new_id)
         # Last: sessions are locked after records.
-        if not tx.sessions.learn(page.session, known=page.start, learned=page.end):
+        if not tx.sessions.mark_learned(page.session, known=page.start, learned=page.end):
             raise Conflict(f"session {page.session!r} was read by another process at the same time; try again")
         return stored
 

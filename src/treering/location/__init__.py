@@ -1,1 +1,1 @@
-"""Where the memory of a repository is: found by the folder, chosen by the user, moved when the choice changes."""
+"""Location of a repository's memory: found from the folder, chosen by the user, moved when the choice changes."""

@@ -1,7 +1,7 @@
-"""Which of its two places the memory of a repository is at.
+"""The chosen location of a repository's memory: the user's data folder or the project.
 
-The choice is kept in the user's data folder, never in the repository: what a repository brings along is not a choice of
-this user on this machine.
+The choice is stored in the user's data folder, never in the repository: a file that arrives with a clone is not a
+choice of this user on this machine.
 """
 
 import json
@@ -12,134 +12,137 @@ from pathlib import Path
 from shlex import quote
 
 from treering.core.errors import NotADatabase, StoreError, StoreReadOnly, StoreUnavailable
-from treering.location.private_files import is_gone, made, write_for_this_user
-from treering.location.repository import IN_PROJECT, Home, project_name
-from treering.location.transfer_commands import commands
+from treering.location.private_files import ensure_private_folder, is_absent, write_private
+from treering.location.repository import IN_PROJECT, MemoryPaths, project_name
+from treering.location.transfer_commands import transfer_commands
 
 CHOICE = "place.json"
-UNSEEN = ".gitignore"
+GITIGNORE = ".gitignore"
 
 Identify = Callable[[Path], str]
-"""The identity of the database in a file, which is only looked into: nothing in it is run, and nothing written."""
+"""Returns the identity of the database in a file. Only inspects the file: nothing in it is run, nothing written."""
 
 
-class Place(StrEnum):
-    """The two places."""
+class MemoryLocation(StrEnum):
+    """The two locations."""
 
     DATA_FOLDER = "data folder"
     PROJECT = "project"
 
     @property
-    def other(self) -> "Place":
-        return Place.PROJECT if self is Place.DATA_FOLDER else Place.DATA_FOLDER
+    def other(self) -> "MemoryLocation":
+        return MemoryLocation.PROJECT if self is MemoryLocation.DATA_FOLDER else MemoryLocation.DATA_FOLDER
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Where the memory is, and what it is called."""
+    """Location and project name of a repository's memory."""
 
     project: str
-    """Made from where the repository was when it got a memory: a repository that is renamed keeps it."""
-    place: Place = Place.DATA_FOLDER
+    """Derived from the first path of the repository: a renamed repository keeps it."""
+    place: MemoryLocation = MemoryLocation.DATA_FOLDER
     database: str = ""
-    """In the project: the identity of the database that was put there. Any other has come with the repository."""
+    """In the project: the identity of the database put there. A different one has arrived with the repository."""
     remains: bool = False
-    """A move was begun and not tidied up: what lies at the other place is a copy that nobody uses."""
+    """A move was started and not cleaned up: the file at the other location is an unused copy."""
 
 
-def chosen(home: Home) -> Choice | None:
-    """What was noted of this repository; None where nothing was."""
-    file = home.kept / CHOICE
+def read_choice(paths: MemoryPaths) -> Choice | None:
+    """The stored choice for this repository; None if there is none."""
+    file = paths.repository_folder / CHOICE
     try:
-        return _read(file, project_name(home.root))[1]
+        return _read(file, project_name(paths.root))[1]
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as exc:
         raise StoreReadOnly(f"{file} cannot be read ({exc}); change its permissions or those of its folder") from exc
     except (ValueError, KeyError, TypeError) as exc:
         raise StoreError(
-            f"{file} does not say where the memory of {home.root} is ({type(exc).__name__}: {exc}); delete that one "
-            "file: a memory beside it is found again, and of one in the project `treering doctor` then says how to "
-            "carry it over"
+            f"{file} does not say where the memory of {paths.root} is ({type(exc).__name__}: {exc}); delete that "
+            "file only: a memory beside it is found again, and for one in the project `treering doctor` shows how to "
+            "transfer it"
         ) from exc
 
 
-def choose(home: Home, choice: Choice) -> None:
-    """Keep a choice, durably and wholly or not at all."""
-    noted = {**asdict(choice), "root": str(home.root)}
-    write_for_this_user(made(home.kept) / CHOICE, json.dumps(noted) + "\n")
+def save_choice(paths: MemoryPaths, choice: Choice) -> None:
+    """Store a choice durably and atomically."""
+    noted = {**asdict(choice), "root": str(paths.root)}
+    write_private(ensure_private_folder(paths.repository_folder) / CHOICE, json.dumps(noted) + "\n")
 
 
-def all_chosen(data: Path) -> Iterator[tuple[Home, Choice]]:
-    """What the data folder notes of each repository. Of a damaged note, who works in that repository hears."""
-    for file in sorted(data.glob(f"*/{CHOICE}")):
+def all_choices(data_folder: Path) -> Iterator[tuple[MemoryPaths, Choice]]:
+    """The choices in the data folder, by repository. Damaged files are skipped; using their repository reports them."""
+    for file in sorted(data_folder.glob(f"*/{CHOICE}")):
         try:
             root, choice = _read(file, file.parent.name)
         except (OSError, ValueError, KeyError, TypeError):
             continue
-        if (home := Home(Path(root), data)).kept == file.parent:
-            yield home, choice
+        if (paths := MemoryPaths(Path(root), data_folder)).repository_folder == file.parent:
+            yield paths, choice
 
 
 def _read(file: Path, project: str) -> tuple[str, Choice]:
     found = json.loads(file.read_text("utf-8"))
     choice = Choice(
-        str(found.get("project") or project), Place(found["place"]), str(found["database"]), bool(found["remains"])
+        str(found.get("project") or project),
+        MemoryLocation(found["place"]),
+        str(found["database"]),
+        bool(found["remains"]),
     )
     return str(found.get("root", "")), choice
 
 
-def file_at(home: Home, place: Place) -> Path:
-    return home.in_project if place is Place.PROJECT else home.in_data_folder
+def file_at(paths: MemoryPaths, place: MemoryLocation) -> Path:
+    return paths.in_project if place is MemoryLocation.PROJECT else paths.in_data_folder
 
 
-def own_file(home: Home, choice: Choice, identify: Identify) -> Path:
-    """The memory's file, to be opened; in the data folder it need not be there yet.
+def own_file(paths: MemoryPaths, choice: Choice, identify: Identify) -> Path:
+    """The file to open; in the data folder it need not exist yet.
 
-    In the project a missing file is told of and not made anew: it was there, and somebody deleted it. And only the
-    database that was put there is opened: git may have brought another in its place.
+    A missing file in the project is an error rather than created again, because it existed and was deleted. A file with
+    another identity is an error too: git may have replaced it.
     """
-    if choice.place is Place.DATA_FOLDER:
-        return home.in_data_folder
-    file = home.in_project
-    if is_gone(file):
+    if choice.place is MemoryLocation.DATA_FOLDER:
+        return paths.in_data_folder
+    file = paths.in_project
+    if is_absent(file):
         raise StoreUnavailable(
-            f"the memory of {home.root} was kept in {file}, as asked, and is gone (`git clean -x` deletes it). Put it "
-            "back; or run `treering init --in-project` to begin a new one, into which a backup is carried with "
-            f"{commands('BACKUP', [choice.project])}"
+            f"the memory of {paths.root} was kept in {file}, as chosen, and is missing (`git clean -x` deletes it). "
+            "Restore it, or run `treering init --in-project` to start an empty one, and import a backup with "
+            f"{transfer_commands('BACKUP', [choice.project])}"
         )
     try:
         identity = identify(file)
     except NotADatabase as exc:
-        raise NotADatabase(f"the memory of {home.root} cannot be read: {exc}") from exc
+        raise NotADatabase(f"the memory of {paths.root} cannot be read: {exc}") from exc
     if identity != choice.database:
         raise StoreError(
-            f"{file} is not the memory that was kept there: something replaced it, git perhaps. Put the right one "
-            f"back; or move this one away (`mv {quote(str(file))}* FOLDER`) and run `treering init --in-project` to "
-            "begin a new one. If what is in this one is yours, from a backup perhaps, carry it over then: "
-            f"{commands(f'FOLDER/{file.name}', [choice.project])}"
+            f"{file} is not the memory that was kept there: something, perhaps git, replaced it. Restore the right "
+            f"file; or move this one away (`mv {quote(str(file))}* FOLDER`) and run `treering init --in-project` to "
+            "start an empty one. If this one is yours, for example a backup, then transfer its records: "
+            f"{transfer_commands(f'FOLDER/{file.name}', [choice.project])}"
         )
     return file
 
 
-def prepare_data_folder(home: Home) -> None:
-    made(home.kept)
+def prepare_data_folder(paths: MemoryPaths) -> None:
+    ensure_private_folder(paths.repository_folder)
 
 
-def prepare_project(home: Home) -> None:
-    """A folder for this user only, out of git's sight before anything is in it."""
-    folder = home.root / IN_PROJECT
+def prepare_project(paths: MemoryPaths) -> None:
+    """Create the folder for this user only, with a .gitignore before anything else."""
+    folder = paths.root / IN_PROJECT
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise StoreReadOnly(f"{folder} is not a folder but a link or a file; delete it, then ask again")
-    made(folder)
+        raise StoreReadOnly(f"{folder} is a link or a file, not a folder; delete it and try again")
+    ensure_private_folder(folder)
     try:
         folder.chmod(0o700)
     except OSError as exc:
-        raise StoreReadOnly(f"{folder} cannot be kept from others ({exc}); make it yours, then ask again") from exc
-    write_for_this_user(folder / UNSEEN, "*\n")
+        raise StoreReadOnly(f"{folder} cannot be made private ({exc}); take ownership of it and try again") from exc
+    write_private(folder / GITIGNORE, "*\n")
 
 
-PREPARE: Mapping[Place, Callable[[Home], None]] = {
-    Place.DATA_FOLDER: prepare_data_folder,
-    Place.PROJECT: prepare_project,
+PREPARE: Mapping[MemoryLocation, Callable[[MemoryPaths], None]] = {
+    MemoryLocation.DATA_FOLDER: prepare_data_folder,
+    MemoryLocation.PROJECT: prepare_project,
 }

@@ -1,4 +1,4 @@
-"""The files of a memory: a database, its log, its blobs, and what was kept of it when it was damaged."""
+"""The files of a memory: database, log, blobs, and copies of a damaged database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import StoreError
-from treering.location.choice import UNSEEN
+from treering.location.choice import GITIGNORE
 from treering.location.private_files import sync
 from treering.maintenance.stats import stats
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _LOGS = ("-wal", "-shm", "-journal")
 
 
-def copy_whole(store: Store, source: Path, target: Path, opened: Callable[[Path], Store], now: datetime) -> None:
-    """The database with what stands beside it, looked through and lasting before anybody relies on it."""
+def copy_database(store: Store, source: Path, target: Path, opened: Callable[[Path], Store], now: datetime) -> None:
+    """Copy the database with the files beside it; the copy is synced and compared before it is used."""
     copied = store.copy_to(target, moved=True)
     for path in _beside(source):
         aim = target.with_name(path.name)
@@ -35,31 +35,31 @@ def copy_whole(store: Store, source: Path, target: Path, opened: Callable[[Path]
         same = copy.identity == store.identity and _listed(source) == _listed(target)
         owners = copied.owners if copied else ()
         if not same or any(_counts(owner, store, now) != _counts(owner, copy, now) for owner in owners):
-            raise StoreError(f"the copy in {target} is not like {source}, which stays in use; check the disk")
+            raise StoreError(f"the copy in {target} differs from {source}, which stays in use; check the disk")
 
 
-def parts(file: Path) -> list[Path]:
-    """Everything that belongs to a database, there or not."""
+def all_files(file: Path) -> list[Path]:
+    """All files that may belong to a database, existing or not."""
     return [file, *(Path(f"{file}{log}") for log in _LOGS), *_beside(file)]
 
 
 def remove(file: Path) -> None:
-    """The database and its parts, also unfinished ones."""
+    """Delete the database with all of its files, including unfinished ones."""
     unfinished = file.parent.glob(f".*{file.name}.*") if file.parent.is_dir() else ()
-    for path in (*parts(file), *unfinished):
+    for path in (*all_files(file), *unfinished):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
 
 
-def leave_project(file: Path) -> None:
-    """Without the folder either, where nobody put anything into it. Where a link leads is nothing of ours."""
+def remove_from_project(file: Path) -> None:
+    """Delete the database, and its folder if nothing else is in it. A linked folder is left alone."""
     folder = file.parent
     if folder.is_symlink() or not folder.is_dir():
         return
     remove(file)
-    if all(path.name.startswith(UNSEEN) for path in folder.iterdir()):
+    if all(path.name.startswith(GITIGNORE) for path in folder.iterdir()):
         shutil.rmtree(folder)
 
 
@@ -74,7 +74,7 @@ def _counts(owner: Scope, store: Store, now: datetime) -> dict[str, int]:
 
 
 def _listed(file: Path) -> list[tuple[str, int]]:
-    """The files beside a database, and their sizes."""
+    """Files beside a database, with their sizes."""
     found = (inner for path in _beside(file) for inner in (path, *path.rglob("*")) if inner.is_file())
     return sorted((inner.relative_to(file.parent).as_posix(), inner.stat().st_size) for inner in found)
 

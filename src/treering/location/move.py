@@ -1,7 +1,7 @@
-"""Moves the memory of a repository to its other place: nothing is lost, and no copy stays behind.
+"""Moves the memory of a repository to the other location, without losing data or leaving a copy behind.
 
-At every moment the choice names a place that is whole. Until the copy is complete, that is the old one; then the choice
-changes in one step, and only then the old files go. Whoever asks again after a crash finishes what was begun.
+At every moment the choice names a complete location: the old one until the copy is complete; then the choice changes
+atomically, and the old files are deleted. Repeating the command after a crash finishes the move.
 """
 
 from __future__ import annotations
@@ -14,163 +14,174 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput, StoreReadOnly, StoreUnavailable, TreeringError
-from treering.location.choice import PREPARE, Choice, Identify, Place, choose, file_at, own_file
-from treering.location.database_files import copy_whole, leave_project, parts, remove
-from treering.location.lock import held
-from treering.location.private_files import is_gone
-from treering.location.renames import settled
-from treering.location.transfer_commands import ProjectsIn, carrying
+from treering.location.choice import PREPARE, Choice, Identify, MemoryLocation, file_at, own_file, save_choice
+from treering.location.database_files import all_files, copy_database, remove, remove_from_project
+from treering.location.lock import location_lock
+from treering.location.private_files import is_absent
+from treering.location.renames import ensure_choice
+from treering.location.transfer_commands import ProjectsIn, transfer_advice
 
 if TYPE_CHECKING:
-    from treering.location.repository import Home
+    from treering.location.repository import MemoryPaths
     from treering.ports.store import Store
 
-_WHOSE: Mapping[Place, str] = {
-    Place.DATA_FOLDER: "another memory, from before this one was kept in the project",
-    Place.PROJECT: "nobody on this machine put it there, it may have come with the repository",
+_ORIGIN: Mapping[MemoryLocation, str] = {
+    MemoryLocation.DATA_FOLDER: "it is another memory, from before this one was kept in the project",
+    MemoryLocation.PROJECT: "no user of this machine put it there, so it may have arrived with the repository",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """How a file is opened: beside others, or alone, where nobody else has it open or can open it meanwhile.
+class StoreOpeners:
+    """Ways to open a file: shared, or exclusively, so that no other process has it open or can open it meanwhile.
 
-    And how it is looked into, with nothing in it run or written.
+    `identify` and `projects_in` only inspect it, without running or writing anything.
     """
 
     shared: Callable[[Path], Store]
-    alone: Callable[[Path], Store]
+    exclusive: Callable[[Path], Store]
     identify: Identify
     projects_in: ProjectsIn
 
 
-def keep_at(home: Home, wanted: Place, opening: Opening, now: datetime, seconds: float) -> Path:
-    """Have the memory at this place from now on; returns its file. Waits so long for those who are opening it."""
-    with held(home, seconds, alone=True):
-        choice = settled(home, opening.identify)
+def set_location(
+    paths: MemoryPaths, wanted: MemoryLocation, opening: StoreOpeners, now: datetime, seconds: float
+) -> Path:
+    """Keep the memory at this location; returns its file. Waits up to `seconds` for processes that are opening it."""
+    with location_lock(paths, seconds, exclusive=True):
+        choice = ensure_choice(paths, opening.identify)
         try:
-            _have_at(home, choice, wanted, opening, now)
+            _set_location(paths, choice, wanted, opening, now)
         except OSError as exc:
             raise StoreReadOnly(
-                f"the memory of {home.root} cannot be kept in the {wanted} ({exc}); change the permissions, ask again"
+                f"the memory of {paths.root} cannot be kept in the {wanted} ({exc}); change its permissions and retry"
             ) from exc
-    return file_at(home, wanted)
+    return file_at(paths, wanted)
 
 
-def _have_at(home: Home, choice: Choice, wanted: Place, opening: Opening, now: datetime) -> None:
-    if choice.place is Place.PROJECT and is_gone(home.in_project):
-        _begin_anew(home, choice, wanted, opening, now)
+def _set_location(
+    paths: MemoryPaths, choice: Choice, wanted: MemoryLocation, opening: StoreOpeners, now: datetime
+) -> None:
+    if choice.place is MemoryLocation.PROJECT and is_absent(paths.in_project):
+        _start_over(paths, choice, wanted, opening, now)
     elif choice.place is wanted:
-        PREPARE[wanted](home)
-        opening.shared(own_file(home, choice, opening.identify)).close()
-        _tidy(home, choice)
+        PREPARE[wanted](paths)
+        opening.shared(own_file(paths, choice, opening.identify)).close()
+        _remove_leftovers(paths, choice)
     else:
-        _move(home, choice, wanted, opening, now)
+        _move(paths, choice, wanted, opening, now)
 
 
-def _begin_anew(home: Home, lost: Choice, wanted: Place, opening: Opening, now: datetime) -> None:
-    """Deleted from the project: in the data folder, with the copy that a move left or with nothing; then as wanted."""
+def _start_over(paths: MemoryPaths, lost: Choice, wanted: MemoryLocation, opening: StoreOpeners, now: datetime) -> None:
+    """The memory was deleted from the project: start with the copy that a move left, or empty."""
     fresh = Choice(lost.project)
-    with _set_aside(home.in_project, now):
-        if wanted is Place.PROJECT:
-            _move(home, fresh, wanted, opening, now, otherwise=lost)
+    with _moved_aside(paths.in_project, now):
+        if wanted is MemoryLocation.PROJECT:
+            _move(paths, fresh, wanted, opening, now, otherwise=lost)
         else:
-            opening.shared(home.in_data_folder).close()
-            choose(home, fresh)
+            opening.shared(paths.in_data_folder).close()
+            save_choice(paths, fresh)
 
 
 @contextmanager
-def _set_aside(file: Path, now: datetime) -> Iterator[None]:
-    """Keeps what stands beside a database that is gone, under another name; where the rest fails, it is put back.
+def _moved_aside(file: Path, now: datetime) -> Iterator[None]:
+    """Rename the remaining files of a missing database; if the block fails, restore them.
 
-    Its log would be taken for that of the next database, and its blobs would go with what a failed copy left.
+    SQLite would take the old log for that of the new database, and cleaning up after a failed copy would delete the
+    blobs.
     """
     stamp = now.strftime("%Y%m%dT%H%M%S")
-    left = {path: path.with_name(f"gone-{stamp}-{path.name}") for path in parts(file) if not is_gone(path)}
+    left = {path: path.with_name(f"gone-{stamp}-{path.name}") for path in all_files(file) if not is_absent(path)}
     for path, aside in left.items():
         path.rename(aside)
     try:
         yield
     except TreeringError:
         for path, aside in left.items():
-            if is_gone(file) and is_gone(path):
+            if is_absent(file) and is_absent(path):
                 aside.rename(path)
         raise
 
 
 def _move(
-    home: Home, choice: Choice, wanted: Place, opening: Opening, now: datetime, *, otherwise: Choice | None = None
+    paths: MemoryPaths,
+    choice: Choice,
+    wanted: MemoryLocation,
+    opening: StoreOpeners,
+    now: datetime,
+    *,
+    otherwise: Choice | None = None,
 ) -> None:
-    """`otherwise` is what holds again where it fails: without it, the choice as it was."""
-    target = file_at(home, wanted)
+    """`otherwise` is the choice to restore on failure; by default the present one."""
+    target = file_at(paths, wanted)
     if not choice.remains:
-        _refuse_what_is_taken(target, wanted, opening.projects_in)
-    PREPARE[choice.place](home)
-    source = own_file(home, choice, opening.identify)
-    # Migrated where that is needed, or made: for that it takes more than one connection.
+        _refuse_existing_target(target, wanted, opening.projects_in)
+    PREPARE[choice.place](paths)
+    source = own_file(paths, choice, opening.identify)
+    # Created or migrated first, because that needs more than one connection.
     opening.shared(source).close()
-    with closing(_alone(home, source, opening)) as store:
-        PREPARE[wanted](home)
-        choose(home, replace(choice, remains=True))
+    with closing(_open_exclusively(paths, source, opening)) as store:
+        PREPARE[wanted](paths)
+        save_choice(paths, replace(choice, remains=True))
         try:
             remove(target)
-            copy_whole(store, source, target, opening.shared, now)
+            copy_database(store, source, target, opening.shared, now)
         except (TreeringError, OSError) as exc:
-            _give_up(home, target, otherwise or choice)
+            _roll_back(paths, target, otherwise or choice)
             if isinstance(exc, OSError):
-                raise StoreReadOnly(f"{target} cannot be made ({exc}); the memory stays in {source}") from exc
+                raise StoreReadOnly(f"{target} cannot be written ({exc}); the memory stays in {source}") from exc
             raise
-        database = store.identity if wanted is Place.PROJECT else ""
+        database = store.identity if wanted is MemoryLocation.PROJECT else ""
         moved = Choice(choice.project, wanted, database, remains=True)
-        choose(home, moved)
-    _tidy(home, moved)
+        save_choice(paths, moved)
+    _remove_leftovers(paths, moved)
 
 
-def _give_up(home: Home, target: Path, choice: Choice) -> None:
+def _roll_back(paths: MemoryPaths, target: Path, choice: Choice) -> None:
     try:
         remove(target)
     except OSError as exc:
         raise StoreReadOnly(
-            f"{target} cannot be made, and what there is of it cannot be deleted ({exc}); change its permissions, then "
-            "ask again: the memory is where it was"
+            f"{target} cannot be written, and its unfinished files cannot be deleted ({exc}); change its permissions "
+            "and try again: the memory has not moved"
         ) from exc
-    choose(home, replace(choice, remains=False))
+    save_choice(paths, replace(choice, remains=False))
 
 
-def _refuse_what_is_taken(target: Path, wanted: Place, projects_in: ProjectsIn) -> None:
-    there = [path for path in parts(target) if not is_gone(path)]
+def _refuse_existing_target(target: Path, wanted: MemoryLocation, projects_in: ProjectsIn) -> None:
+    there = [path for path in all_files(target) if not is_absent(path)]
     if not there:
         return
-    how = f"{carrying(target, projects_in, 'if it is yours')}. " if target in there else ""
+    how = f"{transfer_advice(target, projects_in, 'if it is yours')}. " if target in there else ""
     raise InvalidInput(
-        f"{there[0]} is there already: {_WHOSE[wanted]}. {how[:1].upper()}{how[1:]}Then move away what stands there "
-        f"({', '.join(path.name for path in there)}), nothing else, and ask again"
+        f"{there[0]} already exists: {_ORIGIN[wanted]}. {how[:1].upper()}{how[1:]}Then move these files away "
+        f"({', '.join(path.name for path in there)}), nothing else, and try again"
     )
 
 
-def _alone(home: Home, source: Path, opening: Opening) -> Store:
+def _open_exclusively(paths: MemoryPaths, source: Path, opening: StoreOpeners) -> Store:
     try:
-        return opening.alone(source)
+        return opening.exclusive(source)
     except StoreUnavailable as exc:
         raise StoreUnavailable(
-            f"the memory of {home.root} is open elsewhere and cannot be moved from {source}; end the agents and "
-            "commands that use it, then ask again"
+            f"the memory of {paths.root} is open in another process and cannot be moved from {source}; stop the agents "
+            "and commands that use it and try again"
         ) from exc
 
 
-def _tidy(home: Home, choice: Choice) -> None:
-    """Remove what a move left at the place that is not chosen."""
+def _remove_leftovers(paths: MemoryPaths, choice: Choice) -> None:
+    """Delete what a move left at the other location."""
     if not choice.remains:
         return
-    left = file_at(home, choice.place.other)
+    left = file_at(paths, choice.place.other)
     try:
-        if choice.place is Place.PROJECT:
+        if choice.place is MemoryLocation.PROJECT:
             remove(left)
         else:
-            leave_project(left)
+            remove_from_project(left)
     except OSError as exc:
         raise StoreReadOnly(
-            f"the memory is in {file_at(home, choice.place)} now, but its old copy {left} cannot be deleted ({exc}); "
-            "change its permissions, then ask again"
+            f"the memory is now in {file_at(paths, choice.place)}, but its old copy {left} cannot be deleted ({exc}); "
+            "change its permissions and try again"
         ) from exc
-    choose(home, replace(choice, remains=False))
+    save_choice(paths, replace(choice, remains=False))

@@ -1,4 +1,4 @@
-"""Folders and files for this user only, written wholly or not at all, and lasting."""
+"""Private folders and files, written atomically and durably."""
 
 import os
 from pathlib import Path
@@ -6,27 +6,27 @@ from pathlib import Path
 from treering.core.errors import StoreReadOnly
 
 UNFINISHED = ".new"
-"""How the name of a file ends until it is wholly written."""
+"""Suffix of a file that is still being written."""
 
 
 def create_private(folder: Path) -> None:
-    """Create a folder and those missing above it for this user only: `mkdir(parents=True)` ignores the mode there."""
+    """Create a folder and its missing parents for this user only: `mkdir(parents=True)` ignores the mode of parents."""
     if not folder.parent.exists():
         create_private(folder.parent)
     folder.mkdir(exist_ok=True, mode=0o700)
 
 
-def made(folder: Path) -> Path:
-    """The folder, for this user only where it is new."""
+def ensure_private_folder(folder: Path) -> Path:
+    """Create the folder for this user only, unless it exists; return it."""
     try:
         create_private(folder)
     except OSError as exc:
-        raise StoreReadOnly(f"{folder} cannot be made ({exc}); set TREERING_DB or TREERING_DATA_DIR") from exc
+        raise StoreReadOnly(f"{folder} cannot be created ({exc}); set TREERING_DB or TREERING_DATA_DIR") from exc
     return folder
 
 
-def write_for_this_user(file: Path, text: str) -> None:
-    """Written aside and put in place: readers see the old text or the new one, and a link is replaced, not followed."""
+def write_private(file: Path, text: str) -> None:
+    """Write a temporary file and rename it: readers see the old or the new text; a link is replaced, not followed."""
     aside = file.with_name(f"{file.name}.{os.urandom(4).hex()}{UNFINISHED}")
     try:
         try:
@@ -39,11 +39,11 @@ def write_for_this_user(file: Path, text: str) -> None:
             aside.unlink(missing_ok=True)
         sync(file.parent)
     except OSError as exc:
-        raise StoreReadOnly(f"{file} cannot be written ({exc}); check its folder and the room on the disk") from exc
+        raise StoreReadOnly(f"{file} cannot be written ({exc}); check its folder and the free disk space") from exc
 
 
 def sync(path: Path) -> None:
-    """What the path names stays through a power cut."""
+    """Make a file or folder survive a power failure."""
     # Windows can neither open a directory nor needs to: NTFS journals its entries.
     if os.name == "nt" and path.is_dir():
         return
@@ -54,8 +54,8 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def is_gone(path: Path) -> bool:
-    """Whether surely nothing stands there; what cannot be looked at is not gone."""
+def is_absent(path: Path) -> bool:
+    """Whether nothing exists at `path`; a path that cannot be inspected is not absent."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""From a folder to its repository, and from a repository to the two places where its memory can be."""
+"""From a folder to its repository, and to the two possible files of its memory."""
 
 import os
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ IN_PROJECT = ".treering"
 
 
 def repository_root(start: Path) -> Path:
-    """The nearest folder that holds a repository, or `start` where there is none.
+    """The nearest folder with a repository, or `start` if there is none.
 
-    A worktree and a submodule are repositories of their own: each has a `.git`, which is a file there.
+    Worktrees and submodules count as repositories: each has a `.git`, there a file.
     """
     return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), start)
 
 
 def repository_around(folder: str | os.PathLike[str] | None) -> Path:
-    """The repository around a folder or the working directory, the same whichever links lead there."""
+    """The repository around a folder (default: the working directory), with links resolved."""
     try:
         return repository_root(Path.cwd() if folder is None else Path(folder).expanduser().resolve())
     except (OSError, RuntimeError) as exc:
         named = "the working directory" if folder is None else os.fspath(folder)
-        raise InvalidInput(f"{named} cannot be read ({exc}); go to another, or name a project") from exc
+        raise InvalidInput(f"{named} cannot be read ({exc}); change to another folder, or name a project") from exc
 
 
 def project_name(root: Path) -> str:
-    """A name that is readable and differs for folders of the same name, whatever bytes the folder is named with."""
+    """A readable name, unique for folders with equal names, from any bytes that a folder name may contain."""
     digest = sha256(os.fsencode(root)).hexdigest()[:8]
     printable = "".join(char if char.isprintable() else "-" for char in root.name)
     readable = printable.encode()[: KEY_BYTES - len(digest) - 1].decode(errors="ignore")
@@ -38,20 +38,20 @@ def project_name(root: Path) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
-    """A repository, and what the user's data folder has for it."""
+class MemoryPaths:
+    """A repository and the possible files of its memory."""
 
     root: Path
-    data: Path
+    data_folder: Path
 
     @property
-    def kept(self) -> Path:
-        """This repository's folder in the data folder."""
-        return self.data / project_name(self.root)
+    def repository_folder(self) -> Path:
+        """This repository's folder inside the data folder."""
+        return self.data_folder / project_name(self.root)
 
     @property
     def in_data_folder(self) -> Path:
-        return self.kept / FILE
+        return self.repository_folder / FILE
 
     @property
     def in_project(self) -> Path:

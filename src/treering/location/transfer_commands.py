@@ -1,4 +1,4 @@
-"""The commands that carry the records of a database into the memory of the repository around."""
+"""Commands that transfer the records of a database into the memory of the current repository."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -7,27 +7,27 @@ from shlex import quote
 from treering.core.errors import TreeringError
 
 ProjectsIn = Callable[[Path], Sequence[str]]
-"""The projects that have a record in a file, which is only looked into."""
-_MOST = 3
+"""Returns the projects with records in a file. Only inspects the file."""
+_MAX_COMMANDS = 3
 
 
-def carrying(file: Path, projects_in: ProjectsIn, when: str) -> str:
-    """How to have what is in the file, in words that can be followed to the letter."""
+def transfer_advice(file: Path, projects_in: ProjectsIn, when: str) -> str:
+    """Advice with copyable commands to transfer the content of the file."""
     try:
         projects = projects_in(file)
     except TreeringError as exc:
-        return f"what is in it cannot be read ({exc})"
+        return f"its content cannot be read ({exc})"
     if not projects:
-        return "it holds nothing that could be carried over"
-    return f"{when}, carry over what is in it: {commands(str(file), projects)}"
+        return "it contains nothing to transfer"
+    return f"{when}, transfer its records: {transfer_commands(str(file), projects)}"
 
 
-def commands(file: str, projects: Sequence[str]) -> str:
-    """Each project goes by a file of its own; with many, the first show how."""
+def transfer_commands(file: str, projects: Sequence[str]) -> str:
+    """One export file per project; with many projects, only the first ones are listed."""
     carried = [f"carried{'' if number == 1 else f'-{number}'}.jsonl" for number in range(1, len(projects) + 1)]
-    told = [
+    lines = [
         f"`treering export --history --db {quote(file)} --project {quote(project)} {name}` and `treering import {name}`"
         for project, name in zip(projects, carried, strict=True)
     ]
-    more = f" (and {len(told) - _MOST:,} more projects)" if len(told) > _MOST else ""
-    return ", ".join(told[:_MOST]) + more
+    more = f" (and {len(lines) - _MAX_COMMANDS:,} more projects)" if len(lines) > _MAX_COMMANDS else ""
+    return ", ".join(lines[:_MAX_COMMANDS]) + more

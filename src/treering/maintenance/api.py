@@ -1,4 +1,4 @@
-"""What people and programs ask of maintenance: run it, what is due, what was done, how the memory is."""
+"""`memory.maintenance`: run stages, ask what is due and what was done, and report on the memory's health."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict, StoreError, StoreUnavailable
 from treering.core.queries import Order, RunFilter
 from treering.core.runs import Run, RunState
 from treering.jobs.worker import Worker
 from treering.maintenance.queue import MAINTAIN, dead_stages, lost_stages, queue_due, queue_now
-from treering.maintenance.runs import Maintenance, Tell, nobody
-from treering.maintenance.schedule import Due, due_stages, has_come, next_slot, runs_of
+from treering.maintenance.schedule import DueStage, due_stages, has_come, next_slot, runs_of
+from treering.maintenance.stage_runner import OnProgress, StageRunner, ignore_progress
 from treering.ports.store import Check, Transaction
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
+    from treering.maintenance.health_report import HealthReport
 
-R = TypeVar("R")
-Trouble = Callable[[Exception], object]
-"""Hears why the schedule could not be looked at."""
+OnError = Callable[[Exception], object]
+"""Called with the reason why the schedule could not be read."""
 _POLL_SECONDS = 0.05
-_GIVEN_UP = "all its workers took it and never reported back"
-_BY_HAND = "`treering maintain` does it now, `treering work` when it is due"
+_ABANDONED = "each worker that took it ended without reporting a result"
+_RUN_ADVICE = "`treering maintain` runs it now, `treering work` when it is due"
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """A stage: its schedule, when it is to run next, whether it is overdue, and how it went last."""
+class StagePlan:
+    """A stage: its schedule, when it runs next, whether it is overdue, and its last run."""
 
     stage: str
     cron: str
@@ -41,133 +41,172 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Upkeep(Generic[R]):
-    """Maintenance of one project."""
+class Maintenance:
+    """Maintenance of one project: `memory.maintenance`."""
 
     scope: Scope
-    maintenance: Maintenance
+    runner: StageRunner
     worker: Worker
-    make_report: Callable[[Scope, datetime], R]
-    others: Sequence[Callable[[], Check]] = ()
-    """Who else works for this memory, and is asked how that goes."""
+    other_checks: Sequence[Callable[[], Check]] = ()
+    """Checks of other workers of this memory, such as the background thread."""
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """Their names, in the order of the night."""
-        return tuple(stage.name for stage in self.maintenance.stages)
+        """Their names, in the order in which they run."""
+        return tuple(stage.name for stage in self.runner.stages)
 
-    def run(self, stage: str | None = None, *, dry_run: bool = False, on_progress: Tell = nobody) -> tuple[Run, ...]:
-        """Run one stage now, or all of them in their order; how each ended is returned.
+    def run(
+        self, stage: str | None = None, *, dry_run: bool = False, on_progress: OnProgress = ignore_progress
+    ) -> tuple[Run, ...]:
+        """Run one stage now, or all of them in order, and return a run for each.
 
-        A run that did not end goes on where it stopped. A stage that fails says so in its run and is tried again by
-        the next worker; the others go on. `dry_run` counts what would be done, and writes nothing.
+        An unfinished run is resumed. A stage that fails records the error in its run and is retried by the next worker;
+        the stages after it still run. `dry_run` counts what would be done and writes nothing.
         """
-        names = self.stages if stage is None else (self.maintenance.stage(stage).name,)
+        names = self.stages if stage is None else (self.runner.stage(stage).name,)
         if dry_run:
-            return tuple(self.maintenance.rehearse(self.scope, name, on_progress) for name in names)
-        return tuple(self._run(name, on_progress, alone=stage is not None) for name in names)
+            return tuple(self.runner.dry_run(self.scope, name, on_progress) for name in names)
+        return tuple(self._run(name, on_progress, only=stage is not None) for name in names)
 
-    def queue_due(self) -> tuple[Due, ...]:
-        """Put the next stage that is due into the queue, where a worker finds it; what was put there is returned."""
-        given = self.maintenance
+    def queue_due(self) -> tuple[DueStage, ...]:
+        """Queue the next stage that is due for a worker, and return it."""
+        runner = self.runner
         return queue_due(
-            self.scope, given.store, given.clock(), stages=given.stages, zone=given.zone, new_id=given.new_id
+            self.scope, runner.store, runner.clock(), stages=runner.stages, zone=runner.zone, new_id=runner.new_id
         )
 
-    def look(self, trouble: Trouble) -> None:
-        """Queue what is due. Where that fails `trouble` hears why: what is queued already need not wait for it."""
+    def try_queue_due(self, on_error: OnError) -> None:
+        """Queue what is due; if that fails, call `on_error`, so that jobs already queued do not wait for it.
+
+        Raises `StoreUnavailable`, since without the store no job can run either.
+        """
         try:
             self.queue_due()
         except StoreUnavailable:
-            # Nothing else could be done either.
             raise
-        except Exception as exc:  # noqa: BLE001 - whatever it is, jobs are done and somebody hears of it
-            trouble(exc)
+        except Exception as exc:  # noqa: BLE001 - the queued jobs still run, and the error is reported
+            on_error(exc)
 
     def work(
         self,
         *,
         once: bool = False,
         every: float | None = None,
-        tell: Callable[[int], object] = lambda _done: None,
-        trouble: Trouble | None = None,
+        on_done: Callable[[int], object] = lambda _done: None,
+        on_error: OnError | None = None,
     ) -> None:
-        """Do what is queued and what the schedule says until `stop`, or `once`: until nothing is due.
+        """Run queued jobs and scheduled stages until `stop`, or with `once` until nothing is due.
 
-        The schedule is looked at every `every` seconds; `tell` hears how many jobs were done each time. Where nobody
-        listens to `trouble` with the schedule, it ends the work.
+        The schedule is read every `every` seconds; `on_done` is called each time with the number of jobs done. An error
+        in the schedule is passed to `on_error`, or raised if there is none.
         """
-        seconds = every or self.maintenance.settings.upkeep.look_seconds
-        look = self.queue_due if trouble is None else partial(self.look, trouble)
-        self.worker.run_forever(self.scope, look, every=seconds, idle=0 if once else None, tell=tell)
+        seconds = every or self.runner.settings.upkeep.look_seconds
+        look = self.queue_due if on_error is None else partial(self.try_queue_due, on_error)
+        self.worker.run_forever(self.scope, look, every=seconds, idle=0 if once else None, on_done=on_done)
 
     def stop(self) -> None:
-        """Let every worker of this memory give back what it is at. It works no more until it is opened again."""
-        self.maintenance.stop.set()
+        """Make every worker of this memory return its job to the queue and end, until the memory is opened again."""
+        self.runner.stop.set()
 
-    def due(self) -> tuple[Due, ...]:
-        """Stages whose last moment has passed and that nobody has begun."""
-        with self.maintenance.store.reading(self.scope, self.maintenance.clock()) as tx:
-            return tuple(due_stages(tx, self.maintenance.stages, self.maintenance.zone))
+    def due(self) -> tuple[DueStage, ...]:
+        """Stages whose scheduled time has passed without a run."""
+        with self.runner.store.reading(self.scope, self.runner.clock()) as tx:
+            return tuple(due_stages(tx, self.runner.stages, self.runner.zone))
 
     def runs(self, limit: int = 20) -> tuple[Run, ...]:
-        """What was run, the latest first."""
-        with self.maintenance.store.reading(self.scope, self.maintenance.clock()) as tx:
+        """Runs of all stages, latest first."""
+        with self.runner.store.reading(self.scope, self.runner.clock()) as tx:
             return tx.runs.find(RunFilter(stages=self.stages), order=Order(by="started_at"), limit=limit).items
 
-    def plan(self) -> tuple[Planned, ...]:
-        """Each stage: when it runs next, and how it went last."""
-        with self.maintenance.store.reading(self.scope, self.maintenance.clock()) as tx:
-            overdue = {due.stage for due in due_stages(tx, self.maintenance.stages, self.maintenance.zone)}
+    def plan(self) -> tuple[StagePlan, ...]:
+        """When each stage runs next, and its last run."""
+        with self.runner.store.reading(self.scope, self.runner.clock()) as tx:
+            overdue = {due.stage for due in due_stages(tx, self.runner.stages, self.runner.zone)}
             return tuple(
-                Planned(
+                StagePlan(
                     stage=stage.name,
                     cron=stage.cron,
-                    next=next_slot(stage.cron, tx.now, self.maintenance.zone),
+                    next=next_slot(stage.cron, tx.now, self.runner.zone),
                     overdue=stage.name in overdue,
-                    last=_latest(tx, stage.name),
+                    last=_last_run(tx, stage.name),
                 )
-                for stage in self.maintenance.stages
+                for stage in self.runner.stages
             )
 
-    def report(self) -> R:
-        """How the memory is: what it holds, how it grows, what waits, what failed."""
-        return self.make_report(self.scope, self.maintenance.clock())
+    def report(self) -> HealthReport:
+        """What the memory holds, how it grows, which jobs are pending and which failed."""
+        from treering.maintenance.health_report import health_report
+        from treering.maintenance.stages import STAGES
+
+        runner = self.runner
+        return health_report(self.scope, runner.store, runner.clock(), stages=STAGES, settings=runner.settings)
 
     def check(self) -> Check:
-        """Whether the schedule is kept; where it is, what goes wrong with others who work for this memory."""
-        kept = self._schedule()
-        troubled = (found for other in self.others if not (found := other()).fine)
-        return next(troubled, kept) if kept.fine else kept
+        """The first failed check, of the schedule or of another worker; else the check of the schedule."""
+        schedule = self._check_schedule()
+        failed = (found for check in self.other_checks if not (found := check()).fine)
+        return next(failed, schedule) if schedule.fine else schedule
 
-    def _schedule(self) -> Check:
-        """What is overdue is only advice: nobody need run a worker."""
+    def _check_schedule(self) -> Check:
+        """Fails for failed stages only: a worker is optional, so overdue stages are just advice."""
         try:
-            plan, dead = self.plan(), self._dead()
+            plan, dead = self.plan(), self._dead_stages()
         except StoreError as exc:
-            # Who asks wants to hear of a damaged database from every side, and not only that.
+            # A damaged database must not keep the other checks from running.
             return Check("schedule", False, str(exc))
         failed = {**dead, **{each.stage: each.last.error for each in plan if each.last and each.last.error}}
         if failed:
-            advice = "put right what stops it, then `treering doctor --repair` tries again"
+            advice = "fix the cause, then run `treering doctor --repair` to try again"
             return Check("schedule", False, "; ".join(f"{stage}: {error}" for stage, error in failed.items()), advice)
         overdue = [each.stage for each in plan if each.overdue]
         if overdue:
-            return Check("schedule", True, f"overdue: {', '.join(overdue)}", _BY_HAND)
+            return Check("schedule", True, f"overdue: {', '.join(overdue)}", _RUN_ADVICE)
         ran = [each.last.updated_at for each in plan if each.last]
-        return Check("schedule", True, f"kept, last run {max(ran):%Y-%m-%d %H:%MZ}" if ran else "nothing was due yet")
+        detail = f"up to date, last run {max(ran):%Y-%m-%d %H:%MZ}" if ran else "nothing was due yet"
+        return Check("schedule", True, detail)
 
-    def _dead(self) -> dict[str, str]:
-        """Why stages failed for good, by their names."""
-        with self.maintenance.store.reading(self.scope, self.maintenance.clock()) as tx:
-            given_up = {job.payload["stage"]: _GIVEN_UP for job in lost_stages(tx)}
-            return {**given_up, **{job.payload["stage"]: job.error or "" for job in dead_stages(tx)}}
+    def _dead_stages(self) -> dict[str, str]:
+        """Errors of stages that will not be retried, by stage."""
+        with self.runner.store.reading(self.scope, self.runner.clock()) as tx:
+            abandoned = {job.payload["stage"]: _ABANDONED for job in lost_stages(tx)}
+            return {**abandoned, **{job.payload["stage"]: job.error or "" for job in dead_stages(tx)}}
 
-    def _awaited(self, worker: Worker, name: str) -> bool | None:
-        """Wait until another worker has run the stage; run it here if that worker ends before."""
-        given = self.maintenance
-        while not given.stop.is_set():
-            with given.store.reading(self.scope, given.clock()) as tx:
+    def _run(self, name: str, on_progress: OnProgress, *, only: bool) -> Run:
+        runner, latest = self.runner, list[Run]()
+
+        def progressed(run: Run) -> None:
+            latest[:] = [run]
+            on_progress(run)
+
+        worker = Worker(
+            runner.store,
+            {MAINTAIN: partial(runner.run_job, on_progress=progressed)},
+            runner.clock,
+            runner.settings.jobs,
+            name=runner.worker,
+            stop=runner.stop,
+        )
+        # The first attempt may only mark the job as dead, because its earlier workers died; the second queues it again.
+        queued = False
+        for _ in range(2):
+            queued |= queue_now(self.scope, runner.store, runner.clock(), stage=name, new_id=runner.new_id)
+            if (done := worker.run_named(self.scope, MAINTAIN, name)) is not None:
+                break
+        if done is None and queued:
+            # Another worker, such as the background thread, leased the job first.
+            done = self._wait_for_other_worker(worker, name)
+        if not latest:
+            with runner.store.reading(self.scope, runner.clock()) as tx:
+                latest.append(runs_of(tx, name, limit=1)[0])
+        if done is None and only:
+            raise Conflict(f"{name} is being run by {latest[0].worker or 'another worker'}; wait until it is done")
+        return latest[0]
+
+    def _wait_for_other_worker(self, worker: Worker, name: str) -> bool | None:
+        """Wait until another worker has run the stage; run it here if that worker ends first."""
+        runner = self.runner
+        while not runner.stop.is_set():
+            with runner.store.reading(self.scope, runner.clock()) as tx:
                 last = runs_of(tx, name, limit=1)[0]
             if last.state is not RunState.RUNNING:
                 return last.state is RunState.DONE
@@ -176,39 +215,8 @@ class Upkeep(Generic[R]):
             time.sleep(_POLL_SECONDS)
         return None
 
-    def _run(self, name: str, tell: Tell, *, alone: bool) -> Run:
-        given, heard = self.maintenance, list[Run]()
 
-        def listen(run: Run) -> None:
-            heard[:] = [run]
-            tell(run)
-
-        worker = Worker(
-            given.store,
-            {MAINTAIN: partial(given.do, tell=listen)},
-            given.clock,
-            given.settings.jobs,
-            name=given.worker,
-            stop=given.stop,
-        )
-        # The first look may only find that the workers before have died at it; then it is queued anew.
-        queued = False
-        for _ in range(2):
-            queued |= queue_now(self.scope, given.store, given.clock(), stage=name, new_id=given.new_id)
-            if (done := worker.run_named(self.scope, MAINTAIN, name)) is not None:
-                break
-        if done is None and queued:
-            # Another worker, such as the background thread, was faster to take what was queued here.
-            done = self._awaited(worker, name)
-        if not heard:
-            with given.store.reading(self.scope, given.clock()) as tx:
-                heard.append(runs_of(tx, name, limit=1)[0])
-        if done is None and alone:
-            raise Conflict(f"{name} is being run by {heard[0].worker or 'another worker'}; wait until it is done")
-        return heard[0]
-
-
-def _latest(tx: Transaction, stage: str) -> Run | None:
-    """The last run that was begun, by a clock that can be believed."""
+def _last_run(tx: Transaction, stage: str) -> Run | None:
+    """The last run that was started; runs dated in the future by a wrong clock are skipped."""
     runs = (run for run in runs_of(tx, stage) if has_come(run.started_at, tx.now))
     return next((run for run in runs if run.attempts or run.state is not RunState.RUNNING), None)

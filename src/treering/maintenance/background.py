@@ -1,8 +1,7 @@
-"""A thread that does what this process has put into the queue, while there is something to do.
+"""A background thread that runs the jobs queued by this process.
 
-It begins with the first job that is queued, ends when there was nothing to do for a while, and begins again with the
-next one; while a failed job waits for its next attempt, it sleeps. Whatever goes wrong in a job is kept with the job,
-what goes wrong outside of one for `check`.
+It starts with the first queued job, ends after a while without jobs, and starts again with the next one. It sleeps
+while a failed job waits for its next attempt. Errors in a job are stored with the job; `check` shows all others.
 """
 
 import atexit
@@ -15,17 +14,19 @@ from typing import Any, cast
 from weakref import WeakSet
 
 from treering.core.scope import Scope
-from treering.jobs.worker import told
+from treering.jobs.worker import error_text
 from treering.ports.store import Check, Store, Transaction
 
-# How long a fork waits for a transaction of the thread to end; the child could not use the database otherwise.
+# How long a fork waits for the thread's transaction to end; a child forked within one could not use the database.
 _FORK_SECONDS = 2.0
 
 
 class Background:
-    """Runs `work` in a thread of its own from `wake` on, until it returns or `stop` is set."""
+    """Runs `work` in its own thread after `wake`, until it returns or `stop` is set."""
 
-    def __init__(self, work: Callable[[], None], stop: threading.Event, gate: "Gate", close_seconds: float) -> None:
+    def __init__(
+        self, work: Callable[[], None], stop: threading.Event, gate: "TransactionGate", close_seconds: float
+    ) -> None:
         self._work = work
         self._stop = stop
         self._gate = gate
@@ -35,8 +36,8 @@ class Background:
         self._woken = False
         self._bell = threading.Event()
         self._error: str | None = None
-        self._troubled = False
-        _look_after(self)
+        self._failed = False
+        _register(self)
 
     @property
     def running(self) -> bool:
@@ -44,7 +45,7 @@ class Background:
         return thread is not None and thread.is_alive()
 
     def wake(self) -> None:
-        """There is something to do."""
+        """Start or wake the thread: a job was queued."""
         if self._stop.is_set() or threading.current_thread() is self._thread:
             return
         with self._starting:
@@ -55,25 +56,23 @@ class Background:
                 self._thread.start()
 
     def pause(self, seconds: float) -> None:
-        """Sleep in the thread, until there is something to do."""
+        """Sleep until a job is queued, or for this many seconds. Called in the thread."""
         if not self._stop.is_set():
             self._bell.wait(seconds)
         self._bell.clear()
 
-    def trouble(self, error: Exception) -> None:
-        """Something went wrong that is no job's own."""
-        self._error, self._troubled = told(error), True
+    def record_error(self, error: Exception) -> None:
+        """Record a failure that belongs to no single job."""
+        self._error, self._failed = error_text(error), True
 
     def check(self) -> Check:
-        """Whether all went well since the thread last began."""
+        """The last error outside of a job, unless the thread has since run without one."""
         if self._error is None:
-            return Check("background", True, "at work" if self.running else "nothing to do")
-        return Check(
-            "background", False, self._error, "put right what stops it; the next job that is queued tries again"
-        )
+            return Check("background", True, "running" if self.running else "idle")
+        return Check("background", False, self._error, "fix the cause; the next queued job starts the thread again")
 
     def close(self) -> None:
-        """Stop, and wait a little: what the thread is at goes back to the queue, or is taken over later."""
+        """Stop, and wait up to `close_seconds`; another worker takes over a job that was not done by then."""
         self._stop.set()
         self._bell.set()
         thread = self._thread
@@ -87,7 +86,7 @@ class Background:
         self._gate.open()
 
     def after_fork(self) -> None:
-        """In a child there is no thread, and no lock that one might hold."""
+        """In a forked child: replace locks that the thread may hold, since the thread does not exist there."""
         getattr(self._stop, "_at_fork_reinit", lambda: None)()
         self._gate.renew()
         self._starting = threading.Lock()
@@ -97,14 +96,14 @@ class Background:
 
     def _run(self) -> None:
         while True:
-            self._woken = self._troubled = False
+            self._woken = self._failed = False
             try:
                 self._work()
-            except Exception as exc:  # noqa: BLE001 - a thread is a door, and behind it is nobody who could be told
-                # Jobs keep their errors; here the database is closed or away. The next job that is queued begins anew.
+            except Exception as exc:  # noqa: BLE001 - a thread has no caller to raise to; `check` reports it
+                # Jobs store their errors; here the database is closed or unreachable. The next queued job starts again.
                 self._woken = False
-                self.trouble(exc)
-            if not self._troubled:
+                self.record_error(exc)
+            if not self._failed:
                 self._error = None
             with self._starting:
                 if not self._woken or self._stop.is_set():
@@ -112,8 +111,8 @@ class Background:
                     return
 
 
-class Gate:
-    """Transactions pass while it is open: a process that forks shuts it first, and waits for the one inside."""
+class TransactionGate:
+    """Blocks transactions during a fork, and makes the fork wait for a transaction in progress."""
 
     def __init__(self) -> None:
         self.renew()
@@ -131,25 +130,25 @@ class Gate:
             self._lock.release()
 
     def guarding(self, store: Store) -> Store:
-        """The store, with every transaction behind this gate."""
-        return cast(Store, _Guarded(store, lambda: self._lock))
+        """The store, with every call passing through this gate."""
+        return cast(Store, _GuardedStore(store, lambda: self._lock))
 
 
-class _Guarded:
+class _GuardedStore:
     def __init__(self, store: Store, lock: Callable[[], Any]) -> None:
         self._store = store
         self._lock = lock
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._store, name)
-        return self._passing(found) if callable(found) else found
+        return self._guard(found) if callable(found) else found
 
-    def _passing(self, verb: Callable[..., Any]) -> Callable[..., Any]:
-        def passed(*given: Any, **named: Any) -> Any:
+    def _guard(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def guarded(*args: Any, **kwargs: Any) -> Any:
             with self._lock():
-                return verb(*given, **named)
+                return method(*args, **kwargs)
 
-        return passed
+        return guarded
 
     @contextmanager
     def transaction(self, scope: Scope, now: datetime) -> Iterator[Transaction]:
@@ -166,21 +165,21 @@ _all: WeakSet[Background] = WeakSet()
 _registered: list[bool] = []
 
 
-def _look_after(background: Background) -> None:
-    """At forks and at the end of the process. Hooks before a fork run in reverse: this one goes before the store's."""
+def _register(background: Background) -> None:
+    """Register for forks and exit. Hooks before a fork run in reverse order: this one before the store's."""
     _all.add(background)
     if _registered:
         return
     _registered.append(True)
-    atexit.register(_each, "close")
+    atexit.register(_call_all, "close")
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(
-            before=lambda: _each("before_fork"),
-            after_in_parent=lambda: _each("after_fork_in_parent"),
-            after_in_child=lambda: _each("after_fork"),
+            before=lambda: _call_all("before_fork"),
+            after_in_parent=lambda: _call_all("after_fork_in_parent"),
+            after_in_child=lambda: _call_all("after_fork"),
         )
 
 
-def _each(verb: str) -> None:
+def _call_all(method: str) -> None:
     for background in list(_all):
-        getattr(background, verb)()
+        getattr(background, method)()

@@ -1,4 +1,4 @@
-"""Says how a memory is: the engine, its integrity and size, its models, what is missing and how to get it."""
+"""Diagnosis of a memory: engine, integrity, size, models, and what is missing with how to get it."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from treering.ports.index import Coverage
     from treering.ports.models import Embedder, Models, Reranker, Writer
 
-_MOST_DEAD = 100
-_ROOM = 500 * 1024 * 1024
+_MAX_DEAD_JOBS = 100
+_MIN_FREE_BYTES = 500 * 1024 * 1024
 _PROBE = "does this answer?"
 
-# Optional parts: what they are for, the module that shows they are there, how to get them.
+# Optional parts: the name, a module that is importable if the part is installed, how to install it.
 _OPTIONAL = (
     ("PostgreSQL driver", "psycopg", "pip install 'treering[postgres]'"),
     ("S3 client", "obstore", "pip install 'treering[s3]'"),
 )
 
-# Models that search does without: how each is asked for, whether somebody chose one, how to get it.
-_HELPERS: Mapping[str, tuple[Callable[[Models], Reranker | Writer], Callable[[Settings], bool], str]] = {
+# Optional models: how to get each from `Models`, whether the settings choose one, how to configure it.
+_OPTIONAL_MODELS: Mapping[str, tuple[Callable[[Models], Reranker | Writer], Callable[[Settings], bool], str]] = {
     "reranker": (
         lambda models: models.reranker(),
         lambda settings: settings.reranker.provider != "none",
@@ -48,14 +48,14 @@ _HELPERS: Mapping[str, tuple[Callable[[Models], Reranker | Writer], Callable[[Se
         "TREERING_WRITER names one (docs/how-to/models.md)",
     ),
 }
-_BETTER = (
+_LARGER_MODEL = (
     "for a larger model: `ollama pull qwen3-embedding:0.6b`, then TREERING_EMBEDDER=ollama (docs/how-to/models.md)"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class DeadJob:
-    """A job that failed at every attempt, and how it failed last."""
+    """A job that failed at every attempt, with its last error."""
 
     id: str
     kind: str
@@ -63,8 +63,8 @@ class DeadJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How a memory stands to the repository around: its root, why the memory is where it is, and what else is there."""
+class LocationStatus:
+    """The repository around the memory: its root, why the memory is where it is, and checks of both."""
 
     repository: str = ""
     place: str = ""
@@ -72,8 +72,8 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """The state of a memory."""
+class DoctorReport:
+    """The condition of a memory."""
 
     version: str
     engine: str
@@ -86,7 +86,7 @@ class Report:
     repaired: tuple[str, ...] = ()
     dead_jobs: tuple[DeadJob, ...] = ()
     repository: str = ""
-    """The root of the repository around the working directory, or of the one that was named."""
+    """Root of the repository around the working directory, or of the named one."""
     place: str = ""
     """Why the memory is where it is."""
 
@@ -105,16 +105,16 @@ def examine(
     settings: Settings,
     version: str,
     repair: bool,
-    standing: Standing,
-    kept: Sequence[Check] = (),
-) -> Report:
-    """Look at everything; with `repair`, first rebuild what is derived and give dead jobs another try.
+    location: LocationStatus,
+    other_checks: Sequence[Check] = (),
+) -> DoctorReport:
+    """Check everything; with `repair`, first rebuild derived data and queue dead jobs again.
 
-    `kept` is what others have found, such as whether the schedule is kept.
+    `other_checks` are results of checks made elsewhere, such as that of the schedule.
     """
     repaired = (*store.repair(scope, now), *_revive(scope, store, now)) if repair else ()
-    used = _helpers(models, settings)
-    return Report(
+    used = _optional_models(models, settings)
+    return DoctorReport(
         version=f"{version}, Python {platform.python_version()}",
         engine=store.engine,
         location=store.location,
@@ -122,36 +122,36 @@ def examine(
         blobs=blobs.location,
         checks=(
             *store.check(scope, now),
-            *_room(store),
-            _meaning(scope, store, now, models, settings.embedder),
+            *_disk(store),
+            _embedding(scope, store, now, models, settings.embedder),
             *used.values(),
             *_tokens(scope, store, now, settings),
-            *kept,
-            *standing.found,
+            *other_checks,
+            *location.found,
         ),
         sizes=store.sizes(scope),
         missing={
             **{name: advice for name, module, advice in _OPTIONAL if find_spec(module) is None},
-            **{name: advice for name, (*_, advice) in _HELPERS.items() if name not in used},
+            **{name: advice for name, (*_, advice) in _OPTIONAL_MODELS.items() if name not in used},
         },
         repaired=repaired,
-        dead_jobs=tuple(DeadJob(job.id, job.kind, job.error or "") for job in _dead(scope, store, now)),
-        repository=standing.repository,
-        place=standing.place,
+        dead_jobs=tuple(DeadJob(job.id, job.kind, job.error or "") for job in _dead_jobs(scope, store, now)),
+        repository=location.repository,
+        place=location.place,
     )
 
 
-def _dead(scope: Scope, store: Store, now: datetime) -> Sequence[Job]:
+def _dead_jobs(scope: Scope, store: Store, now: datetime) -> Sequence[Job]:
     with store.reading(scope, now) as tx:
-        return tx.jobs.find(JobFilter(states=(JobState.DEAD,)), limit=_MOST_DEAD).items
+        return tx.jobs.find(JobFilter(states=(JobState.DEAD,)), limit=_MAX_DEAD_JOBS).items
 
 
 def _revive(scope: Scope, store: Store, now: datetime) -> Sequence[str]:
-    dead = _dead(scope, store, now)
+    dead = _dead_jobs(scope, store, now)
     if not dead:
         return ()
     with store.transaction(scope, now) as tx:
-        # Of those with one key only the first that is tried comes back: the latest.
+        # Only one job of a key can be queued: the latest.
         revived = sum(tx.jobs.revive(job.id) for job in sorted(dead, key=_latest_first))
     return (f"queued {revived:,} dead jobs again",)
 
@@ -160,34 +160,34 @@ def _latest_first(job: Job) -> float:
     return -job.created_at.timestamp()
 
 
-def _room(store: Store) -> tuple[Check, ...]:
+def _disk(store: Store) -> tuple[Check, ...]:
     path = Path(store.location)
     if not path.is_file():
         return ()
     free = shutil.disk_usage(path.parent).free
-    enough = free > _ROOM
-    advice = "" if enough else "free some room: a full disk refuses writes"
+    enough = free > _MIN_FREE_BYTES
+    advice = "" if enough else "free some disk space: writes fail on a full disk"
     return (Check("disk", enough, f"{free / 1024**3:.1f} GiB free", advice),)
 
 
-def _meaning(scope: Scope, store: Store, now: datetime, models: Models, settings: EmbedderSettings) -> Check:
-    """Whose vectors are compared and why, whether it answers, and how many documents have one."""
+def _embedding(scope: Scope, store: Store, now: datetime, models: Models, settings: EmbedderSettings) -> Check:
+    """Check that the embedding model answers; says why it was chosen and how many documents have a vector."""
     with store.reading(scope, now) as tx:
         known = tx.index.models()
     try:
         embedder = models.embedder(known, hurried=True)
-        embedder.documents([_PROBE])  # vectors of queries may be remembered
+        embedder.documents([_PROBE])  # not `queries`: those vectors may be cached
     except TreeringError as exc:
         off = settings.provider == "none"
-        return Check("meaning", off, str(exc), "" if off else "until then, search goes by words and ties")
+        return Check("meaning", off, str(exc), "" if off else "until then, search uses words and relations only")
     with store.reading(scope, now) as tx:
         covered, code = tx.index.coverage(embedder.model), tx.chunks.coverage(embedder.model)
-    detail = f"{embedder.model} ({_why(embedder, known, settings)}): {_told(covered, code)}"
+    detail = f"{embedder.model} ({_why(embedder, known, settings)}): {_coverage(covered, code)}"
     return Check("meaning", True, detail, _advice(embedder, covered, code))
 
 
 def _tokens(scope: Scope, store: Store, now: datetime, settings: Settings) -> tuple[Check, ...]:
-    """What learning spent on the language model today, if it uses one."""
+    """Tokens of the language model that learning used today; no check if it uses no model."""
     learn = settings.learn
     if not settings.writer.url or learn.model == "off" or not learn.enabled:
         return ()
@@ -207,25 +207,25 @@ def _why(embedder: Embedder, known: Sequence[str], settings: EmbedderSettings) -
     return "the project has vectors of it" if embedder.model in known else "found here"
 
 
-def _told(covered: Coverage, code: ChunkCoverage) -> str:
-    pieces = f", {code.vectors:,} of {code.chunks:,} pieces of code" if code.chunks else ""
-    return f"{covered.vectors:,} of {covered.documents:,} documents{pieces} have a vector"
+def _coverage(covered: Coverage, code: ChunkCoverage) -> str:
+    chunks = f", {code.vectors:,} of {code.chunks:,} pieces of code" if code.chunks else ""
+    return f"{covered.vectors:,} of {covered.documents:,} documents{chunks} have a vector"
 
 
 def _advice(embedder: Embedder, covered: Coverage, code: ChunkCoverage) -> str:
     if covered.vectors < covered.documents or code.vectors < code.chunks:
-        return "`treering embed` makes the others"
-    return _BETTER if embedder.local else ""
+        return "run `treering embed` to make the others"
+    return _LARGER_MODEL if embedder.local else ""
 
 
-def _helpers(models: Models, settings: Settings) -> Mapping[str, Check]:
-    """Those that are chosen; none is asked, since an answer may cost money."""
+def _optional_models(models: Models, settings: Settings) -> Mapping[str, Check]:
+    """Checks of the configured models. No request is sent, since an answer may cost money."""
     used = {}
-    for name, (ask, is_chosen, _) in _HELPERS.items():
+    for name, (get, is_chosen, _) in _OPTIONAL_MODELS.items():
         if not is_chosen(settings):
             continue
         try:
-            used[name] = Check(name, True, ask(models).model)
+            used[name] = Check(name, True, get(models).model)
         except TreeringError as exc:
-            used[name] = Check(name, False, str(exc), "correct it, or leave it out")
+            used[name] = Check(name, False, str(exc), "correct the setting, or remove it")
     return used

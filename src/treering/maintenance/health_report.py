@@ -1,4 +1,4 @@
-"""How a memory does: what it holds, how it grows, how sure it is, what waits and what failed. Counts, no texts."""
+"""Health of a memory in counts, without texts: contents, growth, confidence, pending jobs and failures."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,14 +30,14 @@ from treering.ports.store import Store, Transaction
 
 _PERIODS = {"7 days": timedelta(days=7), "30 days": timedelta(days=30)}
 _FIFTHS = ("0.0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1.0")
-# The confidence of more records than this is worked out from some of each part of the project's life.
-_READ = 5_000
-_PARTS = 100
+# Above this number of records, confidence is estimated from a sample of each period of the project.
+_MAX_RECORDS_READ = 5_000
+_PERIODS_SAMPLED = 100
 
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
-    """How a memory does, as this scope sees it. `confidence` is the effective one, of `looked_at` records."""
+    """Counts of the records visible to a scope; `confidence` is effective confidence, from `looked_at` records."""
 
     at: datetime
     project: str
@@ -56,7 +56,7 @@ class HealthReport:
     sizes: Mapping[str, int]
 
     def counts(self) -> Mapping[str, int]:
-        """Every number, under one name."""
+        """All numbers in one flat mapping, named by their path."""
         numbers = {field.name: getattr(self, field.name) for field in fields(self)}
         return dict(_numbers({**numbers, "stages": {run.stage: _result(run) for run in self.runs}}))
 
@@ -64,7 +64,7 @@ class HealthReport:
 def health_report(
     scope: Scope, store: Store, now: datetime, *, stages: Sequence[str], settings: Settings
 ) -> HealthReport:
-    """Count everything, and the last runs of these stages; cheap however much there is."""
+    """Counts of everything and the last run of each stage; the cost does not grow with the number of records."""
     held = stats(scope, store, now)
     with store.reading(scope, now) as tx:
         stale = tx.knowledge.count(KnowledgeFilter(stale=True))
@@ -89,16 +89,16 @@ def health_report(
 
 
 def _result(run: Run) -> Mapping[str, object]:
-    """What a stage did, or that it failed. A report holds no earlier report."""
+    """Counts of a run and whether it failed; the counts of an earlier report are left out."""
     return {"failed": int(run.state is RunState.FAILED), **({} if run.stage == "report" else run.counts)}
 
 
-def _growth(tx: Transaction, lately: TimeRange) -> Mapping[str, int]:
+def _growth(tx: Transaction, period: TimeRange) -> Mapping[str, int]:
     return {
-        "knowledge": tx.knowledge.count(KnowledgeFilter(created=lately)),
-        "turns": tx.turns.count(TurnFilter(said=lately)),
-        "sessions": tx.sessions.count(SessionFilter(started=lately)),
-        "episodes": tx.episodes.count(EpisodeFilter(happened=lately)),
+        "knowledge": tx.knowledge.count(KnowledgeFilter(created=period)),
+        "turns": tx.turns.count(TurnFilter(said=period)),
+        "sessions": tx.sessions.count(SessionFilter(started=period)),
+        "episodes": tx.episodes.count(EpisodeFilter(happened=period)),
     }
 
 
@@ -112,34 +112,35 @@ def _learning(tx: Transaction) -> Mapping[str, int]:
 
 
 def _last_runs(tx: Transaction, stages: Sequence[str]) -> tuple[Run, ...]:
-    """The last run of each stage."""
     latest = Order(by="started_at")
     return tuple(run for name in stages for run in tx.runs.find(RunFilter(stages=(name,)), order=latest, limit=1).items)
 
 
 def _confidence(tx: Transaction, settings: TrustSettings) -> tuple[Mapping[str, int], int]:
-    """How many standing records are trusted how far, and how many were read to say so."""
+    """Number of current records by confidence, and the number of records that were read for it."""
     found, looked_at = dict.fromkeys(_FIFTHS, 0.0), 0
-    few = tx.knowledge.count(KnowledgeFilter(deprecated=False)) <= _READ
-    parts, most = ((None,), _READ) if few else (_parts_of_life(tx), _READ // _PARTS)
-    for part in parts:
-        standing = KnowledgeFilter(created=part, deprecated=False)
-        read = tx.knowledge.newest(standing, limit=most)
+    few = tx.knowledge.count(KnowledgeFilter(deprecated=False)) <= _MAX_RECORDS_READ
+    periods, limit = (
+        ((None,), _MAX_RECORDS_READ) if few else (_sampled_periods(tx), _MAX_RECORDS_READ // _PERIODS_SAMPLED)
+    )
+    for period in periods:
+        current = KnowledgeFilter(created=period, deprecated=False)
+        read = tx.knowledge.newest(current, limit=limit)
         if not read:
             continue
         looked_at += len(read)
-        stands_for = 1.0 if len(read) < most else tx.knowledge.count(standing) / len(read)
+        weight = 1.0 if len(read) < limit else tx.knowledge.count(current) / len(read)
         for match in read:
             share = effective_confidence(match.value, tx.now, settings)
-            found[_FIFTHS[min(len(_FIFTHS) - 1, int(share * len(_FIFTHS)))]] += stands_for
+            found[_FIFTHS[min(len(_FIFTHS) - 1, int(share * len(_FIFTHS)))]] += weight
     return {name: round(count) for name, count in found.items()}, looked_at
 
 
-def _parts_of_life(tx: Transaction) -> Sequence[TimeRange]:
+def _sampled_periods(tx: Transaction) -> Sequence[TimeRange]:
     first = tx.knowledge.find(order=Order(by="created_at", descending=False), limit=1).items
     begin = first[0].created_at if first else tx.now
-    step = max((tx.now - begin) / _PARTS, timedelta(seconds=1))
-    edges = [begin + step * place for place in range(1, _PARTS)]
+    step = max((tx.now - begin) / _PERIODS_SAMPLED, timedelta(seconds=1))
+    edges = [begin + step * number for number in range(1, _PERIODS_SAMPLED)]
     return [TimeRange(since=since, before=before) for since, before in zip((None, *edges), (*edges, None), strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""The jobs that a process does itself before it ends: those that need no model, within a time limit."""
+"""Jobs that a process runs before it exits: those that need no model, within a time limit."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ if TYPE_CHECKING:
     from treering.ports.clock import Clock, NewId
     from treering.ports.store import Store, Transaction
 
-_BATCH = 20
-"""Records that are linked before the clock is looked at again."""
-_LAST_SECONDS = 0.05
-"""How long the end of a job may wait for another writer when the time is up."""
+_BATCH = 20  # records linked between two looks at the clock
+_LAST_SECONDS = 0.05  # how long storing a job's result may wait for another writer after the time limit
 
 
 @dataclass(frozen=True, slots=True)
 class JobsLeft:
-    """How many jobs are queued or at work, and why a small one failed, if one did."""
+    """Number of jobs that are queued or running, and the first error, if any."""
 
     pending: int
     error: str = ""
@@ -35,7 +33,7 @@ class JobsLeft:
 
 @dataclass(frozen=True, slots=True)
 class SmallJobs:
-    """Links what was stored to entities. Vectors, facts of sessions and maintenance are left to a worker."""
+    """Links new records to entities. Vectors, facts of sessions and maintenance are left to a worker."""
 
     scope: Scope
     store: Store
@@ -44,7 +42,7 @@ class SmallJobs:
     settings: Settings
 
     def run(self, seconds: float) -> JobsLeft:
-        """Work for at most about `seconds`, waiting for another writer included. What is not done stays queued."""
+        """Run jobs for at most about `seconds`, including waits for another writer. Unfinished jobs stay queued."""
         until = monotonic() + seconds
         errors = [self._run(job, until) for job in (self._leased(until) if seconds else ())]
         with self.store.reading(self.scope, self.clock()) as tx:
@@ -61,18 +59,18 @@ class SmallJobs:
         return taken if self._write(lease, until - monotonic()) else []
 
     def _run(self, job: Job, until: float) -> str:
-        """The reason if it failed; empty otherwise."""
-        from treering.jobs.worker import failure_of, retry_after
+        """The error message; empty if the job succeeded."""
+        from treering.jobs.worker import retry_after, stored_error
 
         error = ""
         try:
             done = self._link(job, until)
-        except Exception as exc:  # noqa: BLE001 - a job is a door: the error is kept with it, and reported
-            error, retry_at = failure_of(job, exc), self.clock() + retry_after(job.attempts, self.settings.jobs)
+        except Exception as exc:  # noqa: BLE001 - the error is stored with the job and reported
+            error, retry_at = stored_error(job, exc), self.clock() + retry_after(job.attempts, self.settings.jobs)
             end: Callable[[Transaction], object] = lambda tx: tx.jobs.fail(job, error, retry_at=retry_at)  # noqa: E731
         else:
             end = partial(_finish if done else _release, job)
-        # Where that is not possible now, the lease runs out and another worker takes over.
+        # If this write fails, the lease runs out and another worker takes over.
         self._write(end, max(until - monotonic(), _LAST_SECONDS))
         return error
 
@@ -81,9 +79,9 @@ class SmallJobs:
 
         own = self.scope.replace(principal=job.payload["principal"])
         limits = self.settings.entities.replace(batch=min(_BATCH, self.settings.entities.batch))
-        patience = max(until - monotonic(), 0.0)
+        max_wait = max(until - monotonic(), 0.0)
         return link_new(
-            own, self.store, self.clock, limits, self.new_id, between=lambda: monotonic() < until, patience=patience
+            own, self.store, self.clock, limits, self.new_id, between=lambda: monotonic() < until, max_wait=max_wait
         )
 
     def _write(self, work: Callable[[Transaction], object], seconds: float) -> bool:

@@ -1,4 +1,4 @@
-"""Puts stages into the queue in their order: one job and one run for each moment of the schedule."""
+"""Queues stages in their order: one job and one run for each slot of the schedule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
 from treering.core.runs import Run, RunState
-from treering.maintenance.schedule import Due, Stage, due_stages, has_come, runs_of
+from treering.maintenance.schedule import DueStage, Stage, due_stages, has_come, runs_of
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -23,11 +23,11 @@ _SCHEDULE = "schedule of maintenance"
 
 def queue_due(
     scope: Scope, store: Store, now: datetime, *, stages: Sequence[Stage], zone: tzinfo | None, new_id: NewId
-) -> tuple[Due, ...]:
-    """Queue the first stage whose last moment was missed, unless one before it has not ended; it is returned.
+) -> tuple[DueStage, ...]:
+    """Queue the first stage whose last slot was missed, unless an earlier stage is unfinished; returns the stage.
 
-    Nothing is written where nothing is due. A run whose workers all died is marked as failed, so that the stages after
-    it are not held up.
+    Writes nothing if nothing is due. A run whose workers all died is marked as failed, so that it does not block the
+    stages after it.
     """
     with store.reading(scope, now) as tx:
         if not due_stages(tx, stages, zone) and not _abandoned(tx):
@@ -37,7 +37,7 @@ def queue_due(
         tx.runs.put_many(_abandoned(tx))
         due = {each.stage: each for each in due_stages(tx, stages, zone)}
         for stage in stages:
-            if stage.name in due and _queued(tx, stage.name, due[stage.name].slot, new_id):
+            if stage.name in due and _enqueue(tx, stage.name, due[stage.name].slot, new_id):
                 return (due[stage.name],)
             if _is_unfinished(tx, stage.name):
                 break
@@ -45,31 +45,31 @@ def queue_due(
 
 
 def _is_unfinished(tx: Transaction, stage: str) -> bool:
-    """Whether the last run waits or is at work; one that failed is tried again while the stages after it go on."""
+    """Whether the last run is pending or running; a failed run is retried without blocking the stages after it."""
     latest = runs_of(tx, stage, limit=1)
     return bool(latest) and latest[0].state is RunState.RUNNING and has_come(latest[0].started_at, tx.now)
 
 
 def queue_now(scope: Scope, store: Store, now: datetime, *, stage: str, new_id: NewId) -> bool:
-    """Queue a stage on request; False if it waits already. A run that did not end goes on."""
+    """Queue a stage on request; False if it is queued already. An unfinished run is resumed."""
     with store.transaction(scope, now) as tx:
         tx.claim(_SCHEDULE)
-        return _queued(tx, stage, None, new_id)
+        return _enqueue(tx, stage, None, new_id)
 
 
 def dead_stages(tx: Transaction) -> Sequence[Job]:
-    """The jobs of stages that failed for good, and were not queued again since."""
+    """Jobs of stages that will not be retried and were not queued again."""
     return list(tx.jobs.stream(JobFilter(kinds=(MAINTAIN,), states=(JobState.DEAD,))))
 
 
 def lost_stages(tx: Transaction) -> Sequence[Job]:
-    """Those whose last worker has died, and that nobody has moved to the dead letters since."""
+    """Leased jobs whose lease ran out on their last attempt and that are not marked as dead yet."""
     held = tx.jobs.stream(JobFilter(kinds=(MAINTAIN,), states=(JobState.LEASED,)))
     return [job for job in held if job.attempts >= job.max_attempts and job.lease_until and job.lease_until <= tx.now]
 
 
 def _abandoned(tx: Transaction) -> Sequence[Run]:
-    """Runs that did not end and whose jobs are dead, as the failures they are."""
+    """Unfinished runs whose jobs are dead, marked as failed."""
     errors = {job.payload["run"]: job.error for job in dead_stages(tx)}
     return [
         run.replace(state=RunState.FAILED, error=errors[run.id], updated_at=tx.now)
@@ -78,7 +78,7 @@ def _abandoned(tx: Transaction) -> Sequence[Run]:
     ]
 
 
-def _queued(tx: Transaction, stage: str, slot: datetime | None, new_id: NewId) -> bool:
+def _enqueue(tx: Transaction, stage: str, slot: datetime | None, new_id: NewId) -> bool:
     run = _run_for(tx, stage, slot, new_id)
     job = Job(
         id=new_id(),
@@ -95,7 +95,7 @@ def _queued(tx: Transaction, stage: str, slot: datetime | None, new_id: NewId) -
 
 
 def _run_for(tx: Transaction, stage: str, slot: datetime | None, new_id: NewId) -> Run:
-    """A new run; where somebody asks, the last one if it did not end, as far as it came."""
+    """A new run; on request (no slot) the last run if it is unfinished, with its progress."""
     latest = runs_of(tx, stage, limit=1)
     if slot is None and latest and latest[0].state is not RunState.DONE:
         return latest[0]

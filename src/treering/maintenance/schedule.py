@@ -1,4 +1,4 @@
-"""When a stage is due: moments of a cron expression on somebody's clock, and which of them were missed."""
+"""Due times of stages: the slots of a cron expression in a time zone, and those that were missed."""
 
 from __future__ import annotations
 
@@ -13,80 +13,82 @@ from treering.core.queries import Order, RunFilter
 from treering.core.runs import Run, RunState
 
 if TYPE_CHECKING:
-    from treering.jobs.stage import Work
+    from treering.jobs.stage import StageWork
     from treering.ports.store import Transaction
 
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-# No clock is put forward or back by more than this.
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+# Daylight-saving time shifts a clock by less than this.
 _SHIFT = timedelta(hours=2)
-# What lies further ahead was put down by a clock that was wrong: it covers nothing.
-_AHEAD = timedelta(hours=1)
-_MOST_RUNS = 1_000
+# A stored time further in the future comes from a wrong clock and is ignored.
+_MAX_CLOCK_SKEW = timedelta(hours=1)
+_MAX_RUNS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What is to be done, and when; an empty `cron` leaves it to whoever asks for it."""
+    """A unit of maintenance work and its schedule; with an empty `cron` it runs on request only."""
 
     name: str
     cron: str
-    work: Work
+    work: StageWork
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
-    """A stage whose last moment has passed without a run."""
+class DueStage:
+    """A stage whose last slot has passed without a run."""
 
     stage: str
     slot: datetime
 
 
 def zone_named(name: str) -> tzinfo | None:
-    """The zone called so; None, the zone of this machine, for no name."""
+    """The time zone with this name; None, the local zone, if the name is empty."""
     if not name:
         return None
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidInput(f"there is no time zone {name!r}; write one like Europe/Berlin, or none") from None
+        raise InvalidInput(f"unknown time zone {name!r}; use a name such as Europe/Berlin, or leave it empty") from None
 
 
 def last_slot(cron: str, now: datetime, zone: tzinfo | None) -> datetime | None:
-    """The latest moment of the schedule that has come; None where there is not a schedule."""
+    """The latest slot that has passed; None without a schedule."""
     return next((slot for slot in _slots(cron, now, zone, onwards=False) if slot <= now), None)
 
 
 def next_slot(cron: str, now: datetime, zone: tzinfo | None) -> datetime | None:
-    """The first moment of the schedule that is still to come."""
+    """The first slot in the future; None without a schedule."""
     return next((slot for slot in _slots(cron, now, zone, onwards=True) if slot > now), None)
 
 
-def due_stages(tx: Transaction, stages: Iterable[Stage], zone: tzinfo | None) -> list[Due]:
-    """Stages whose last moment was missed, in their order: once, however many nights that were.
+def due_stages(tx: Transaction, stages: Iterable[Stage], zone: tzinfo | None) -> list[DueStage]:
+    """Stages whose last slot was missed, in their order, once however many slots were missed.
 
-    What was to be done before the project began is not missed.
+    Slots before the project's first audit entry do not count.
     """
     began = _began(tx)
     if began is None:
         return []
-    slots = [Due(stage.name, slot) for stage in stages if (slot := last_slot(stage.cron, tx.now, zone)) is not None]
+    slots = [
+        DueStage(stage.name, slot) for stage in stages if (slot := last_slot(stage.cron, tx.now, zone)) is not None
+    ]
     return [due for due in slots if due.slot > max(began, _covered(runs_of(tx, due.stage), tx.now))]
 
 
-def runs_of(tx: Transaction, stage: str, limit: int = _MOST_RUNS) -> Sequence[Run]:
-    """The runs of a stage, the latest first."""
+def runs_of(tx: Transaction, stage: str, limit: int = _MAX_RUNS) -> Sequence[Run]:
+    """The runs of a stage, latest first."""
     return tx.runs.find(RunFilter(stages=(stage,)), order=Order(by="started_at"), limit=limit).items
 
 
 def has_come(moment: datetime, now: datetime) -> bool:
-    """Whether a moment that was put down can be believed: no clock is ahead of another by much."""
-    return moment <= now + _AHEAD
+    """Whether a stored time lies in the past, allowing for clock skew between machines."""
+    return moment <= now + _MAX_CLOCK_SKEW
 
 
 def _covered(runs: Iterable[Run], now: datetime) -> datetime:
-    """Up to which moment the schedule was seen to: by a run for it, however that ended, or by one that was wanted."""
-    moments = (run.slot or (run.started_at if run.state is RunState.DONE else _LONG_AGO) for run in runs)
-    return max((moment for moment in moments if has_come(moment, now)), default=_LONG_AGO)
+    """The latest slot that needs no run: by any scheduled run, or by a successful run on request."""
+    moments = (run.slot or (run.started_at if run.state is RunState.DONE else _NEVER) for run in runs)
+    return max((moment for moment in moments if has_come(moment, now)), default=_NEVER)
 
 
 def _began(tx: Transaction) -> datetime | None:
@@ -95,10 +97,10 @@ def _began(tx: Transaction) -> datetime | None:
 
 
 def _slots(cron: str, now: datetime, zone: tzinfo | None, *, onwards: bool) -> Iterator[datetime]:
-    """Moments around `now` in one direction, beginning a little on the other side of it.
+    """Slots from around `now` in one direction, starting `_SHIFT` on the other side of it.
 
-    They are reckoned on the clock on the wall: what stands at an hour that is left out comes as much later, what
-    stands at an hour that comes twice comes once, the first time.
+    Computed in local wall-clock time: a slot in an hour skipped by daylight-saving time moves by the shift, and a slot
+    in a repeated hour occurs once, the first time.
     """
     if not cron:
         return

@@ -1,4 +1,4 @@
-"""The stages of maintenance, in the order of the night. What a stage needs is imported when it runs."""
+"""The stages of maintenance in the order in which they run. Each imports what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput
-from treering.jobs.stage import Progress, StageRun, Work
-from treering.maintenance.principals import for_everybody
+from treering.jobs.stage import StageProgress, StageRun, StageWork
+from treering.maintenance.owners import for_each_owner
 from treering.maintenance.schedule import Stage
 
 if TYPE_CHECKING:
@@ -27,30 +27,32 @@ STAGES = (
     "index",
     "report",
 )
-"""The order of the night: each stage reads what those before it wrote. A stage begins when the one before has ended."""
+"""Each stage reads what the stages before it wrote, and starts when the one before it has ended."""
 WEEKLY = ("reflect",)
 
-Counted = Callable[[StageRun], Mapping[str, int]]
-"""Something that is done in one step, and counts what it did."""
+SingleStep = Callable[[StageRun], Mapping[str, int]]
+"""Work done in one step; returns counts of what it did."""
 
 
-def nightly(settings: UpkeepSettings, *, staleness: Work, vectors: Work, report: Counted) -> tuple[Stage, ...]:
-    """All stages. What looks at repositories, vectors and health lies in other rooms and is handed in.
+def nightly(
+    settings: UpkeepSettings, *, staleness: StageWork, vectors: StageWork, report: SingleStep
+) -> tuple[Stage, ...]:
+    """All stages. The work on repositories, vectors and health is passed in by the composition root.
 
-    Those that work on records of one owner are done for everybody. The others go by marks of the whole project, count,
-    or write what all may read: they stay with what the worker sees.
+    Stages that change the records of one owner run once for each owner. The others use marks of the whole project, only
+    count, or write shared records: they run once, with the visibility of the worker.
     """
-    works: Mapping[str, Work] = {
+    works: Mapping[str, StageWork] = {
         "enrich": _enrich,
-        "consolidate": for_everybody(_consolidate),
+        "consolidate": for_each_owner(_consolidate),
         "reflect": _reflect,
-        "forget": for_everybody(_forget),
-        "episodes": for_everybody(in_turn(_age_episodes, _consolidate_episodes)),
-        "mine": for_everybody(in_turn(in_one_step(_mine), _name)),
-        "validate": for_everybody(in_turn(_record_applications, in_one_step(_validate))),
-        "refine": for_everybody(_refine),
+        "forget": for_each_owner(_forget),
+        "episodes": for_each_owner(in_sequence(_age_episodes, _consolidate_episodes)),
+        "mine": for_each_owner(in_sequence(in_one_step(_mine), _name)),
+        "validate": for_each_owner(in_sequence(_record_applications, in_one_step(_validate))),
+        "refine": for_each_owner(_refine),
         "staleness": staleness,
-        "index": in_turn(vectors, in_one_step(_optimise)),
+        "index": in_sequence(vectors, in_one_step(_optimise)),
         "report": in_one_step(report),
     }
     return tuple(Stage(name, _cron(name, settings), works[name]) for name in STAGES)
@@ -58,7 +60,7 @@ def nightly(settings: UpkeepSettings, *, staleness: Work, vectors: Work, report:
 
 def check_stages(names: Collection[str]) -> None:
     if unknown := set(names) - set(STAGES):
-        raise InvalidInput(f"upkeep.by_hand: no stage {', '.join(sorted(unknown))}; use {', '.join(STAGES)}")
+        raise InvalidInput(f"upkeep.by_hand: unknown stage {', '.join(sorted(unknown))}; use {', '.join(STAGES)}")
 
 
 def _cron(stage: str, settings: UpkeepSettings) -> str:
@@ -67,8 +69,8 @@ def _cron(stage: str, settings: UpkeepSettings) -> str:
     return settings.weekly if stage in WEEKLY else settings.nightly
 
 
-def in_one_step(work: Counted) -> Work:
-    """A stage of what cannot be divided."""
+def in_one_step(work: SingleStep) -> StageWork:
+    """A stage of a single step."""
 
     def do(run: StageRun) -> None:
         run.progress.expect(1)
@@ -77,30 +79,30 @@ def in_one_step(work: Counted) -> Work:
     return do
 
 
-def in_turn(*parts: Work) -> Work:
-    """A stage of several parts; its cursor also says which of them it is at."""
+def in_sequence(*parts: StageWork) -> StageWork:
+    """A stage that runs several parts in order; its cursor starts with the number of the current part."""
 
     def do(run: StageRun) -> None:
         number, _, within = (run.cursor or "0:").partition(":")
-        begin, cursor = int(number), within or None
-        for place, part in enumerate(parts):
-            if place >= begin:
-                progress = _PartOfProgress(run.progress, place)
-                part(replace(run, progress=progress, cursor=cursor if place == begin else None))
+        first, cursor = int(number), within or None
+        for index, part in enumerate(parts):
+            if index >= first:
+                progress = _PartProgress(run.progress, index)
+                part(replace(run, progress=progress, cursor=cursor if index == first else None))
 
     return do
 
 
-class _PartOfProgress:
-    def __init__(self, whole: Progress, place: int) -> None:
-        self._whole = whole
-        self._place = place
+class _PartProgress:
+    def __init__(self, progress: StageProgress, index: int) -> None:
+        self._progress = progress
+        self._index = index
 
     def expect(self, total: int) -> None:
-        self._whole.expect(total)
+        self._progress.expect(total)
 
     def advance(self, cursor: str | None, steps: int = 1, **counts: int) -> None:
-        self._whole.advance(f"{self._place}:{cursor or ''}", steps, **counts)
+        self._progress.advance(f"{self._index}:{cursor or ''}", steps, **counts)
 
 
 def _enrich(run: StageRun) -> None:
@@ -140,15 +142,15 @@ def _consolidate_episodes(run: StageRun) -> None:
 
 
 def _record_applications(run: StageRun) -> None:
-    from treering.patterns.stages import record_new
+    from treering.patterns.stages import record_new_applications
 
-    record_new(run)
+    record_new_applications(run)
 
 
 def _mine(run: StageRun) -> Mapping[str, int]:
-    from treering.patterns.stages import mine_new
+    from treering.patterns.stages import mine_changed_episodes
 
-    return mine_new(run)
+    return mine_changed_episodes(run)
 
 
 def _validate(run: StageRun) -> Mapping[str, int]:
@@ -158,15 +160,15 @@ def _validate(run: StageRun) -> Mapping[str, int]:
 
 
 def _refine(run: StageRun) -> None:
-    from treering.patterns.stages import refine_reviewed
+    from treering.patterns.stages import refine_patterns_under_review
 
-    refine_reviewed(run)
+    refine_patterns_under_review(run)
 
 
 def _name(run: StageRun) -> None:
-    from treering.patterns.mining.names import name_found
+    from treering.patterns.mining.names import name_mined_patterns
 
-    name_found(run)
+    name_mined_patterns(run)
 
 
 def _optimise(run: StageRun) -> Mapping[str, int]:

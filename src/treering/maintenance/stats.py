@@ -1,4 +1,4 @@
-"""Counts what a project holds."""
+"""Counts of what a project holds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What a project holds, as this scope sees it."""
+    """Counts of the records visible to a scope."""
 
     project: str
     engine: str
@@ -28,11 +28,11 @@ class Stats:
     states: Mapping[str, int]
     jobs: Mapping[str, int]
     latest: Mapping[str, datetime] = field(default_factory=dict)
-    """When the newest record of each kind was stored, or of an episode happened; only kinds that have one."""
+    """Time of the newest record by kind: when it was stored or, for an episode, when it happened."""
     episode_cache: Mapping[str, float] = field(default_factory=dict)
-    """How often a whole episode was at hand in this process: `hit_rate`, of `hits` and `misses`."""
+    """Cache of whole episodes in this process: `hits`, `misses` and `hit_rate`."""
     code: Mapping[str, Any] = field(default_factory=dict)
-    """How the code index stands, as `memory.code.status()` has it; empty where nothing is indexed."""
+    """Status of the code index, as in `memory.code.status()`; empty if nothing is indexed."""
 
 
 _STATES = {
@@ -54,7 +54,7 @@ def stats(
     episode_cache: Mapping[str, float] | None = None,
     code: Mapping[str, Any] | None = None,
 ) -> Stats:
-    """The counts of one consistent snapshot."""
+    """Counts from one consistent snapshot."""
     with store.reading(scope, now) as tx:
         records = {
             "knowledge": tx.knowledge.count(),

@@ -1,1 +1,1 @@
-"""What works: patterns judged by their evidence, refined where they fail, never believed by luck."""
+"""Patterns of what works: mined from episodes, validated by evidence, refined where they fail."""

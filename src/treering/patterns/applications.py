@@ -1,4 +1,4 @@
-"""A pattern was used: what came of it becomes evidence, once for each episode."""
+"""Applications of patterns: each use with its outcome is evidence, at most once per episode."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -13,13 +13,13 @@ from treering.core.queries import AuditFilter, Order
 from treering.core.scope import Scope, Visibility
 from treering.core.settings.mining import MiningSettings
 from treering.core.task_features import features_of_episode
-from treering.patterns.mining.conformance import Followed, Reading, followed, mined_of
+from treering.patterns.mining.conformance import EpisodeReading, FollowedPattern, match_episode, mined_of
 from treering.patterns.storage import stored_pattern
 from treering.ports.clock import NewId
 from treering.ports.store import Store, Transaction
 
 _NARROWEST_FIRST = tuple(Visibility)
-STORED = (Action.CREATE, Action.IMPORT)
+STORE_ACTIONS = (Action.CREATE, Action.IMPORT)
 # Clocks differ, and so do the days of two time zones.
 _TOLERANCE = timedelta(days=1)
 
@@ -35,96 +35,98 @@ def record_application(
     settings: MiningSettings,
     **known: Any,
 ) -> Application:
-    """Keep it; where the same was told before, that stands and is returned.
+    """Store an application; if the episode's application is stored already, return that one.
 
-    Of a mined pattern, what came of it is what it claims, as `following` has it. Refused is what would prove a pattern
-    by itself, an episode that was stored before it took its present form, and what has not happened yet.
+    For a mined pattern the outcome is whether its claim held (see `conformance`). Raises `InvalidInput` for an episode
+    stored before the pattern took its present form, which would not be independent evidence, and for a future date.
     """
     given = {name: value for name, value in known.items() if value is not None}
 
     def record(tx: Transaction) -> Application:
         pattern = stored_pattern(tx, id)
         if episode is not None:
-            told = episode_of(tx, episode)
+            source = episode_of(tx, episode)
             before = tx.applications.get(application_id(id, episode))
-            return before or _kept(tx, _applied_as_told(tx, pattern, told, given, settings))
+            return before or _store(tx, _application_of_episode(tx, pattern, source, given, settings))
         if "outcome" not in given:
-            raise InvalidInput("say what came of it: an outcome (SUCCESS, PARTIAL, FAILURE), or the episode that tells")
-        return _kept(tx, _applied_alone(scope, now, new_id, pattern, given))
+            raise InvalidInput("the outcome is missing; give an outcome (SUCCESS, PARTIAL, FAILURE) or an episode")
+        return _store(tx, _application_without_episode(scope, now, new_id, pattern, given))
 
     return store.write(scope, now, record)
 
 
-def _kept(tx: Transaction, application: Application) -> Application:
-    """As it is stored."""
+def _store(tx: Transaction, application: Application) -> Application:
     if application.at > tx.now + _TOLERANCE:
-        raise InvalidInput(f"{application.at:%Y-%m-%d} lies in the future; say when the pattern was applied")
+        raise InvalidInput(
+            f"{application.at:%Y-%m-%d} is in the future; give the time at which the pattern was applied"
+        )
     tx.applications.add(application)
     return tx.applications.get(application.id) or application
 
 
-def _applied_as_told(
+def _application_of_episode(
     tx: Transaction, pattern: Pattern, episode: Episode, given: Mapping[str, Any], settings: MiningSettings
 ) -> Application:
     stored = stored_at(tx, episode.id)
-    if stored is None or not tells_of(pattern, stored):
+    if stored is None or not counts_as_evidence(pattern, stored):
         raise InvalidInput(
             f"episode {episode.id!r} was stored before pattern {pattern.id!r} took its present form, and may have "
-            "shaped it; tell of episodes that came after"
+            "shaped it; record episodes that were stored later"
         )
-    done = followed(pattern, Reading.of(episode, settings), settings)
+    done = match_episode(pattern, EpisodeReading.of(episode, settings), settings)
     if done is None and mined_of(pattern) is not None and "outcome" not in given:
         raise InvalidInput(
-            f"episode {episode.id!r} did not do what pattern {pattern.id!r} says; give an `outcome` if it was used "
-            "all the same"
+            f"episode {episode.id!r} did not follow pattern {pattern.id!r}; give an `outcome` if it was used anyway"
         )
-    return applied_in(pattern, episode, **{**({} if done is None else claimed(done)), **given})
+    return application_in(pattern, episode, **{**({} if done is None else claimed_outcome(done)), **given})
 
 
-def claimed(done: Followed) -> dict[str, Any]:
-    """What came of a mined pattern, in its own terms."""
+def claimed_outcome(done: FollowedPattern) -> dict[str, Any]:
+    """Whether the claim of a mined pattern held, as fields of an application."""
     saved = {} if done.time_saved_ms is None else {"time_saved_ms": done.time_saved_ms}
     return {"outcome": done.outcome, **saved}
 
 
-def began(pattern: Pattern) -> datetime:
-    """From when on episodes say something about it as it is now."""
+def evidence_start(pattern: Pattern) -> datetime:
+    """Episodes stored from then on are evidence for the pattern in its present form."""
     return pattern.evidence.began_at or pattern.created_at
 
 
-def tells_of(pattern: Pattern, stored: datetime) -> bool:
-    """Whether an episode that was stored then says something about a pattern as it is now.
+def counts_as_evidence(pattern: Pattern, stored: datetime) -> bool:
+    """Whether an episode stored at that time is evidence for the pattern in its present form.
 
-    What it was found in, or narrowed by, was stored up to the moment it began. Who told it looked at nothing.
+    Episodes that a pattern was mined from or narrowed by were stored up to its start, so the start itself is excluded;
+    a pattern added by a person was not derived from any.
     """
-    return stored > began(pattern) if pattern.evidence.began_at else stored >= began(pattern)
+    return stored > evidence_start(pattern) if pattern.evidence.began_at else stored >= evidence_start(pattern)
 
 
 def stored_at(tx: Transaction, id: str) -> datetime | None:
-    """When an episode came into the store, whenever it happened."""
-    log = tx.audit.find(AuditFilter(subjects=(id,), kinds=("episode",), actions=STORED), order=Order(by="at"), limit=1)
+    """When the episode was stored, which may be long after it happened; None if unknown."""
+    log = tx.audit.find(
+        AuditFilter(subjects=(id,), kinds=("episode",), actions=STORE_ACTIONS), order=Order(by="at"), limit=1
+    )
     return log.items[0].at if log.items else None
 
 
 def episode_of(tx: Transaction, id: str) -> Episode:
-    found = tx.episodes.whole(id)
+    found = tx.episodes.get_complete(id)
     if found is None or found.deleted_at is not None:
-        raise NotFound(f"no episode {id!r} in project {tx.scope.project!r}; `treering episodes` finds ids")
+        raise NotFound(f"no episode {id!r} in project {tx.scope.project!r}; `treering episodes` lists ids")
     return found
 
 
 def application_id(pattern: str, episode: str) -> str:
-    """The same for the same two: an episode that is told twice counts once."""
+    """Deterministic, so that an episode counts once per pattern."""
     return blake2b(f"{pattern}\0{episode}".encode(), digest_size=16).hexdigest()
 
 
-def applied_in(pattern: Pattern, episode: Episode, **known: Any) -> Application:
-    """An application as its episode tells it; what is `known` besides goes before that.
+def application_in(pattern: Pattern, episode: Episode, **known: Any) -> Application:
+    """The application of a pattern in an episode; `known` overrides fields of the episode.
 
-    Its task type is the one that the episode is stored under, so that base rates, which are counted by that, compare
-    like with like.
+    Its task type is that of the stored episode, because base rates are counted by it.
     """
-    told = {
+    fields = {
         "session": episode.session,
         "at": episode.at,
         "outcome": episode.outcome.status,
@@ -139,17 +141,17 @@ def applied_in(pattern: Pattern, episode: Episode, **known: Any) -> Application:
         evidence=pattern.evidence.generation,
         owner=pattern.owner if pattern.visibility is Visibility.PERSONAL else episode.owner,
         visibility=min((pattern.visibility, episode.visibility), key=_NARROWEST_FIRST.index),
-        **told,
+        **fields,
     )
 
 
-def _applied_alone(
+def _application_without_episode(
     scope: Scope, now: datetime, new_id: NewId, pattern: Pattern, known: Mapping[str, Any]
 ) -> Application:
-    """An application that nobody kept an episode of."""
+    """An application without an episode."""
     features = known.get("features") or {}
     if not isinstance(features, Mapping):
-        raise InvalidInput("features are a mapping of names to values; `features_of` makes them from a task's words")
+        raise InvalidInput("features must be a mapping of names to values; `features_of` makes one from a task's words")
     return Application.make(
         id=new_id(),
         pattern=pattern.id,

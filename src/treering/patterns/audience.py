@@ -1,7 +1,7 @@
-"""Patterns that a project shares, and those of one person: each are found, counted and judged by themselves.
+"""Shared patterns and the personal patterns of one principal are mined, counted and judged separately.
 
-What is shared is judged by shared episodes alone: no verdict that others read may tell what somebody keeps to himself,
-and it is the same whoever asks for it.
+Shared patterns are judged by shared episodes only: a verdict that everyone reads must not reveal personal episodes, and
+must be the same for every reader.
 """
 
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from treering.core.scope import EVERY_VISIBILITY, Scope, Visibility
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Who sees the patterns that are worked on: `scope` is what they are judged by."""
+    """The readers of a set of patterns; `scope` selects the episodes that the patterns are judged by."""
 
     scope: Scope
     personal: bool
 
     @property
     def visibility(self) -> Visibility:
-        """Of what is newly found."""
+        """Visibility of newly mined patterns."""
         return Visibility.PERSONAL if self.personal else Visibility.PROJECT
 
     def owns(self, visibility: Visibility) -> bool:
@@ -31,7 +31,7 @@ def is_personal(visibility: Visibility) -> bool:
 
 
 def audiences(scope: Scope) -> Iterator[Audience]:
-    """Everybody's, and where this scope sees them the principal's own. Those are held against all that he sees."""
+    """The shared audience and, if the scope includes it, the personal one, judged by all the principal sees."""
     if shared := scope.visible - {Visibility.PERSONAL}:
         yield Audience(scope.replace(visible=shared), personal=False)
     if Visibility.PERSONAL in scope.visible:

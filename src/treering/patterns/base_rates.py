@@ -1,4 +1,4 @@
-"""What a pattern has to beat: how often what it claims happens without it."""
+"""Base rates: how often what a pattern claims happens without it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -12,24 +12,24 @@ from treering.patterns.validation import SessionCount
 from treering.ports.patterns import UsedEpisode
 
 Tallies = Mapping[str | None, Tally]
-# Without it, half of the tasks take less than usual: that is what the median means.
+# Without the pattern, half of the tasks take less than the median.
 _HALF = 0.5
 
 
-def left_out(used: Iterable[UsedEpisode]) -> dict[str | None, Tally]:
-    """What base rates lose by task type without the episodes in which a pattern was applied.
+def losses_of(used: Iterable[UsedEpisode]) -> dict[str | None, Tally]:
+    """What base rates lose, by task type, if the episodes in which a pattern was applied are left out.
 
-    A session keeps the share of the others in it; where there are none, it is gone. One episode is left out once. An
-    application that has no episode leaves out nothing: what it came to was never part of a base rate.
+    A session keeps the success rate of its other episodes, and is dropped if there are none. Each episode is left out
+    once. Applications without an episode were never part of a base rate.
     """
-    gone = Counter[tuple[str | None, str, int, int]]()
+    removed = Counter[tuple[str | None, str, int, int]]()
     succeeded = Counter[tuple[str | None, str, int, int]]()
     for each in {each.episode: each for each in used}.values():
         session = each.task_type, each.session, each.session_successes, each.session_n
-        gone[session] += 1
+        removed[session] += 1
         succeeded[session] += each.succeeded
     found = dict[str | None, Tally]()
-    for session, n in gone.items():
+    for session, n in removed.items():
         task_type, _, successes, of = session
         others = Tally(successes - succeeded[session], of - n)
         lost = Tally(successes / of - others.share, 0) if others.n else Tally(successes / of, 1)
@@ -37,16 +37,16 @@ def left_out(used: Iterable[UsedEpisode]) -> dict[str | None, Tally]:
     return found
 
 
-def bases_of(
+def base_rates_without(
     pattern: Pattern,
     everything: BaseRates,
     lost: Tallies,
     sessions: Iterable[SessionCount],
     settings: PatternSettings,
 ) -> BaseRates:
-    """Of episodes that did not use it: `lost` is what all lose without the others (`left_out`).
+    """Base rates of the episodes that did not use the pattern; `lost` is the result of `losses_of`.
 
-    Where a find claims something else than success, how often that happens.
+    If a mined pattern claims something other than success, the rates at which that happens.
     """
     mined = mined_of(pattern)
     rule = None if mined is None else _CLAIMS.get(pattern.category)
@@ -54,40 +54,40 @@ def bases_of(
     return without if rule is None or mined is None else rule(mined, without, sessions, settings)
 
 
-def _going_wrong(
+def _failure_rates(
     _mined: Mapping[str, Any], without: BaseRates, _sessions: Iterable[SessionCount], _: PatternSettings
 ) -> BaseRates:
-    """A warning succeeds where tasks fail."""
-    return without.turned()
+    """A warning holds if the task fails."""
+    return without.inverted()
 
 
-def _getting_out(
+def _recovery_rates(
     mined: Mapping[str, Any], _: BaseRates, sessions: Iterable[SessionCount], settings: PatternSettings
 ) -> BaseRates:
-    """Of all that was tried after the failure, what worked; known as surely as the sessions it was seen in allow."""
-    told = mined.get("base_rate")
-    return _known(told if isinstance(told, float) and 0.0 <= told <= 1.0 else _HALF, mined, sessions, settings)
+    """The share of all attempts after the failure that worked, weighted by the sessions it was seen in."""
+    rate = mined.get("base_rate")
+    return _constant_rates(rate if isinstance(rate, float) and 0.0 <= rate <= 1.0 else _HALF, mined, sessions, settings)
 
 
-def _taking_less(
+def _saving_rates(
     mined: Mapping[str, Any], _: BaseRates, sessions: Iterable[SessionCount], settings: PatternSettings
 ) -> BaseRates:
-    return _known(_HALF, mined, sessions, settings)
+    return _constant_rates(_HALF, mined, sessions, settings)
 
 
-def _known(
+def _constant_rates(
     rate: float, mined: Mapping[str, Any], sessions: Iterable[SessionCount], settings: PatternSettings
 ) -> BaseRates:
-    told = mined.get("sessions")
-    # Metadata is what anybody may write; what is no count counts for nothing.
-    n = max(0, told) if isinstance(told, int) else 0
+    count = mined.get("sessions")
+    # Metadata may hold anything; only a number counts.
+    n = max(0, count) if isinstance(count, int) else 0
     types = {name for session in sessions for name, _ in session.task_types}
     return BaseRates(dict.fromkeys(types or (None,), Tally(rate * n, n)), settings)
 
 
 Rule = Callable[[Mapping[str, Any], BaseRates, Iterable[SessionCount], PatternSettings], BaseRates]
 _CLAIMS: Mapping[PatternCategory, Rule] = {
-    PatternCategory.FAILURE: _going_wrong,
-    PatternCategory.RECOVERY: _getting_out,
-    PatternCategory.OPTIMISATION: _taking_less,
+    PatternCategory.FAILURE: _failure_rates,
+    PatternCategory.RECOVERY: _recovery_rates,
+    PatternCategory.OPTIMISATION: _saving_rates,
 }

@@ -1,4 +1,4 @@
-"""What is learned from a finished task at once; the night mines its episode with all others."""
+"""Learning from a finished task right away; mining reads its episode later, together with all others."""
 
 from datetime import datetime
 
@@ -14,12 +14,12 @@ from treering.ports.store import Store, Transaction
 def learn_from_task(
     scope: Scope, store: Store, now: datetime, new_id: NewId, episode: Episode, *, settings: Settings
 ) -> None:
-    """Count the patterns that the task followed or names, end its session, and queue the reading of that."""
+    """Count the patterns that the task followed or names, end its session, and queue learning from the session."""
     learn_from_episode(scope, store, now, episode.id, settings)
 
-    def end(tx: Transaction) -> None:
+    def end_session(tx: Transaction) -> None:
         session = tx.sessions.get(episode.session) if episode.session else None
         if session is not None and tx.sessions.end(session.id) and session.turns > session.learned:
             tx.jobs.enqueue(learning_job(session, tx.now, new_id()))
 
-    store.write(scope, now, end)
+    store.write(scope, now, end_session)

@@ -1,4 +1,4 @@
-"""The life of a pattern: which status may follow which, and what may cause it."""
+"""Lifecycle of a pattern: the allowed changes of status and their causes."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,7 +10,7 @@ from treering.core.patterns import Pattern, PatternStatus
 
 
 class Cause(StrEnum):
-    """What moves a pattern from one status to another."""
+    """Cause of a change of status."""
 
     VALIDATION = "validation"
     REFINEMENT = "refinement"
@@ -27,7 +27,7 @@ TRANSITIONS: Mapping[tuple[PatternStatus, PatternStatus], frozenset[Cause]] = Ma
         (_CANDIDATE, _REVIEWED): frozenset({Cause.VALIDATION}),
         (_CANDIDATE, _DEPRECATED): frozenset({Cause.DEPRECATION, Cause.MERGE}),
         (_VALIDATED, _REVIEWED): frozenset({Cause.VALIDATION}),
-        # Its evidence begins anew, and with it the proof.
+        # Its evidence is reset, so it has to be proven again.
         (_VALIDATED, _CANDIDATE): frozenset({Cause.REFINEMENT}),
         (_VALIDATED, _DEPRECATED): frozenset({Cause.DEPRECATION, Cause.MERGE}),
         (_REVIEWED, _CANDIDATE): frozenset({Cause.REFINEMENT}),
@@ -35,22 +35,22 @@ TRANSITIONS: Mapping[tuple[PatternStatus, PatternStatus], frozenset[Cause]] = Ma
         (_REVIEWED, _DEPRECATED): frozenset({Cause.DEPRECATION, Cause.MERGE}),
     }
 )
-"""Every change of status there is. What is deprecated stays so: it is kept for its history, not for use."""
+"""All allowed changes of status. None leads out of DEPRECATED: deprecated patterns are kept for their history."""
 
 
-def allowed(before: PatternStatus, after: PatternStatus, cause: Cause | None = None) -> bool:
-    """Whether a pattern may change from one status to another, by this cause or, without one, by any."""
+def is_allowed(before: PatternStatus, after: PatternStatus, cause: Cause | None = None) -> bool:
+    """Whether a pattern may change from one status to another, by this cause or, if None, by any."""
     causes = TRANSITIONS.get((before, after), frozenset())
     return bool(causes) if cause is None else cause in causes
 
 
-def moved(pattern: Pattern, status: PatternStatus, cause: Cause, now: datetime) -> Pattern:
-    """The pattern in another status; the only way there is. One that has it already stays as it is."""
+def with_status(pattern: Pattern, status: PatternStatus, cause: Cause, now: datetime) -> Pattern:
+    """The pattern with another status; raises `InvalidInput` if that change is not allowed. Unchanged if it has it."""
     if pattern.status is status:
         return pattern
-    if not allowed(pattern.status, status, cause):
+    if not is_allowed(pattern.status, status, cause):
         raise InvalidInput(
-            f"pattern {pattern.id!r} is {pattern.status.value}; no {cause.value} makes it {status.value}. "
-            "Add a new pattern instead"
+            f"pattern {pattern.id!r} is {pattern.status.value} and cannot become {status.value} by {cause.value}; "
+            "add a new pattern instead"
         )
     return pattern.replace(status=status, status_since=now)

@@ -1,4 +1,4 @@
-"""Several patterns that say the same become one: all of their evidence, and everything that any of them applied to."""
+"""Merge of patterns that say the same: one pattern with all their evidence and the union of where they apply."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,31 +17,31 @@ from treering.core.patterns import (
 )
 from treering.core.scope import Visibility
 from treering.core.values import LABELS, FrozenDict
-from treering.patterns.lifecycle import Cause, moved
+from treering.patterns.lifecycle import Cause, with_status
 
 MERGED_FROM = "merged_from"
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
-    """The pattern that was made, and the ones it was made of: deprecated, and pointing to it."""
+class PatternMerge:
+    """The merged pattern, and the patterns it replaces: deprecated, and linked to it."""
 
     pattern: Pattern
     superseded: tuple[Pattern, ...]
 
 
-def merged(patterns: Sequence[Pattern], now: datetime, new_id: str) -> Merge:
+def merged(patterns: Sequence[Pattern], now: datetime, new_id: str) -> PatternMerge:
     """One pattern for several of one category and form that do not contradict each other.
 
-    It says what the best proven one says. Its applications are the sum of theirs; it applies wherever one of them did:
-    the labels of all, the widest range, and only the capabilities and conditions that all have in common. Because that
-    may be more than any of them was tried on, it starts as a candidate, and the next validation decides by evidence. It
-    is seen by no more people than the one that the fewest see.
+    It has the content of the best proven one and the sum of their applications. It applies wherever one of them did:
+    the labels of all, the widest range, and only the capabilities and conditions that all share. Because that may be
+    more than any of them was tested on, it starts as a candidate for the next validation. It gets the narrowest of
+    their visibilities.
     """
     _check(patterns, new_id)
     best = min(patterns, key=lambda each: (-each.evidence.confidence, -each.evidence.applications, each.id))
     ids = tuple(each.id for each in patterns)
-    made = best.replace(
+    target = best.replace(
         id=new_id,
         version=1,
         status=PatternStatus.CANDIDATE,
@@ -56,28 +56,28 @@ def merged(patterns: Sequence[Pattern], now: datetime, new_id: str) -> Merge:
         updated_at=now,
         metadata=FrozenDict({**best.metadata, MERGED_FROM: ids}),
     )
-    return Merge(made, tuple(_superseded(each, made, now) for each in patterns))
+    return PatternMerge(target, tuple(_superseded(each, target, now) for each in patterns))
 
 
-def generalised(asked: Sequence[Applicability]) -> Applicability:
-    """What applies wherever one of them does."""
+def generalised(applicabilities: Sequence[Applicability]) -> Applicability:
+    """An applicability that covers all of these."""
     return Applicability(
-        problem_types=_any_of([each.problem_types for each in asked]),
-        domains=_any_of([each.domains for each in asked]),
-        complexity_min=min(each.complexity_min for each in asked),
-        complexity_max=max(each.complexity_max for each in asked),
-        # Every capability is needed, so what one of them does without is not.
-        capabilities=_labels_in_all([each.capabilities for each in asked]),
-        conditions=_in_all([each.conditions for each in asked]),
-        anti_conditions=_in_all([each.anti_conditions for each in asked]),
+        problem_types=_any_of([each.problem_types for each in applicabilities]),
+        domains=_any_of([each.domains for each in applicabilities]),
+        complexity_min=min(each.complexity_min for each in applicabilities),
+        complexity_max=max(each.complexity_max for each in applicabilities),
+        # All capabilities are required, so one that any pattern does without is dropped.
+        capabilities=_labels_in_all([each.capabilities for each in applicabilities]),
+        conditions=_in_all([each.conditions for each in applicabilities]),
+        anti_conditions=_in_all([each.anti_conditions for each in applicabilities]),
     )
 
 
 def combined(evidence: Sequence[Evidence]) -> Evidence:
-    """All evidence together: counts added, means weighted by the applications they were taken over.
+    """All evidence together: counts are added, means weighted by applications.
 
-    A p-value of several tests is not one of theirs, and nobody validated the whole: both are open until somebody does.
-    Of more episodes than a record names, each side keeps the first of every pattern in turn.
+    The p-value and the time of validation stay empty until the merged pattern is validated. If there are more episodes
+    than a record holds, they are taken from each pattern in turn.
     """
     return Evidence(
         supporting=_distinct(each.supporting for each in evidence),
@@ -101,7 +101,7 @@ def _check(patterns: Sequence[Pattern], new_id: str) -> None:
         raise InvalidInput(f"the merged pattern cannot have the id of one it replaces: {new_id}; give another")
     out = [each.id for each in patterns if each.status is PatternStatus.DEPRECATED or each.deleted_at]
     if out:
-        raise InvalidInput(f"deprecated or deleted patterns do not come back by a merge; leave out {', '.join(out)}")
+        raise InvalidInput(f"deprecated or deleted patterns cannot be merged; leave out {', '.join(out)}")
     for what, kinds in (
         ("category", {each.category.value for each in patterns}),
         ("form of content", {each.content.form for each in patterns}),
@@ -113,20 +113,20 @@ def _check(patterns: Sequence[Pattern], new_id: str) -> None:
             )
     opposed = [f"{each.id} and {other}" for each in patterns for other in each.links.contradicts if other in ids]
     if opposed:
-        raise InvalidInput(f"patterns that contradict each other are not one: {', '.join(opposed)}; deprecate one")
+        raise InvalidInput(f"patterns that contradict each other cannot be merged: {', '.join(opposed)}; deprecate one")
 
 
-def _superseded(pattern: Pattern, made: Pattern, now: datetime) -> Pattern:
-    return moved(pattern, PatternStatus.DEPRECATED, Cause.MERGE, now).replace(
-        deprecation_reason=f"merged into {made.id} ({made.name})",
-        links=pattern.links.replace(superseded_by=made.id),
+def _superseded(pattern: Pattern, target: Pattern, now: datetime) -> Pattern:
+    return with_status(pattern, PatternStatus.DEPRECATED, Cause.MERGE, now).replace(
+        deprecation_reason=f"merged into {target.id} ({target.name})",
+        links=pattern.links.replace(superseded_by=target.id),
         version=pattern.version + 1,
         updated_at=now,
     )
 
 
 def _guidance(best: Pattern, patterns: Sequence[Pattern]) -> Guidance:
-    """How to use it as the best says; what to hope for and to fear, of all."""
+    """Guidance of the best pattern, with the benefits, risks and alternatives of all."""
     ordered = [best, *(each for each in patterns if each is not best)]
     return best.guidance.replace(
         benefits=tuple(dict.fromkeys(chain.from_iterable(each.guidance.benefits for each in ordered))),
@@ -136,7 +136,7 @@ def _guidance(best: Pattern, patterns: Sequence[Pattern]) -> Guidance:
 
 
 def _links(best: Pattern, patterns: Sequence[Pattern]) -> PatternLinks:
-    """The links of all to others; what links them to each other is gone with them."""
+    """Links of all patterns to others; links among the merged patterns are dropped."""
     parents = _others([best, *patterns], lambda each: (each.links.specialises,) if each.links.specialises else ())
     return PatternLinks(
         specialises=parents[0] if parents else None,
@@ -152,14 +152,14 @@ def _others(patterns: Sequence[Pattern], linked: Callable[[Pattern], tuple[str, 
 
 
 def _distinct(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """The first of every list, then the second of every list, and so on, as many as a record holds."""
-    longest = [list(each) for each in lists]
-    turns = (each[place] for place in range(max(map(len, longest), default=0)) for each in longest if place < len(each))
+    """Items of all lists in turn, without repeats, as many as a record holds."""
+    items = [list(each) for each in lists]
+    turns = (each[index] for index in range(max(map(len, items), default=0)) for each in items if index < len(each))
     return tuple(islice(dict.fromkeys(turns), LABELS))
 
 
 def _any_of(labels: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """All labels, or none where one pattern asks for none, or where they are too many to be named."""
+    """All labels; none if one pattern has none, which means any, or if there are too many."""
     united = dict.fromkeys(chain.from_iterable(labels))
     return tuple(united) if all(labels) and len(united) <= LABELS else ()
 
@@ -175,7 +175,7 @@ def _in_all(conditions: Sequence[tuple[Condition, ...]]) -> tuple[Condition, ...
 
 
 def _mean(evidence: Sequence[Evidence], read: Callable[[Evidence], float | None]) -> float | None:
-    """Weighted by applications; where nobody applied anything, each counts alike."""
+    """Mean weighted by applications; unweighted if there are none."""
     known = [(value, each.applications) for each in evidence if (value := read(each)) is not None]
     weight = sum(count for _, count in known)
     if not known:
@@ -186,5 +186,5 @@ def _mean(evidence: Sequence[Evidence], read: Callable[[Evidence], float | None]
 
 
 def _share(value: float | None) -> float | None:
-    """A mean of shares is one; rounding may say otherwise."""
+    """Clamp a mean of shares to 0..1 against rounding errors."""
     return None if value is None else min(max(value, 0.0), 1.0)

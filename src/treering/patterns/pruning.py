@@ -1,4 +1,4 @@
-"""Which patterns are not worth keeping in use, and why, in words. What becomes of them is decided elsewhere."""
+"""Patterns of low value, with the reasons in words. `cleanup` deprecates them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ Rule = Callable[[Pattern, datetime, PatternSettings], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class LowValue:
-    """A pattern of low value, and every reason for saying so."""
+class LowValuePattern:
+    """A pattern of low value with all reasons."""
 
     pattern: Pattern
     reasons: tuple[str, ...]
@@ -24,15 +24,16 @@ class LowValue:
         return "; ".join(self.reasons)
 
 
-def low_value(patterns: Iterable[Pattern], now: datetime, settings: PatternSettings) -> list[LowValue]:
-    """The patterns that are proven weak, contradicted or long unused, those with the most reasons first.
+def low_value_patterns(patterns: Iterable[Pattern], now: datetime, settings: PatternSettings) -> list[LowValuePattern]:
+    """Patterns that are proven weak, contradicted or long unused, those with the most reasons first.
 
-    By sessions, as everywhere: what failed ten times in one of them failed once. What succeeds more often than its
-    tasks do without it has its value, however seldom it succeeds. A validated pattern that was used within the window
-    is never among them. What is deprecated or deleted is out of use already.
+    Counted by session. A pattern that succeeds more often than its tasks do without it has value, however rarely it
+    succeeds. Validated patterns used within the window, deprecated and deleted ones are never included.
     """
     found = [
-        LowValue(each, tuple(_reasons(each, now, settings))) for each in patterns if not _is_safe(each, now, settings)
+        LowValuePattern(each, tuple(_reasons(each, now, settings)))
+        for each in patterns
+        if not _is_safe(each, now, settings)
     ]
     return sorted(
         (each for each in found if each.reasons),
@@ -43,15 +44,15 @@ def low_value(patterns: Iterable[Pattern], now: datetime, settings: PatternSetti
 def _is_safe(pattern: Pattern, now: datetime, settings: PatternSettings) -> bool:
     if pattern.status is PatternStatus.DEPRECATED or pattern.deleted_at is not None:
         return True
-    used_lately = pattern.last_used_at is not None and now - pattern.last_used_at <= timedelta(settings.window_days)
-    return pattern.status is PatternStatus.VALIDATED and used_lately
+    recently_used = pattern.last_used_at is not None and now - pattern.last_used_at <= timedelta(settings.window_days)
+    return pattern.status is PatternStatus.VALIDATED and recently_used
 
 
 def _reasons(pattern: Pattern, now: datetime, settings: PatternSettings) -> Iterator[str]:
     return (reason for rule in _RULES if (reason := rule(pattern, now, settings)))
 
 
-def _is_weak(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
+def _weakness(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
     evidence = pattern.evidence
     if evidence.sessions < settings.least_evidence or evidence.confidence >= settings.prune_confidence:
         return None
@@ -63,23 +64,23 @@ def _is_weak(pattern: Pattern, now: datetime, settings: PatternSettings) -> str 
     )
 
 
-def _is_contradicted(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
-    """It fails more often than its tasks do without it, and more than chance explains."""
+def _contradiction(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
+    """The reason if it fails more often than its tasks do without it, by more than chance explains."""
     rate, base, n = pattern.evidence.success_rate, pattern.evidence.base_rate, pattern.evidence.sessions
     if rate is None or base is None or n < settings.least_evidence or rate >= base:
         return None
-    # Rounded in its favour: what is done in part counts half.
+    # Rounded in its favour, since partial successes count half.
     if binomial_p(n - ceil(rate * n), n, 1.0 - base) >= settings.significance:
         return None
     return f"contradicted: {rate:.0%} success in {n:,} sessions, {base:.0%} without it"
 
 
-def _is_unused(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
+def _disuse(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
     since = pattern.last_used_at or pattern.created_at
     days = (now - since) / timedelta(days=1)
     if days <= settings.prune_unused_days:
         return None
-    return f"unused: for {days:,.0f} days" if pattern.last_used_at else f"unused: never since {days:,.0f} days"
+    return f"unused: for {days:,.0f} days" if pattern.last_used_at else f"unused: never used in {days:,.0f} days"
 
 
-_RULES: tuple[Rule, ...] = (_is_weak, _is_contradicted, _is_unused)
+_RULES: tuple[Rule, ...] = (_weakness, _contradiction, _disuse)

@@ -1,4 +1,4 @@
-"""Looks at where a pattern failed, and narrows it to where it works."""
+"""Reviews where a pattern failed, and narrows it to where it works."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from treering.core.patterns import Application, Pattern, PatternStatus
 from treering.core.queries import ApplicationFilter, Order, TimeRange
 from treering.core.scope import Scope, Visibility
 from treering.core.settings.patterns import PatternSettings
-from treering.patterns.evidence import parts_of
+from treering.patterns.evidence import evidence_parts
 from treering.patterns.lifecycle import Cause
 from treering.patterns.refinement import Refinement, refine
-from treering.patterns.storage import begun_anew, stored_pattern
+from treering.patterns.storage import stored_pattern, with_evidence_reset
 from treering.ports.store import Store, Transaction
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
-    """A pattern, the applications that failed, newest first, and how it could be narrowed."""
+class PatternReview:
+    """A pattern, its failed applications, newest first, and how it could be narrowed."""
 
     pattern: Pattern
     failed: Sequence[Application]
@@ -29,55 +29,55 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
-class Refined:
-    """What a refinement did: the pattern before and after, the change in words; the same pattern where nothing did."""
+class RefinedPattern:
+    """A pattern before and after refinement, which are the same if nothing changed, and the change in words."""
 
     before: Pattern
     after: Pattern
     refinement: Refinement
 
 
-def review_pattern(tx: Transaction, id: str, settings: PatternSettings) -> Review:
+def review_pattern(tx: Transaction, id: str, settings: PatternSettings) -> PatternReview:
     known = stored_pattern(tx, id)
-    applications = _lately(tx, known, settings)
+    applications = _recent_applications(tx, known, settings)
     failed = [each for each in applications if each.outcome is not OutcomeStatus.SUCCESS]
     proposed = refine(known.applicability, applications, settings, evidence=known.evidence.generation)
-    return Review(known, failed, len(applications) - len(failed), proposed)
+    return PatternReview(known, failed, len(applications) - len(failed), proposed)
 
 
 def refine_pattern(
     scope: Scope, store: Store, now: datetime, id: str, settings: PatternSettings, *, dry_run: bool = False
-) -> Refined:
-    """Narrow a pattern by the test that sets its failures apart best; its evidence begins anew.
+) -> RefinedPattern:
+    """Narrow a pattern by the condition that best separates its failures, and reset its evidence.
 
-    The search holds no lock; where somebody changes the pattern meanwhile, that is a `Conflict`.
+    No lock is held during the search; raises `Conflict` if the pattern changes meanwhile.
     """
     with store.reading(scope, now) as tx:
-        found = _refined(tx, id, now, settings)
+        found = _refinement(tx, id, now, settings)
     if dry_run or found.after is found.before:
         return found
     with store.transaction(scope, now) as tx:
         stored = tx.patterns.update(found.after, Action.UPDATE, _transition(found))
-        return Refined(found.before, stored, found.refinement)
+        return RefinedPattern(found.before, stored, found.refinement)
 
 
-def _refined(tx: Transaction, id: str, now: datetime, settings: PatternSettings) -> Refined:
+def _refinement(tx: Transaction, id: str, now: datetime, settings: PatternSettings) -> RefinedPattern:
     review = review_pattern(tx, id, settings)
     known, proposed = review.pattern, review.proposed
     if known.status is PatternStatus.DEPRECATED:
         raise InvalidInput(f"pattern {id!r} is deprecated; add a new one instead")
     if proposed.applicability is None:
-        return Refined(known, known, proposed)
+        return RefinedPattern(known, known, proposed)
     narrower = known.replace(applicability=proposed.applicability, updated_at=now)
-    return Refined(known, begun_anew(narrower, now), proposed)
+    return RefinedPattern(known, with_evidence_reset(narrower, now), proposed)
 
 
-def _lately(tx: Transaction, known: Pattern, settings: PatternSettings) -> list[Application]:
-    """Of the window that validation looks at, and of the present generation of evidence; newest first.
+def _recent_applications(tx: Transaction, known: Pattern, settings: PatternSettings) -> list[Application]:
+    """Applications within the validation window and the present generation of evidence, newest first.
 
-    What everybody reads in a pattern's conditions is not learned from what somebody keeps to himself.
+    Personal applications are left out for a shared pattern, whose conditions everyone can read.
     """
-    parts = frozenset(parts_of(known, tx.patterns.get))
+    parts = frozenset(evidence_parts(known, tx.patterns.get))
     where = ApplicationFilter(
         patterns=tuple(id for id, _ in parts),
         happened=TimeRange(since=tx.now - timedelta(days=settings.window_days)),
@@ -91,7 +91,7 @@ def _lately(tx: Transaction, known: Pattern, settings: PatternSettings) -> list[
     ]
 
 
-def _transition(found: Refined) -> dict[str, object]:
+def _transition(found: RefinedPattern) -> dict[str, object]:
     return {
         "cause": Cause.REFINEMENT.value,
         "from": found.before.status.value,

@@ -1,4 +1,4 @@
-"""How alike two patterns are: by what they do, by what they apply to, and by their words."""
+"""Similarity of patterns by content, applicability and words."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from treering.core.values import Value
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What of a pattern is compared, worked out once for many comparisons."""
+    """The compared features of a pattern, computed once for many comparisons."""
 
     pattern: Pattern
     form: str
@@ -30,8 +30,8 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
-    """How alike two patterns are, each from 0 to 1; `score` is their weighted mean."""
+class PatternLikeness:
+    """Similarity of two patterns, each measure from 0 to 1; `score` is the weighted mean."""
 
     structure: float
     applicability: float
@@ -43,47 +43,49 @@ class Likeness:
 
 
 @dataclass(frozen=True, slots=True)
-class Similar:
-    """A pattern that is like another one."""
+class SimilarPattern:
+    """A pattern and its similarity to another one."""
 
     pattern: Pattern
-    likeness: Likeness
+    likeness: PatternLikeness
 
 
-def outlined(pattern: Pattern) -> Outline:
-    said = (pattern.name, pattern.summary, pattern.description, pattern.guidance.when, pattern.guidance.how)
+def outline_of(pattern: Pattern) -> Outline:
+    texts = (pattern.name, pattern.summary, pattern.description, pattern.guidance.when, pattern.guidance.how)
     content = pattern.content
-    return Outline(pattern, content.form, frozenset(_PARTS[type(content)](content)), frozenset(_terms(said)))
+    return Outline(pattern, content.form, frozenset(_PARTS[type(content)](content)), frozenset(_terms(texts)))
 
 
-def likeness(one: Outline, other: Outline, settings: PatternSettings) -> Likeness:
-    """The same whichever comes first; 1 for a pattern and itself."""
+def compare_outlines(one: Outline, other: Outline, settings: PatternSettings) -> PatternLikeness:
+    """Symmetric; 1 for a pattern and itself."""
     structure = _overlap(one.parts, other.parts) if one.form == other.form else 0.0
-    where = applicability_likeness(one.pattern.applicability, other.pattern.applicability)
+    where = compare_applicability(one.pattern.applicability, other.pattern.applicability)
     words = _overlap(one.words, other.words)
     weights = (settings.alike_structure, settings.alike_applicability, settings.alike_words)
     total = sum(weights)
     parts = zip(weights, (structure, where, words), strict=True)
-    return Likeness(structure, where, words, sum(weight * part for weight, part in parts) / total if total else 0.0)
+    return PatternLikeness(
+        structure, where, words, sum(weight * part for weight, part in parts) / total if total else 0.0
+    )
 
 
-def similar(
-    pattern: Pattern, others: Iterable[Pattern | Outline], settings: PatternSettings, *, most: int | None = None
-) -> list[Similar]:
-    """Patterns of the same category that are alike enough, the most alike first; of the same, the smaller id first."""
-    own = outlined(pattern)
-    outlines = (each if isinstance(each, Outline) else outlined(each) for each in others)
+def most_similar(
+    pattern: Pattern, others: Iterable[Pattern | Outline], settings: PatternSettings, *, limit: int | None = None
+) -> list[SimilarPattern]:
+    """Patterns of the same category above the threshold, most similar first, ties by id."""
+    own = outline_of(pattern)
+    outlines = (each if isinstance(each, Outline) else outline_of(each) for each in others)
     found = [
-        Similar(each.pattern, likeness(own, each, settings))
+        SimilarPattern(each.pattern, compare_outlines(own, each, settings))
         for each in outlines
         if each.pattern.id != pattern.id and each.pattern.category is pattern.category
     ]
     close = [each for each in found if each.likeness.score >= settings.alike]
-    return sorted(close, key=lambda each: (-each.likeness.score, each.pattern.id))[:most]
+    return sorted(close, key=lambda each: (-each.likeness.score, each.pattern.id))[:limit]
 
 
-def applicability_likeness(one: Applicability, other: Applicability) -> float:
-    """The mean over labels, range and conditions; what neither asks for is alike."""
+def compare_applicability(one: Applicability, other: Applicability) -> float:
+    """Mean similarity of labels, range and conditions; two empty ones are equal."""
     both = [(facet(one), facet(other)) for facet in _FACETS]
     return (sum(_overlap(*pair) for pair in both) + _shared_range(one, other)) / (len(_FACETS) + 1)
 
@@ -95,7 +97,7 @@ def _shared_range(one: Applicability, other: Applicability) -> float:
 
 
 def _overlap(one: Collection[str], other: Collection[str]) -> float:
-    """The share of both that both have."""
+    """Jaccard index; 1 if both are empty."""
     united = set(one) | set(other)
     return len(set(one) & set(other)) / len(united) if united else 1.0
 
@@ -138,7 +140,7 @@ def _procedure(content: Procedure) -> Iterable[str]:
 
 
 def _steps(titles: Sequence[str]) -> Iterable[str]:
-    """What is done, and what follows on what: the same steps in another order are another pattern."""
+    """The steps and their order: the same steps in another order make another pattern."""
     plain = [" ".join(terms_of(title)) for title in titles]
     yield from (f"step {title}" for title in plain)
     yield from (f"step {before} then {after}" for before, after in pairwise(plain))

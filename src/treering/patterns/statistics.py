@@ -1,12 +1,12 @@
-"""What the counts of a pattern say, and how far chance can explain them.
+"""Statistics of patterns: significance, e-values, false discovery rate and base rates.
 
-A pattern is looked at every night. A p-value promises its error rate for one look at a time fixed beforehand: over a
+Patterns are tested every night. A p-value promises its error rate for one look at a time fixed beforehand: over a
 hundred nights far more than one in twenty idle patterns has a night with p < 0.05, and a procedure over such p-values
 (Benjamini and Hochberg's) inherits that. So belief rests on e-values. An e-value is what a gambler has made of one
-unit who bet on the pattern at odds that are fair if it does nothing. Whatever night one looks, and however that night
-was chosen, he has one unit on average if it does nothing, and seldom much more. Over many patterns, the e-BH procedure
-(Wang and Ramdas 2022) takes the k best where each has at least family / (q · k): of those, on average, a share of at
-most q does nothing, however the patterns depend on each other.
+unit by betting on the pattern at odds that are fair if it has no effect. Whichever night is chosen, and however, the
+expected value is one unit if the pattern has no effect, and it is rarely much more. Over many patterns, the e-BH
+procedure (Wang and Ramdas 2022) takes the k best where each has at least family / (q · k): of those, on average, at
+most a share of q has no effect, whatever the dependence between patterns.
 """
 
 import math
@@ -23,19 +23,18 @@ from treering.core.settings.patterns import PatternSettings
 
 Floats = NDArray[np.float64]
 
-# The share of failures that the pattern prevents, as the gambler imagines it: he splits his unit evenly over these.
+# Assumed shares of failures that the pattern prevents; the unit is split evenly over these bets.
 BETS: Floats = np.array([0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97])
-# A rate of exactly 0 or 1 would make one outcome impossible, and a single one of those proof of anything.
+# With a rate of exactly 0 or 1, a single opposite outcome would prove anything.
 _EDGE = 1e-9
-# exp of more than this is no float.
-_LARGEST = 700.0
+# exp() of more overflows a float.
+_MAX_EXPONENT = 700.0
 
 
 def binomial_p(successes: int, n: int, rate: float) -> float:
-    """The chance of `successes` or more in `n` where each succeeds at `rate`: exact, also for a million.
+    """Probability of `successes` or more out of `n` at `rate`: exact, also for n of a million.
 
-    One-sided: the question is whether a pattern is better. A two-sided test would call a pattern that clearly hurts
-    significant.
+    One-sided, since a two-sided test would call a clearly harmful pattern significant.
     """
     if not 0 <= successes <= n or not 0.0 <= rate <= 1.0:
         raise InvalidInput(
@@ -51,7 +50,7 @@ def binomial_p(successes: int, n: int, rate: float) -> float:
 
 
 def _tail(first: int, n: int, rate: float) -> float:
-    """The sum of the chances of `first` or more, which lies above the mean: each is smaller than the one before."""
+    """Probability of `first` or more, where `first` lies above the mean, so that the terms decrease."""
     odds = rate / (1.0 - rate)
     total = term = 1.0
     for k in range(first, n):
@@ -59,11 +58,11 @@ def _tail(first: int, n: int, rate: float) -> float:
         total += term
         if term < total * 1e-17:
             break
-    return _chance(first, n, rate) * total
+    return _probability(first, n, rate) * total
 
 
-def _chance(k: int, n: int, rate: float) -> float:
-    """The chance of exactly `k` of `n`, by Loader's expansion: no difference of large numbers loses its digits."""
+def _probability(k: int, n: int, rate: float) -> float:
+    """Probability of exactly `k` of `n`, by Loader's expansion, which avoids cancellation."""
     if k == n:
         return math.exp(n * math.log(rate))
     if k == 0:
@@ -79,7 +78,7 @@ def _chance(k: int, n: int, rate: float) -> float:
 
 
 def _stirling_error(n: int) -> float:
-    """log(n!) less Stirling's formula for it."""
+    """log(n!) minus Stirling's approximation."""
     if n <= 15:
         return math.lgamma(n + 1.0) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(2.0 * math.pi)
     square = n * n
@@ -87,12 +86,12 @@ def _stirling_error(n: int) -> float:
 
 
 def _deviance(seen: float, expected: float) -> float:
-    """seen · log(seen / expected) + expected - seen, also where the two are nearly equal."""
-    apart = seen - expected
-    if abs(apart) >= 0.1 * (seen + expected):
-        return seen * math.log(seen / expected) - apart
-    share = apart / (seen + expected)
-    total, power, odd = apart * share, 2.0 * seen * share, 1
+    """seen · log(seen / expected) + expected - seen, accurate also if the two are nearly equal."""
+    difference = seen - expected
+    if abs(difference) >= 0.1 * (seen + expected):
+        return seen * math.log(seen / expected) - difference
+    share = difference / (seen + expected)
+    total, power, odd = difference * share, 2.0 * seen * share, 1
     while True:
         power *= share * share
         odd += 2
@@ -103,13 +102,13 @@ def _deviance(seen: float, expected: float) -> float:
 
 
 def fisher_p(successes: int, n: int, other_successes: int, other_n: int) -> float:
-    """Fisher's exact test: the chance that the successes of both groups, dealt at random, give the first so many."""
+    """Fisher's exact test, one-sided: probability of at least this many successes in the first group."""
     drawn, total = successes + other_successes, n + other_n
 
-    def chance(k: int) -> float:
+    def probability(k: int) -> float:
         return math.exp(_log_choose(n, k) + _log_choose(other_n, drawn - k) - _log_choose(total, drawn))
 
-    return min(1.0, math.fsum(chance(k) for k in range(successes, min(n, drawn) + 1)))
+    return min(1.0, math.fsum(probability(k) for k in range(successes, min(n, drawn) + 1)))
 
 
 def _log_choose(n: int, k: int) -> float:
@@ -117,7 +116,7 @@ def _log_choose(n: int, k: int) -> float:
 
 
 def confidence(success_rate: float, n: int, p_value: float) -> float:
-    """How far a pattern can be relied on, of 1: half its success, three tenths its evidence, the rest its test."""
+    """Confidence in a pattern, 0 to 1: half success rate, three tenths sample size, two tenths p-value."""
     sample = -math.expm1(-n / 20.0)
     return min(1.0, max(0.0, 0.5 * success_rate + 0.3 * sample + 0.2 * (1.0 - p_value)))
 
@@ -125,9 +124,9 @@ def confidence(success_rate: float, n: int, p_value: float) -> float:
 def log_e_better(shares: ArrayLike, rates: ArrayLike) -> float:
     """The logarithm of the e-value against "no session succeeds more often than its rate says".
 
-    `shares` are what succeeded of each session (0 to 1), `rates` what would have without the pattern. Where a share
-    is 0 or 1 this is a mixture of likelihood ratios. It holds for anything in between as well, so that applications
-    of one session may depend on each other in any way. It grows with each share and falls with each rate.
+    `shares` are the success rates of the sessions (0 to 1), `rates` those expected without the pattern. For shares of 0
+    or 1 this is a mixture of likelihood ratios. It is valid for any share between, so applications within a session may
+    depend on each other in any way. It grows with each share and falls with each rate.
     """
     gains = np.asarray(shares, float) / np.clip(np.asarray(rates, float), _EDGE, 1.0) - 1.0
     logs = np.log1p(np.multiply.outer(BETS, gains)).sum(axis=1)
@@ -135,35 +134,35 @@ def log_e_better(shares: ArrayLike, rates: ArrayLike) -> float:
 
 
 def log_e_worse(shares: ArrayLike, rates: ArrayLike) -> float:
-    """The same against "no session succeeds less often than its rate says"."""
+    """Like `log_e_better`, against "no session succeeds less often than its rate says"."""
     return log_e_better(1.0 - np.asarray(shares, float), 1.0 - np.clip(np.asarray(rates, float), 0.0, 1.0 - _EDGE))
 
 
 def log_decay(shares: ArrayLike, reference: float, base: float) -> float:
-    """The logarithm of how strongly the latest sessions say that a rate of `reference` has fallen to `base` or below.
+    """Logarithm of the evidence in the latest sessions that the rate has fallen from `reference` to `base` or below.
 
-    A CUSUM of e-values: the best over all moments at which it may have fallen. While the rate is at least
-    `reference`, more than `c` comes up once in `c` sessions on average, or more seldom.
+    A CUSUM of e-values: the maximum over all possible change points. While the rate is at least `reference`, a value
+    above `c` occurs at most once in `c` sessions on average.
     """
-    kept = min(max(reference, _EDGE), 1.0 - _EDGE)
-    fallen = np.clip(np.array([base, base - 0.2, base - 0.4]), 0.05, 0.98 * kept)
+    current = min(max(reference, _EDGE), 1.0 - _EDGE)
+    fallen = np.clip(np.array([base, base - 0.2, base - 0.4]), 0.05, 0.98 * current)
     seen = np.asarray(shares, float)
-    ratios = np.multiply.outer(fallen / kept, seen) + np.multiply.outer((1.0 - fallen) / (1.0 - kept), 1.0 - seen)
+    ratios = np.multiply.outer(fallen / current, seen) + np.multiply.outer((1.0 - fallen) / (1.0 - current), 1.0 - seen)
     since = np.cumsum(np.log(ratios)[:, ::-1], axis=1)
-    best = np.maximum(since.max(axis=1, initial=-np.inf), -_LARGEST)
+    best = np.maximum(since.max(axis=1, initial=-np.inf), -_MAX_EXPONENT)
     return float(np.logaddexp.reduce(best) - math.log(len(fallen)))
 
 
-def as_number(log_e: float) -> float:
-    """An e-value as a number; what is larger than numbers are is as large as they can be."""
-    return math.exp(min(log_e, _LARGEST))
+def e_value(log_e: float) -> float:
+    """The e-value of its logarithm, capped at the largest float exponent."""
+    return math.exp(min(log_e, _MAX_EXPONENT))
 
 
 def discoveries(log_e_values: Mapping[str, float], rate: float, family: int | None = None) -> frozenset[str]:
-    """Those that e-BH takes at a false discovery rate of `rate`.
+    """Keys that e-BH accepts at a false discovery rate of `rate`.
 
-    `family` counts every test that was ever begun, also of patterns that were refined or deprecated since: whoever
-    forgets the losers finds the winners too good.
+    `family` counts every test ever begun, including those of patterns that were refined or deprecated since; without
+    them the others would look too good.
     """
     tests = max(len(log_e_values), family or 0)
     ordered = sorted(log_e_values, key=lambda key: (-log_e_values[key], key))
@@ -174,7 +173,7 @@ def discoveries(log_e_values: Mapping[str, float], rate: float, family: int | No
 
 
 def bounds(rate: float, n: float, certainty: float) -> tuple[float, float]:
-    """Wilson's bounds: the rate lies above the first, and below the second, each with this certainty."""
+    """Wilson's lower and upper bound of a rate, each with this certainty."""
     z = NormalDist().inv_cdf(certainty)
     centre = (rate + z * z / (2.0 * n)) / (1.0 + z * z / n)
     half = z * math.sqrt(rate * (1.0 - rate) / n + z * z / (4.0 * n * n)) / (1.0 + z * z / n)
@@ -183,9 +182,9 @@ def bounds(rate: float, n: float, certainty: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sessions of one task type, and the sum of the shares of their episodes that succeeded; or a session's episodes.
+    """Number of sessions of a task type and the sum of their success rates; or episodes of a session and successes.
 
-    The difference of two may gain successes where it loses no session: the others in it succeeded more often.
+    In a difference, successes may grow while sessions do not: the remaining episodes succeeded more often.
     """
 
     successes: float = 0.0
@@ -202,14 +201,14 @@ class Tally:
     def share(self) -> float:
         return self.successes / self.n
 
-    def turned(self) -> "Tally":
-        """With failures counted as successes."""
+    def inverted(self) -> "Tally":
+        """The tally with failures counted as successes."""
         return Tally(self.n - self.successes, self.n)
 
 
 @dataclass(frozen=True, slots=True)
 class BaseRate:
-    """How often a kind of task succeeds by itself: as estimated, and at most."""
+    """How often a type of task succeeds without the pattern: estimate and upper bound."""
 
     rate: float
     upper: float
@@ -219,8 +218,8 @@ class BaseRate:
 class BaseRates:
     """How often each task type succeeds without the pattern in question.
 
-    A type with few sessions lies between its own rate and the project's. Its bound lies the further above, the fewer
-    they are: an unknown base rate is a high one.
+    The rate of a type with few sessions is pulled towards the project's rate. The fewer the sessions, the higher its
+    upper bound: an unknown base rate counts as a high one.
     """
 
     def __init__(self, tallies: Mapping[str | None, Tally], settings: PatternSettings) -> None:
@@ -232,20 +231,20 @@ class BaseRates:
         self._known: dict[str | None, BaseRate] = {}
 
     def of(self, task_type: str | None) -> BaseRate:
-        """That of a task type; of one that nobody has seen, what the project's overall rate allows."""
+        """The base rate of a task type; for an unseen type, estimated from the project's overall rate."""
         known = self._known.get(task_type)
         if known is None:
             known = self._known[task_type] = self._estimated(self._tallies.get(task_type, Tally()))
         return known
 
     def without(self, lost: Mapping[str | None, Tally]) -> "BaseRates":
-        """The same without the episodes in which the pattern was used: `lost` is what leaves with them."""
+        """Base rates without the episodes that used the pattern; `lost` is their part of each tally."""
         left = {name: tally - lost.get(name, Tally()) for name, tally in self._tallies.items()}
         return BaseRates(left, self._settings)
 
-    def turned(self) -> "BaseRates":
-        """How often each fails."""
-        return BaseRates({name: tally.turned() for name, tally in self._tallies.items()}, self._settings)
+    def inverted(self) -> "BaseRates":
+        """Failure rates instead of success rates."""
+        return BaseRates({name: tally.inverted() for name, tally in self._tallies.items()}, self._settings)
 
     def _estimated(self, tally: Tally) -> BaseRate:
         n = tally.n + self._settings.base_weight

@@ -6,44 +6,42 @@ from typing import Any
 
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Action
-from treering.core.patterns import Evidence, Pattern, PatternStatus, Template, TemplateSubtask
+from treering.core.patterns import RESERVED_METADATA, Evidence, Pattern, PatternStatus, Template, TemplateSubtask
 from treering.core.queries import Order, RevisionFilter
 from treering.core.scope import Scope
 from treering.core.values import EMPTY, FrozenDict, thaw
 from treering.patterns.audience import is_personal
-from treering.patterns.lifecycle import Cause, moved
-from treering.patterns.mining.findings import MINED
-from treering.patterns.templates import instantiate, refuse_broken
+from treering.patterns.lifecycle import Cause, with_status
+from treering.patterns.provenance import MINED
+from treering.patterns.templates import check_content, instantiate
 from treering.ports.clock import NewId
 from treering.ports.store import Store, Transaction
 
-TOLD = frozenset(
+EDITABLE_FIELDS = frozenset(
     {
         *("name", "category", "summary", "description", "explanation", "applicability", "content", "guidance"),
         *("links", "visibility", "metadata"),
     }
 )
-"""What a person says of a pattern; its status and its evidence are earned."""
-RESERVED = frozenset({MINED, "imported", "merged_from"})
-"""Of the metadata, what is known of where a pattern came from."""
-# Where one of these changes, it is another pattern as far as evidence goes.
-_PROVEN = ("category", "applicability", "content")
-_MOST_VERSIONS = 1_000
+"""Fields that a caller may set; status and evidence are derived."""
+# A change of one of these resets the evidence.
+_EVIDENCE_FIELDS = ("category", "applicability", "content")
+_MAX_VERSIONS = 1_000
 
 
 def add_pattern(scope: Scope, store: Store, now: datetime, new_id: NewId, *, id: str | None, **fields: Any) -> Pattern:
-    """Keep a new pattern. It starts as a candidate, whoever says that it works."""
-    _refuse_unknown(fields)
-    _refuse_reserved(fields.get("metadata", EMPTY), EMPTY)
-    made = Pattern.make(
+    """Store a new pattern as a candidate."""
+    _check_fields(fields)
+    _check_reserved(fields.get("metadata", EMPTY), EMPTY)
+    pattern = Pattern.make(
         **fields, id=id or new_id(), owner=scope.principal, created_at=now, updated_at=now, status_since=now
     )
-    refuse_broken(made.content)
-    return store.write(scope, now, lambda tx: tx.patterns.create(made, Action.CREATE, begun("told")))
+    check_content(pattern.content)
+    return store.write(scope, now, lambda tx: tx.patterns.create(pattern, Action.CREATE, creation_detail("told")))
 
 
 def stored_pattern(tx: Transaction, id: str) -> Pattern:
-    """As it is stored: what is changed and kept, so that nobody's own uses are written into what all see."""
+    """The pattern as stored, without uses counted on read, which may include personal ones; raises `NotFound`."""
     found = tx.patterns.get(id)
     if found is None or found.deleted_at is not None:
         raise NotFound(f"no pattern {id!r} in project {tx.scope.project!r}; `treering patterns list` shows them")
@@ -51,136 +49,142 @@ def stored_pattern(tx: Transaction, id: str) -> Pattern:
 
 
 def earlier_versions(tx: Transaction, id: str) -> tuple[Pattern, ...]:
-    """How it was before each change that was not undone, the latest first."""
+    """The versions before each change that was not undone, latest first."""
     where = RevisionFilter(subjects=(id,), kinds=("pattern",), undone=False)
-    found = tx.revisions.find(where, order=Order(by="at"), limit=_MOST_VERSIONS).items
+    found = tx.revisions.find(where, order=Order(by="at"), limit=_MAX_VERSIONS).items
     return tuple(Pattern.from_json(each.before) for each in found if each.before)
 
 
 def update_pattern(scope: Scope, store: Store, now: datetime, id: str, **changes: Any) -> Pattern:
-    """A new version. One that does or applies to something else has to prove itself anew."""
-    _refuse_unknown(changes)
+    """Store a new version; a change of category, content or applicability resets the evidence."""
+    _check_fields(changes)
 
     def update(tx: Transaction) -> Pattern:
-        known, wanted = _living(tx, id), dict(changes)
+        known, wanted = _active_pattern(tx, id), dict(changes)
         if "metadata" in wanted:
             wanted["metadata"] = _with_reserved(wanted["metadata"], known.metadata)
-        changed, detail = changed_to(known, now, wanted)
+        changed, detail = apply_changes(known, now, wanted)
         return known if changed is None else tx.patterns.update(changed, Action.UPDATE, detail)
 
     return store.write(scope, now, update)
 
 
-def changed_to(known: Pattern, now: datetime, changes: Mapping[str, Any]) -> tuple[Pattern | None, dict[str, object]]:
-    """A pattern after a change, and what the log says of it; no pattern where nothing differs."""
+def apply_changes(
+    known: Pattern, now: datetime, changes: Mapping[str, Any]
+) -> tuple[Pattern | None, dict[str, object]]:
+    """The changed pattern and the audit detail; None for the pattern if nothing differs."""
     changed = known.replace(**changes)
     if changed.to_json() == known.to_json():
         return None, {}
     if _differ(changed, known, ("content",)):
-        refuse_broken(changed.content)
-        # What it does now was told, not found: mining leaves it alone.
-        said = {name: value for name, value in changed.metadata.items() if name != MINED}
-        changed = changed.replace(metadata=FrozenDict(said))
+        check_content(changed.content)
+        # Its content is no longer the mined one, so mining must not update it.
+        metadata = {name: value for name, value in changed.metadata.items() if name != MINED}
+        changed = changed.replace(metadata=FrozenDict(metadata))
     has_other_audience = is_personal(changed.visibility) is not is_personal(known.visibility)
     if has_other_audience:
-        changed = _shown_to_others(changed)
-    if has_other_audience or _differ(changed, known, _PROVEN):
-        changed = begun_anew(changed, now)
-    return changed.replace(updated_at=now), _moved(known, changed, Cause.REFINEMENT)
+        changed = _without_private_details(changed)
+    if has_other_audience or _differ(changed, known, _EVIDENCE_FIELDS):
+        changed = with_evidence_reset(changed, now)
+    return changed.replace(updated_at=now), _transition_detail(known, changed, Cause.REFINEMENT)
 
 
 def _differ(one: Pattern, other: Pattern, fields: Collection[str]) -> bool:
-    """By what is written: a condition on 1 is not one on true, whatever Python calls equal."""
+    """Compare as JSON, since 1 and True are equal in Python but differ as conditions."""
     return one.model_dump_json(include=set(fields)) != other.model_dump_json(include=set(fields))
 
 
 def deprecate_pattern(
     scope: Scope, store: Store, now: datetime, id: str, reason: str, *, superseded_by: str | None = None
 ) -> Pattern:
-    """Take a pattern out of use for good. It is kept, with the reason and whatever takes its place."""
+    """Take a pattern out of use for good; the record, the reason and its successor are kept."""
     if not reason.strip():
-        raise InvalidInput("say why it is taken out of use: that is kept with it")
+        raise InvalidInput("the reason is empty; say why the pattern is deprecated")
 
     def deprecate(tx: Transaction) -> Pattern:
-        known = _living(tx, id)
+        known = _active_pattern(tx, id)
         if superseded_by is not None:
-            _refuse_as_successor(_living(tx, superseded_by), known)
+            _check_successor(_active_pattern(tx, superseded_by), known)
         return tx.patterns.update(
-            deprecated(known, now, reason, superseded_by), Action.UPDATE, _deprecation(known, reason)
+            deprecated(known, now, reason, superseded_by), Action.UPDATE, _deprecation_detail(known, reason)
         )
 
     return store.write(scope, now, deprecate)
 
 
 def deprecated(known: Pattern, now: datetime, reason: str, superseded_by: str | None = None) -> Pattern:
-    return moved(known, PatternStatus.DEPRECATED, Cause.DEPRECATION, now).replace(
+    return with_status(known, PatternStatus.DEPRECATED, Cause.DEPRECATION, now).replace(
         deprecation_reason=reason,
         links=known.links.replace(superseded_by=superseded_by or known.links.superseded_by),
         updated_at=now,
     )
 
 
-def begun(cause: str) -> dict[str, object]:
-    """What the log says of a pattern that came in."""
+def creation_detail(cause: str) -> dict[str, object]:
+    """Audit detail of a new pattern."""
     return {"cause": cause, "to": PatternStatus.CANDIDATE.value}
 
 
-def begun_anew(pattern: Pattern, now: datetime) -> Pattern:
-    """As a candidate whose evidence starts at nothing; how often it was tested stays known."""
+def with_evidence_reset(pattern: Pattern, now: datetime) -> Pattern:
+    """The pattern as a candidate without evidence; its number of tests is kept."""
     known = pattern.evidence
     fresh = Evidence(generation=max(known.generation, known.highest) + 1, began_at=now, tests=known.tests)
-    return moved(pattern, PatternStatus.CANDIDATE, Cause.REFINEMENT, now).replace(evidence=fresh)
+    return with_status(pattern, PatternStatus.CANDIDATE, Cause.REFINEMENT, now).replace(evidence=fresh)
 
 
-def _shown_to_others(pattern: Pattern) -> Pattern:
-    """Without what only those knew who saw it before: in which episodes it was found, and how often it was used."""
-    found = pattern.metadata.get(MINED)
+def _without_private_details(pattern: Pattern) -> Pattern:
+    """The pattern without the episodes it was mined from and its uses, which its new readers may not see."""
     metadata = pattern.metadata
-    if isinstance(found, Mapping):
-        kept = {name: value for name, value in found.items() if name not in ("supporting", "counter")}
-        metadata = FrozenDict({**metadata, MINED: kept})
+    mined = metadata.get(MINED)
+    if isinstance(mined, Mapping):
+        public = {name: value for name, value in mined.items() if name not in ("supporting", "counter")}
+        metadata = FrozenDict({**metadata, MINED: public})
     return pattern.replace(metadata=metadata, usage_count=0, last_used_at=None)
 
 
-def instantiated(pattern: Pattern, values: Mapping[str, object]) -> tuple[TemplateSubtask, ...]:
-    """The subtasks of a template; nothing else has any."""
+def subtasks_of(pattern: Pattern, values: Mapping[str, object]) -> tuple[TemplateSubtask, ...]:
+    """The subtasks of a template; raises `InvalidInput` for other content."""
     if not isinstance(pattern.content, Template):
-        raise InvalidInput(f"pattern {pattern.id!r} is a {pattern.content.form}; only a template is made into subtasks")
+        raise InvalidInput(f"pattern {pattern.id!r} is a {pattern.content.form}; only templates can be instantiated")
     return instantiate(pattern.content, values)
 
 
-def _living(tx: Transaction, id: str) -> Pattern:
+def _active_pattern(tx: Transaction, id: str) -> Pattern:
     known = stored_pattern(tx, id)
     if known.status is PatternStatus.DEPRECATED:
-        told = f": {known.deprecation_reason}" if known.deprecation_reason else ""
-        raise InvalidInput(f"pattern {id!r} is deprecated{told}; add a new one instead")
+        reason = f": {known.deprecation_reason}" if known.deprecation_reason else ""
+        raise InvalidInput(f"pattern {id!r} is deprecated{reason}; add a new one instead")
     return known
 
 
-def _refuse_unknown(fields: dict[str, Any]) -> None:
-    if unknown := sorted(fields.keys() - TOLD):
-        raise InvalidInput(f"{', '.join(unknown)} cannot be set; say {', '.join(sorted(TOLD))}")
+def _check_fields(fields: dict[str, Any]) -> None:
+    if unknown := sorted(fields.keys() - EDITABLE_FIELDS):
+        raise InvalidInput(f"{', '.join(unknown)} cannot be set; the fields are {', '.join(sorted(EDITABLE_FIELDS))}")
 
 
-def _with_reserved(told: Any, known: Mapping[str, Any]) -> Any:
-    """What somebody says of a pattern, and what is known of where it came from: that stays."""
-    _refuse_reserved(told, known)
-    return {**told, **{name: known[name] for name in RESERVED & known.keys()}} if isinstance(told, Mapping) else told
+def _with_reserved(given: Any, known: Mapping[str, Any]) -> Any:
+    """The given metadata with the reserved keys of the stored pattern."""
+    _check_reserved(given, known)
+    return (
+        {**given, **{name: known[name] for name in RESERVED_METADATA & known.keys()}}
+        if isinstance(given, Mapping)
+        else given
+    )
 
 
-def _refuse_reserved(told: Any, known: Mapping[str, Any]) -> None:
-    """Evidence is counted by what stands there, so that nobody but who found, merged or imported it writes it."""
-    given = RESERVED & told.keys() if isinstance(told, Mapping) else frozenset[str]()
-    if wrong := sorted(name for name in given if name not in known or thaw(told[name]) != thaw(known[name])):
-        raise InvalidInput(f"{', '.join(wrong)} of metadata tells where a pattern came from; leave it out")
+def _check_reserved(given: Any, known: Mapping[str, Any]) -> None:
+    """Raise `InvalidInput` for a change of reserved keys: evidence is counted by them."""
+    reserved = RESERVED_METADATA & given.keys() if isinstance(given, Mapping) else frozenset[str]()
+    if wrong := sorted(name for name in reserved if name not in known or thaw(given[name]) != thaw(known[name])):
+        raise InvalidInput(f"metadata {', '.join(wrong)} is reserved for the origin of a pattern; leave it out")
 
 
-def _refuse_as_successor(successor: Pattern, known: Pattern) -> None:
+def _check_successor(successor: Pattern, known: Pattern) -> None:
     if successor.id == known.id:
-        raise InvalidInput(f"pattern {known.id!r} cannot take its own place; name another one")
+        raise InvalidInput(f"pattern {known.id!r} cannot supersede itself; name another pattern")
 
 
-def _moved(before: Pattern, after: Pattern, cause: Cause) -> dict[str, object]:
+def _transition_detail(before: Pattern, after: Pattern, cause: Cause) -> dict[str, object]:
     if (before.status, before.evidence.generation) == (after.status, after.evidence.generation):
         return {}
     return {
@@ -191,7 +195,7 @@ def _moved(before: Pattern, after: Pattern, cause: Cause) -> dict[str, object]:
     }
 
 
-def _deprecation(known: Pattern, reason: str) -> dict[str, object]:
+def _deprecation_detail(known: Pattern, reason: str) -> dict[str, object]:
     return {
         "cause": Cause.DEPRECATION.value,
         "from": known.status.value,

@@ -1,4 +1,4 @@
-"""What is deprecated stays so, also against undo: a pattern that came back would bring its old evidence with it."""
+"""Undo of pattern changes. It never revives a deprecated pattern, which would bring its old evidence back."""
 
 from treering.core.errors import NothingToUndo
 from treering.core.history import Revision
@@ -7,40 +7,42 @@ from treering.core.queries import Order, RevisionFilter
 from treering.ports.store import Transaction
 
 _KIND = "pattern"
-# One change of several patterns, a merge, is one group: as many as a list names.
-_MOST = 1_000
+# A merge changes several patterns as one group.
+_MAX_REVISIONS = 1_000
 
 
 def undo_pattern(tx: Transaction, id: str) -> None:
-    """Take back the last change of a pattern; `NothingToUndo` where that would bring a deprecated one into use.
+    """Undo the last change of a pattern; raises `NothingToUndo` if that would revive a deprecated pattern.
 
-    What was tried stays tried: the form that is taken back keeps its generation, and counts among the tests.
+    The counts of generations and tests are kept: the undone form was tested, too.
     """
     changes = _last_change(tx, id)
     revived = sorted({each.subject for each in changes if _would_revive(tx, each)})
     if revived:
         raise NothingToUndo(
-            f"pattern {', '.join(map(repr, revived))} is deprecated, and stays so; add it anew to try it once more"
+            f"pattern {', '.join(map(repr, revived))} is deprecated, which cannot be undone; add a new pattern instead"
         )
     before = [known for each in {id, *(each.subject for each in changes)} if (known := tx.patterns.get(each))]
     tx.patterns.undo(id)
     for each in before:
-        _keep_count(tx, each)
+        _keep_counts(tx, each)
 
 
 def _last_change(tx: Transaction, id: str) -> tuple[Revision, ...]:
-    """Of this pattern, and of all that were changed together with it."""
+    """Revisions of the last change: of this pattern and of those changed together with it."""
     newest, where = Order(by="at"), RevisionFilter(subjects=(id,), kinds=(_KIND,), undone=False)
-    changes = tx.revisions.find(where, order=newest, limit=_MOST).items
+    changes = tx.revisions.find(where, order=newest, limit=_MAX_REVISIONS).items
     if not changes:
         return ()
-    # Of one moment there may be several.
+    # Several may have the same timestamp.
     last = max(changes, key=lambda each: (each.version, each.id))
-    return tx.revisions.find(RevisionFilter(groups=(last.group,), kinds=(_KIND,)), order=newest, limit=_MOST).items
+    return tx.revisions.find(
+        RevisionFilter(groups=(last.group,), kinds=(_KIND,)), order=newest, limit=_MAX_REVISIONS
+    ).items
 
 
-def _keep_count(tx: Transaction, undone: Pattern) -> None:
-    """Of generations and tests, over a form that is no more."""
+def _keep_counts(tx: Transaction, undone: Pattern) -> None:
+    """Carry the counts of generations and tests over from the undone form."""
     now, was = tx.patterns.get(undone.id), undone.evidence
     if now is None or now.evidence == was:
         return

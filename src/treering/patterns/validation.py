@@ -1,15 +1,15 @@
-"""Whether a pattern is believed: from what came of it, session by session, to a status and the reason in words.
+"""Validation: from the outcomes of a pattern by session to its status, with the reason in words.
 
-PT4's conditions come first: five sessions in 90 days, success, p-value, confidence. They are looked at every night,
-over thousands of patterns, and their p-value counts a session as won where most of it was, which flatters long
-sessions. So its e-value has to stand as well, and that one takes the share of each session that succeeded, holds it
-against the most that the base rate of its tasks may be, and competes with all other tests (`discoveries`).
+PT4's conditions come first: five sessions in 90 days, success rate, p-value, confidence. They are checked every night
+for thousands of patterns, and their p-value counts a session as a success if most of it succeeded, which favours long
+sessions. So the e-value has to pass as well: it uses the success rate of each session, compares it with the upper bound
+of the base rate of its tasks, and is corrected for all other tests (`discoveries`).
 
-What is promised, and what is not. On any night, those that e-BH takes are idle in a share of at most
-`false_discovery_rate` on average. A validated pattern stays so until evidence speaks against it, also when it would not
-be taken again: that share is measured in `bench/pattern_worlds.py`, not proven. The base rate is bounded with
-`base_certainty`, not known; and it compares tasks of one type. Where a pattern is used for the easier ones among them,
-or since everything got easier, what made them easy looks like its doing.
+Guarantees and limits: on any night, at most `false_discovery_rate` of the patterns that e-BH accepts have no effect, on
+average. A validated pattern keeps its status until there is evidence against it, even if it would not be accepted
+again; the resulting share is measured in `bench/pattern_worlds.py`, not proven. The base rate is an upper bound with
+`base_certainty`, and it compares tasks of one type: if a pattern is used for the easier ones among them, or since all
+tasks became easier, that looks like an effect of the pattern.
 """
 
 from bisect import bisect_right
@@ -26,11 +26,11 @@ from treering.patterns.statistics import (
     BaseRate,
     BaseRates,
     Floats,
-    as_number,
     binomial_p,
     bounds,
     confidence,
     discoveries,
+    e_value,
     log_decay,
     log_e_better,
     log_e_worse,
@@ -39,67 +39,66 @@ from treering.patterns.statistics import (
 
 @dataclass(frozen=True, slots=True)
 class SessionCount:
-    """What came of a pattern in one session: one piece of evidence, however often it was applied."""
+    """Outcomes of a pattern in one session: one piece of evidence, however often it was applied."""
 
     at: datetime
-    """Of the last application in it."""
+    """Time of the last application in the session."""
     successes: int
     partial: int
     n: int
     task_types: tuple[tuple[str | None, int], ...]
-    """How many of the applications were of which type."""
+    """Number of applications by task type."""
 
     @property
     def succeeded(self) -> bool:
-        """Whether it counts as a success: more than half did."""
+        """Whether more than half of the applications succeeded."""
         return 2 * self.successes > self.n
 
     @property
     def share(self) -> float:
-        """What succeeded altogether."""
+        """Share of applications that succeeded."""
         return self.successes / self.n
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One pattern as the night finds it."""
+    """Input of a validation: one pattern with its sessions."""
 
     status: PatternStatus
     sessions: tuple[SessionCount, ...]
-    """All of the present generation of evidence, the oldest first; of one under review, only what came since.
+    """All sessions of the present generation of evidence, oldest first; under review, only applications since then.
 
-    Old glory does not bring it back, also not as a part of a session that went on.
+    Earlier successes do not end a review, even in a session that continued after it began.
     """
     bases: BaseRates
-    """Of episodes that did not use it."""
+    """Base rates of episodes that did not use the pattern."""
     since: datetime | None = None
-    """When it took its present status: a validated one is watched by what came after."""
+    """Start of its present status; a validated pattern is watched by the sessions after it."""
     tests: int = 1
-    """How many tests of it were begun, this one included: its evidence began anew, or it was reviewed. 0 of one that
-    was never tried."""
+    """Tests begun, including this one: one per reset of the evidence or review; 0 if it was never applied."""
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What the evidence of one pattern comes to."""
+class EvidenceMeasure:
+    """Measures of the evidence of one pattern."""
 
     sessions: int
     applications: int
     success_rate: float | None
     base_rate: float
     null_rate: float
-    """What it has to beat: the bound above its base rate, and 0.5 at least."""
+    """The rate it has to beat: the upper bound of its base rate, at least 0.5."""
     p_value: float | None
     confidence: float
     log_e: float
     log_worse: float
-    """How strongly all evidence says that a candidate fails too often, or more often than without it."""
+    """Log e-value for: a candidate fails too often, or more often than tasks do without it."""
     log_decay: float
-    """How strongly the latest sessions say that a validated one no longer works as it did."""
+    """Log of the evidence that a validated pattern no longer works as it did."""
 
 
-class Judged(Value):
-    """What validation says of a pattern."""
+class PatternVerdict(Value):
+    """Result of validating a pattern."""
 
     status: PatternStatus
     sessions: Count
@@ -108,7 +107,7 @@ class Judged(Value):
     base_rate: Share
     null_rate: Share
     improvement: float | None
-    """By how much it succeeds more often than its base rate."""
+    """Success rate minus base rate."""
     p_value: Share | None
     e_value: float
     confidence: Share
@@ -116,44 +115,44 @@ class Judged(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class _Columns:
-    """Sessions, the oldest first: what came of each, and what would have without the pattern."""
+class _SessionColumns:
+    """Sessions as arrays, oldest first: their outcomes, and the rates expected without the pattern."""
 
     successes: Floats
     partial: Floats
     n: Floats
     rates: Floats
-    """As estimated."""
+    """Estimated base rates."""
     uppers: Floats
-    """At most."""
+    """Upper bounds of the base rates."""
 
     @property
     def shares(self) -> Floats:
         return self.successes / self.n
 
 
-def measure(trial: Trial, now: datetime, settings: PatternSettings) -> Measured:
-    """What its evidence comes to: PT4's figures by the last 90 days, the e-values by the whole generation."""
+def measure(trial: Trial, now: datetime, settings: PatternSettings) -> EvidenceMeasure:
+    """PT4's figures over the last 90 days, e-values over the whole generation of evidence."""
     columns = _columns(trial.sessions, trial.bases)
-    begun, n = _first_after(trial.sessions, now - timedelta(days=settings.window_days)), len(trial.sessions)
-    if begun == n:
+    first, n = _first_after(trial.sessions, now - timedelta(days=settings.window_days)), len(trial.sessions)
+    if first == n:
         base, null = trial.bases.overall, max(settings.floor_rate, trial.bases.overall)
         success_rate = p_value = None
-        sure = 0.0
+        sureness = 0.0
     else:
-        base = float(columns.rates[begun:].mean())
-        null = max(settings.floor_rate, float(columns.uppers[begun:].mean()))
-        success_rate = float(((columns.successes + 0.5 * columns.partial) / columns.n)[begun:].mean())
-        p_value = binomial_p(int((2 * columns.successes > columns.n)[begun:].sum()), n - begun, null)
-        sure = confidence(success_rate, n - begun, p_value)
-    return Measured(
-        sessions=n - begun,
-        applications=int(columns.n[begun:].sum()),
+        base = float(columns.rates[first:].mean())
+        null = max(settings.floor_rate, float(columns.uppers[first:].mean()))
+        success_rate = float(((columns.successes + 0.5 * columns.partial) / columns.n)[first:].mean())
+        p_value = binomial_p(int((2 * columns.successes > columns.n)[first:].sum()), n - first, null)
+        sureness = confidence(success_rate, n - first, p_value)
+    return EvidenceMeasure(
+        sessions=n - first,
+        applications=int(columns.n[first:].sum()),
         success_rate=success_rate,
         base_rate=base,
         null_rate=null,
         p_value=p_value,
-        confidence=sure,
+        confidence=sureness,
         log_e=_log_better(columns, settings),
         log_worse=_log_worse(columns, settings) if trial.status is PatternStatus.CANDIDATE else 0.0,
         log_decay=_log_decay(trial, columns, settings) if trial.status is PatternStatus.VALIDATED else 0.0,
@@ -164,9 +163,9 @@ def _first_after(sessions: Sequence[SessionCount], moment: datetime) -> int:
     return bisect_right(sessions, moment, key=lambda each: each.at)
 
 
-def _columns(sessions: Sequence[SessionCount], bases: BaseRates) -> _Columns:
+def _columns(sessions: Sequence[SessionCount], bases: BaseRates) -> _SessionColumns:
     expected = [_expected(each, bases) for each in sessions]
-    return _Columns(
+    return _SessionColumns(
         np.array([each.successes for each in sessions], float),
         np.array([each.partial for each in sessions], float),
         np.array([each.n for each in sessions], float),
@@ -176,7 +175,7 @@ def _columns(sessions: Sequence[SessionCount], bases: BaseRates) -> _Columns:
 
 
 def _expected(session: SessionCount, bases: BaseRates) -> BaseRate:
-    """What a session would come to without the pattern, by the types of its applications."""
+    """Base rate of a session: the mean over the task types of its applications."""
     if len(session.task_types) == 1:
         return bases.of(session.task_types[0][0])
     parts = [(count / session.n, bases.of(name)) for name, count in session.task_types]
@@ -187,39 +186,41 @@ def _expected(session: SessionCount, bases: BaseRates) -> BaseRate:
     )
 
 
-def _log_better(columns: _Columns, settings: PatternSettings) -> float:
-    """The weaker of two proofs: that it beats its base rate, and that it beats a coin. Both have to stand."""
+def _log_better(columns: _SessionColumns, settings: PatternSettings) -> float:
+    """The smaller log e-value of two claims that both have to hold: it beats its base rate, and `floor_rate`."""
     beats_coin = log_e_better(columns.shares, settings.floor_rate)
     return min(beats_coin, log_e_better(columns.shares, columns.uppers))
 
 
-def _log_worse(columns: _Columns, settings: PatternSettings) -> float:
+def _log_worse(columns: _SessionColumns, settings: PatternSettings) -> float:
     below_threshold = log_e_worse(columns.shares, settings.success_threshold)
     return float(np.logaddexp(below_threshold, log_e_worse(columns.shares, columns.rates)) - np.log(2.0))
 
 
-def _log_decay(trial: Trial, columns: _Columns, settings: PatternSettings) -> float:
-    """Its latest sessions against what it was validated for: that rate's lower bound, its base rate, the threshold.
+def _log_decay(trial: Trial, columns: _SessionColumns, settings: PatternSettings) -> float:
+    """Compare its latest sessions with the rate it was validated for: its lower bound, base rate or the threshold.
 
-    However long they took: what is used once a month may have stopped working, too.
+    There is no time window, since a pattern used once a month may stop working, too.
     """
     n = len(trial.sessions)
-    begun = max(_first_after(trial.sessions, trial.since) if trial.since else 0, n - settings.watched_sessions)
-    if not 0 < begun <= n - settings.least_evidence:
+    first = max(_first_after(trial.sessions, trial.since) if trial.since else 0, n - settings.watched_sessions)
+    if not 0 < first <= n - settings.least_evidence:
         return 0.0
-    base = max(settings.floor_rate, float(columns.rates[begun:].mean()))
-    was = bounds(float(columns.shares[:begun].mean()), begun, settings.reference_certainty)[0]
-    return log_decay(columns.shares[begun:], max(was, base, settings.success_threshold), base)
+    base = max(settings.floor_rate, float(columns.rates[first:].mean()))
+    earlier = bounds(float(columns.shares[:first].mean()), first, settings.reference_certainty)[0]
+    return log_decay(columns.shares[first:], max(earlier, base, settings.success_threshold), base)
 
 
-def judge(measured: Measured, status: PatternStatus, settings: PatternSettings, *, discovered: bool) -> Judged:
-    """The status that the evidence gives a pattern; `discovered`: whether its e-value stands among all (`discoveries`).
+def judge(
+    measured: EvidenceMeasure, status: PatternStatus, settings: PatternSettings, *, discovered: bool
+) -> PatternVerdict:
+    """The status that the evidence supports; `discovered` is whether its e-value passes among all (`discoveries`).
 
-    It is validated by PT4's conditions and its e-value together. It loses that only to evidence against it, not to a
-    night on which one of the conditions is missed: a status that flaps helps nobody.
+    A pattern is validated if PT4's conditions hold and its e-value passes. It loses that status only by evidence
+    against it, not if a condition is missed once, so that the status does not flap.
     """
-    after, reason = _verdict(measured, status, settings, discovered)
-    return Judged(
+    after, reason = _decide(measured, status, settings, discovered)
+    return PatternVerdict(
         status=after,
         sessions=measured.sessions,
         applications=measured.applications,
@@ -228,36 +229,36 @@ def judge(measured: Measured, status: PatternStatus, settings: PatternSettings, 
         null_rate=measured.null_rate,
         improvement=None if measured.success_rate is None else measured.success_rate - measured.base_rate,
         p_value=measured.p_value,
-        e_value=as_number(measured.log_e),
+        e_value=e_value(measured.log_e),
         confidence=measured.confidence,
-        reason=f"{_told(measured)}{reason}",
+        reason=f"{_summary(measured)}{reason}",
     )
 
 
-def _verdict(
-    measured: Measured, status: PatternStatus, settings: PatternSettings, discovered: bool
+def _decide(
+    measured: EvidenceMeasure, status: PatternStatus, settings: PatternSettings, discovered: bool
 ) -> tuple[PatternStatus, str]:
     if status is PatternStatus.DEPRECATED:
-        return status, "deprecated, and stays so"
+        return status, "deprecated for good"
     if status is PatternStatus.VALIDATED:
-        return _watched(measured, settings)
+        return _watch(measured, settings)
     if measured.sessions < settings.least_evidence:
-        return status, f"fewer than {settings.least_evidence} sessions decide nothing"
-    missed = _missed(measured, settings, discovered)
-    if not missed:
-        return PatternStatus.VALIDATED, "better than its base rate, and more than chance explains"
+        return status, f"fewer than {settings.least_evidence} sessions are not enough evidence"
+    unmet = _unmet_conditions(measured, settings, discovered)
+    if not unmet:
+        return PatternStatus.VALIDATED, "better than its base rate by more than chance explains"
     if status is PatternStatus.CANDIDATE and measured.log_worse >= np.log(settings.clearly):
-        return PatternStatus.UNDER_REVIEW, "it fails too often, or more often than tasks of its kind do without it"
-    return status, f"not yet proven: {', '.join(missed)}"
+        return PatternStatus.UNDER_REVIEW, "it fails too often, or more often than such tasks do without it"
+    return status, f"not yet proven: {', '.join(unmet)}"
 
 
-def _watched(measured: Measured, settings: PatternSettings) -> tuple[PatternStatus, str]:
+def _watch(measured: EvidenceMeasure, settings: PatternSettings) -> tuple[PatternStatus, str]:
     if measured.log_decay >= np.log(settings.alarm):
         return PatternStatus.UNDER_REVIEW, "its latest sessions are worse than what it was validated for"
-    return PatternStatus.VALIDATED, "nothing speaks against it"
+    return PatternStatus.VALIDATED, "no evidence against it"
 
 
-def _missed(measured: Measured, settings: PatternSettings, discovered: bool) -> list[str]:
+def _unmet_conditions(measured: EvidenceMeasure, settings: PatternSettings, discovered: bool) -> list[str]:
     """The conditions of a validated pattern that this one does not meet."""
     rate, p_value = measured.success_rate or 0.0, 1.0 if measured.p_value is None else measured.p_value
     conditions = (
@@ -267,12 +268,12 @@ def _missed(measured: Measured, settings: PatternSettings, discovered: bool) -> 
             measured.confidence >= settings.least_confidence,
             f"confidence {measured.confidence:.2f} is below {settings.least_confidence:g}",
         ),
-        (discovered, f"an e-value of {as_number(measured.log_e):.3g} is too little among so many patterns"),
+        (discovered, f"an e-value of {e_value(measured.log_e):.3g} is too low given the number of tests"),
     )
-    return [missed for met, missed in conditions if not met]
+    return [text for met, text in conditions if not met]
 
 
-def _told(measured: Measured) -> str:
+def _summary(measured: EvidenceMeasure) -> str:
     if measured.success_rate is None:
         return "no session in the window: "
     return (
@@ -282,24 +283,23 @@ def _told(measured: Measured) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
-    """A pattern after its sessions were measured: they need not be kept."""
+class MeasuredPattern:
+    """A pattern with the measures of its sessions, without the sessions."""
 
     status: PatternStatus
     tests: int
-    measured: Measured
+    measured: EvidenceMeasure
 
 
-def tried(trial: Trial, now: datetime, settings: PatternSettings) -> Tested:
-    return Tested(trial.status, trial.tests, measure(trial, now, settings))
+def measure_trial(trial: Trial, now: datetime, settings: PatternSettings) -> MeasuredPattern:
+    return MeasuredPattern(trial.status, trial.tests, measure(trial, now, settings))
 
 
-def judge_all(tested: Mapping[str, Tested], settings: PatternSettings, *, retired: int = 0) -> dict[str, Judged]:
-    """What the night says of every pattern.
-
-    `retired` counts the tests of patterns that are out of use, deprecated ones above all: they were tried, too.
-    """
-    standing = {key: each.measured.log_e for key, each in tested.items() if each.tests}
+def judge_all(
+    tested: Mapping[str, MeasuredPattern], settings: PatternSettings, *, retired: int = 0
+) -> dict[str, PatternVerdict]:
+    """Verdicts of all patterns by id; `retired` is the number of tests of patterns out of use, which count as well."""
+    log_e_values = {key: each.measured.log_e for key, each in tested.items() if each.tests}
     family = retired + sum(each.tests for each in tested.values())
-    found = discoveries(standing, settings.false_discovery_rate, family)
+    found = discoveries(log_e_values, settings.false_discovery_rate, family)
     return {key: judge(each.measured, each.status, settings, discovered=key in found) for key, each in tested.items()}

@@ -1,10 +1,10 @@
-"""Time and fresh names, as arguments."""
+"""The clock and the source of new ids, passed as arguments."""
 
 from collections.abc import Callable
 from datetime import datetime
 
 Clock = Callable[[], datetime]
-"""The present moment, in UTC."""
+"""Returns the current time, in UTC."""
 
 NewId = Callable[[], str]
-"""A fresh id; later ids sort after earlier ones."""
+"""Returns a new id; later ids sort after earlier ones."""

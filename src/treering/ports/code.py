@@ -1,7 +1,7 @@
-"""What Treering needs from a transaction for the code graph: files as they were read, what they use, and who writes.
+"""Storage of the code graph within a transaction: files as they were read, their edges, and the write lease.
 
-What stands in bytes is packed and read by `treering.code`; a store keeps it as it is. Paths are relative to the
-root of the project, with slashes.
+Byte fields are encoded and decoded by `treering.code`; a store keeps them unchanged. Paths are relative to the root of
+the project, with forward slashes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
-    """Who alone may write, and until when."""
+class IndexLease:
+    """The only writer, and the end of its lease."""
 
     owner: str
     until: datetime
@@ -25,37 +25,37 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class CodeState:
-    """How the index of a project stands."""
+    """State of the index of a project."""
 
     root: str
-    """The folder that was indexed last, on the machine that did it."""
+    """The folder that was indexed last, on the machine that indexed it."""
     version: str
-    """What read the files: facts of another version mean nothing."""
+    """Version of the code that read the files; facts of another version are not usable."""
     complete: bool
-    """Whether every file that was found is here."""
+    """Whether every file that was discovered is stored."""
     generation: int
     """Grows with each change."""
-    told: str = "{}"
-    """What the last run came to, as JSON."""
-    lease: Lease | None = None
-    """Of whoever writes now."""
+    report: str = "{}"
+    """Report of the last run, as JSON."""
+    lease: IndexLease | None = None
+    """Lease of the current writer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """What tells whether a file must be read again, without reading anything of it."""
+    """What is needed to decide whether a file must be read again."""
 
     path: str
     language: str
     digest: str
     stamp: str
-    """Size, time of change and number of the file as the system gave them; another stamp may be another content."""
+    """Size, modification time and inode; another stamp may mean other content."""
     read_at: int
-    """When it was read, in nanoseconds: a stamp of that very moment proves nothing."""
+    """When it was read, in nanoseconds: a stamp from the same moment is not conclusive."""
     resolved: bool
-    """Whether its edges are known; they are stored empty where they are not."""
+    """Whether its edges are resolved; otherwise they are stored empty."""
     skipped: str
-    """Why nothing of its content is here; empty where it is."""
+    """Why its content is not stored; empty if it is."""
     generation: int
     defined: int = 0
     used: int = 0
@@ -65,7 +65,7 @@ class ListedFile:
 
 @dataclass(frozen=True, slots=True)
 class FileKeys:
-    """Which keys a file answers to and which its resolution asked for, as little-endian 64-bit hashes."""
+    """Keys that a file defines, and keys that its resolution queried, as little-endian 64-bit hashes."""
 
     path: str
     given: bytes
@@ -74,7 +74,7 @@ class FileKeys:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What a file says, and the keys it answers to."""
+    """Facts of a file, and the keys it defines."""
 
     given: bytes
     facts: bytes
@@ -82,14 +82,14 @@ class FileFacts:
 
 @dataclass(frozen=True, slots=True)
 class FileContents:
-    """What the graph holds of a file."""
+    """A file's part of the graph."""
 
     path: str
     resolved: bool
     definitions: bytes
     edges: bytes
     further: bytes
-    """Edges that were not read from its source."""
+    """Edges from sources other than its own text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFile:
-    """What a file uses."""
+    """Resolved edges of a file."""
 
     path: str
     edges: bytes
@@ -121,11 +121,11 @@ class ResolvedFile:
     used: int
     unknown: int
     ties: Mapping[str, float] = field(default_factory=dict)
-    """The other files that it uses, with the weight of the firmest edge to each."""
+    """The other files that it uses, each with the weight of the strongest edge."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
+class FileDependency:
     """One file uses another."""
 
     origin: str
@@ -142,65 +142,65 @@ class CodeTotals:
     problems: int = 0
     languages: Mapping[str, int] = field(default_factory=dict)
     waiting: int = 0
-    """Files whose edges are not known yet."""
+    """Files whose edges are not resolved yet."""
 
 
 class CodeIndex(Protocol):
-    """The stored graph of one project. Writing takes the lease: `Conflict` where somebody else has it."""
+    """The stored graph of one project. Writing requires the lease, and raises `Conflict` if another writer holds it."""
 
     def state(self) -> CodeState | None:
-        """None where nothing was ever indexed."""
+        """None if nothing was ever indexed."""
         ...
 
-    def hold(self) -> CodeState | None:
-        """As `state`; nobody changes it before this transaction, which is to write, ends."""
+    def lock_state(self) -> CodeState | None:
+        """Like `state`, and locks it until the end of this writing transaction."""
         ...
 
-    def take(self, owner: str, duration: timedelta) -> bool:
-        """Be the only one who writes until then, or longer if taken again; False where somebody else is."""
+    def take_lease(self, owner: str, duration: timedelta) -> bool:
+        """Take or extend the write lease; returns False if another writer holds it."""
         ...
 
-    def give_back(self, owner: str) -> None: ...
+    def release_lease(self, owner: str) -> None: ...
 
     def describe(
-        self, owner: str, *, seen: int, root: str, version: str, complete: bool, told: str | None = None
+        self, owner: str, *, seen: int, root: str, version: str, complete: bool, report: str | None = None
     ) -> int:
-        """Say how the index stands from now on; the new generation, which this transaction's changes have.
+        """Store the state of the index; returns the new generation, which this transaction's changes get.
 
-        `Conflict` where the lease is somebody else's, or where the generation is not the one that was `seen`.
+        Raises `Conflict` if another writer holds the lease, or if the generation is not `seen`.
         """
         ...
 
     def clear(self) -> None:
-        """Remove every file, and its chunks; vectors stay for chunks that come again."""
+        """Remove every file with its chunks; vectors stay for chunks that are added again."""
         ...
 
     def drop_unused(self) -> None:
-        """Remove the vectors of chunks that did not come again."""
+        """Remove the vectors of chunks that were not added again."""
         ...
 
     def put(self, files: Sequence[ReadFile], generation: int) -> None:
-        """Files as they are now, with their chunks and nothing resolved; edges from elsewhere are gone with the old."""
+        """Store files as read, with their chunks and without edges; earlier edges, from any source, are dropped."""
         ...
 
     def resolve(self, files: Sequence[ResolvedFile], generation: int) -> None:
-        """What files use, instead of what they used."""
+        """Replace the edges of files."""
         ...
 
     def unresolve(self, paths: Sequence[str], generation: int) -> None:
-        """What files use is not known any more."""
+        """Mark files as not resolved, and drop their edges."""
         ...
 
     def add_further(self, edges: Mapping[str, bytes], generation: int) -> None:
-        """Edges of files that were not read from their source, instead of those before; for files that are here."""
+        """Replace the edges of existing files that come from other sources than their text."""
         ...
 
     def further(self) -> Iterator[bytes]:
-        """The edges of each file that were not read from its source; nothing of files that have none."""
+        """The edges from other sources, for each file that has any."""
         ...
 
     def touch(self, stamps: Sequence[tuple[str, str, int]]) -> None:
-        """Path, stamp and time of reading of files whose content is what it was."""
+        """Update path, stamp and time of reading of files with unchanged content."""
         ...
 
     def remove(self, paths: Sequence[str]) -> None: ...
@@ -208,29 +208,29 @@ class CodeIndex(Protocol):
     def listed(self) -> Sequence[ListedFile]: ...
 
     def count(self) -> int:
-        """How many files are here, those that nothing was read of included."""
+        """Number of files, skipped ones included."""
         ...
 
     def generations(self, *, after: int = 0) -> Mapping[str, int]:
-        """When each file was changed last, of those that were changed after a generation."""
+        """Generation of the last change of each file that was changed after a generation."""
         ...
 
     def keys(self) -> Iterator[FileKeys]:
-        """Of all files that are in the graph."""
+        """Keys of all files in the graph."""
         ...
 
     def facts(self, paths: Sequence[str]) -> Mapping[str, FileFacts]: ...
 
     def contents(self, paths: Sequence[str] | None = None) -> Iterator[FileContents]:
-        """Of these files, or of all that are in the graph."""
+        """Contents of these files, or of all in the graph."""
         ...
 
     def unresolved(self, paths: Sequence[str]) -> Mapping[str, bytes]:
-        """The uses of files whose targets are not known."""
+        """Uses of files whose targets are unknown."""
         ...
 
-    def ties(self, files: Sequence[str], *, limit: int) -> Sequence[Tie]:
-        """What these files use and who uses them, the firmest first."""
+    def ties(self, files: Sequence[str], *, limit: int) -> Sequence[FileDependency]:
+        """Dependencies from and to these files, strongest first."""
         ...
 
     def totals(self) -> CodeTotals: ...

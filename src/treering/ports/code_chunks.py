@@ -1,6 +1,6 @@
-"""What Treering needs from a transaction to find code: the pieces of files, their words, and their vectors.
+"""Storage of code chunks within a transaction: their lines, words and vectors.
 
-The text itself stays where it is, in the files: what is stored says which lines, and what they are found by.
+The text itself is not stored; it stays in the files.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,17 +12,17 @@ from typing import Protocol
 class StoredChunk:
     """Lines of a file, and the words they are found by.
 
-    `codes` are the distinct codes of its words as little-endian 32-bit numbers, `counts` a byte for each.
+    `codes` are the distinct codes of its words as little-endian 32-bit numbers, `counts` one byte for each.
     """
 
     path: str
     place: int
-    """Which chunk of the file it is, from 0."""
+    """Index of the chunk in its file, from 0."""
     symbol: str
     start_line: int
     end_line: int
     digest: str
-    """Chunks with the same digest have the same vector, also when they moved to other lines."""
+    """Chunks with the same digest share a vector, even after they moved to other lines."""
     length: int
     codes: bytes
     counts: bytes
@@ -30,47 +30,47 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class ChunkCoverage:
-    """How many chunks there are, and how many of them have a vector of a model."""
+    """Number of chunks, and of those with a vector of a model."""
 
     chunks: int = 0
     vectors: int = 0
 
 
 class CodeChunks(Protocol):
-    """The chunks of one project. They come and go with their files: see `CodeIndex.put` and `remove`."""
+    """The chunks of one project. They are added and removed with their files: see `CodeIndex.put` and `remove`."""
 
     def put(self, files: Mapping[str, Sequence[StoredChunk]]) -> None:
-        """The chunks of files, instead of those before; none where a file has none any more."""
+        """Replace the chunks of files."""
         ...
 
     def clear(self) -> None:
-        """Remove every chunk; vectors stay for those that come again, until `drop_unused_vectors`."""
+        """Remove every chunk; vectors stay until `drop_unused_vectors`."""
         ...
 
     def drop_unused_vectors(self) -> None:
-        """Remove the vectors that no chunk has."""
+        """Remove the vectors that belong to no chunk."""
         ...
 
     def every(self) -> Sequence[StoredChunk]:
-        """All chunks, by path and place."""
+        """All chunks, by path and index."""
         ...
 
     def unembedded(self, model: str, *, limit: int, after: tuple[str, int] | None = None) -> Sequence[StoredChunk]:
-        """Chunks that have no vector of the model, by path and place, behind the one at `after`."""
+        """Chunks without a vector of the model, by path and index, after the one at `after`."""
         ...
 
     def coverage(self, model: str, kept: Collection[str] = ()) -> ChunkCoverage:
-        """Chunks, and those that have a vector of the model, stored or `kept` in memory by its digest."""
+        """Number of chunks, and of those with a vector of the model, stored or with a digest in `kept`."""
         ...
 
     def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Vectors by the digest of their chunks, as little-endian 16-bit floats; none of chunks that are gone."""
+        """Store vectors by chunk digest, as little-endian 16-bit floats; those of removed chunks are ignored."""
         ...
 
     def vectors(self, model: str) -> Mapping[str, bytes]:
-        """By digest."""
+        """Vectors by digest."""
         ...
 
     def drop_vectors(self, *, but: str) -> int:
-        """Remove the vectors of every other model; how many is returned."""
+        """Remove the vectors of every other model; returns how many."""
         ...

@@ -1,4 +1,4 @@
-"""What Treering needs from a transaction for what commits say: the counts of one project, as they were packed."""
+"""Storage of co-change counts within a transaction, as encoded by `treering.code`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,31 +7,31 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class HistoryState:
-    """Up to where a history is counted."""
+    """How far a history is counted."""
 
     root: str
-    """The folder whose history it is, on the machine that counted."""
+    """The folder whose history it is, on the machine that counted it."""
     inside: str
-    """Where in its repository that folder lies: nothing, or a folder with a slash."""
+    """Path of that folder in its repository: empty, or with a trailing slash."""
     version: str
-    """What counted: counts of another version mean nothing."""
+    """Version of the counting rules; counts of another version are not usable."""
     seen: Mapping[str, str]
-    """The last commit of each branch that is counted."""
+    """The last counted commit of each branch."""
     seeded: str = ""
-    """What the co-access of this project follows from, as one text; empty where no history filled it."""
+    """Digest of what the project's co-access edges were derived from; empty if there are none from history."""
 
 
 class CodeHistory(Protocol):
     def state(self) -> HistoryState | None:
-        """None where nothing was counted."""
+        """None if nothing was counted."""
         ...
 
     def counts(self) -> bytes:
-        """What was counted, as it was packed; empty where nothing was."""
+        """The encoded counts; empty if nothing was counted."""
         ...
 
     def put(self, state: HistoryState, counts: bytes | None = None) -> None:
-        """How it stands now; None leaves the counts as they are."""
+        """Store the state; None leaves the counts unchanged."""
         ...
 
     def clear(self) -> None: ...

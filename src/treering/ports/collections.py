@@ -1,4 +1,4 @@
-"""What Treering needs from a transaction: collections of records, each with the verbs that its kind allows."""
+"""Collections of records inside a transaction, each with the operations that its kind allows."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ from treering.core.values import EMPTY, Record
 V = TypeVar("V", bound=Record)
 F_contra = TypeVar("F_contra", contravariant=True)
 Detail = Mapping[str, object]
-"""What the audit log says beside the action; never the record's text."""
+"""Details of an audit entry; never the record's text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Match(Generic[V]):
-    """A record that was found; `score` grows with relevance."""
+class RecordMatch(Generic[V]):
+    """A matching record; a higher `score` is more relevant."""
 
     value: V
     score: float
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Sequence[Match[V]]):
-    """What was found, the best first, and what could not be read: the rest is found in spite of it."""
+class RecordMatches(Sequence[RecordMatch[V]]):
+    """Matching records, best first, and the ids of those that could not be read."""
 
-    matches: tuple[Match[V], ...] = ()
+    matches: tuple[RecordMatch[V], ...] = ()
     unreadable: tuple[str, ...] = ()
 
     @overload
-    def __getitem__(self, index: int) -> Match[V]: ...
+    def __getitem__(self, index: int) -> RecordMatch[V]: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[Match[V], ...]: ...
-    def __getitem__(self, index: int | slice) -> Match[V] | tuple[Match[V], ...]:
+    def __getitem__(self, index: slice) -> tuple[RecordMatch[V], ...]: ...
+    def __getitem__(self, index: int | slice) -> RecordMatch[V] | tuple[RecordMatch[V], ...]:
         return self.matches[index]
 
     def __len__(self) -> int:
@@ -58,7 +58,7 @@ class Found(Sequence[Match[V]]):
 
 
 class Readable(Protocol[V, F_contra]):
-    """Records of one kind, as one scope sees them. Deleted ones are asked for by filter, never met by accident."""
+    """Records of one kind that the scope can see. Deleted ones are returned only if the filter asks for them."""
 
     def get(self, id: str) -> V | None: ...
 
@@ -74,14 +74,14 @@ class Readable(Protocol[V, F_contra]):
 
 
 class Searchable(Readable[V, F_contra], Protocol[V, F_contra]):
-    """Records that `index` finds, or that are found by their age."""
+    """Records that can be read by the ids that `index` finds, or by age."""
 
-    def readable(self, ids: Iterable[str]) -> Found[V]:
-        """Those that are here, and the names of those that cannot be read; `score` means nothing."""
+    def readable(self, ids: Iterable[str]) -> RecordMatches[V]:
+        """The readable records among `ids`, and the ids of the unreadable ones; `score` is meaningless."""
         ...
 
-    def newest(self, where: F_contra | None = None, *, limit: int = 10) -> Found[V]:
-        """The latest; `score` is their moment in seconds."""
+    def newest(self, where: F_contra | None = None, *, limit: int = 10) -> RecordMatches[V]:
+        """The newest records; `score` is their timestamp in seconds."""
         ...
 
 
@@ -89,17 +89,17 @@ class Log(Readable[V, F_contra], Protocol[V, F_contra]):
     """Append-only records."""
 
     def create(self, value: V, action: Action = Action.CREATE, detail: Detail = EMPTY) -> V:
-        """Store it; the value as stored is returned. An id that exists is a `Conflict`."""
+        """Store the value and return it as stored; `Conflict` if the id exists."""
         ...
 
     def create_many(self, values: Iterable[V], action: Action = Action.CREATE) -> int: ...
 
 
 class Removable(Protocol):
-    """What may be taken away: first softly, then for good, also where a blob it needs is lost."""
+    """Records that can be deleted softly, then purged, even if a blob that they need is lost."""
 
     def holds(self, id: str, *, deleted: bool = False) -> bool:
-        """Whether `id` is here, without reading it; `deleted` counts what was taken away softly."""
+        """Whether `id` exists, without reading the record; `deleted` includes softly deleted ones."""
         ...
 
     def delete(self, id: str, detail: Detail = EMPTY) -> None: ...
@@ -107,151 +107,151 @@ class Removable(Protocol):
     def restore(self, id: str) -> None: ...
 
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
-        """Remove a record and every derived copy of it. The audit log keeps that it was."""
+        """Remove a record and every derived copy of it. The audit log keeps the fact that it existed."""
         ...
 
 
-class Learned(Log[V, F_contra], Removable, Protocol[V, F_contra]):
-    """Records that are revised: every change keeps the state before it."""
+class Revisable(Log[V, F_contra], Removable, Protocol[V, F_contra]):
+    """Records with revisions: every change keeps the previous state."""
 
     def update(self, value: V, action: Action = Action.UPDATE, detail: Detail = EMPTY) -> V:
-        """Store `value` over the version it was read at; a stale version is a `Conflict`."""
+        """Store `value` over the version that was read; `Conflict` if that version is stale."""
         ...
 
     def undo(self, id: str) -> tuple[Record, ...]:
-        """Take back the last change, and whatever was changed together with it, of every kind.
+        """Undo the last change together with all changes made in the same unit, of every kind.
 
-        The records as they are now are returned, but for those whose text is lost.
+        Returns the records in their present state, without those whose text is lost.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """What reading tells of an entity: how many more records speak of it, and what it is."""
+class EntityMentions:
+    """What newly read records say about an entity: number of mentions, and its kind."""
 
     mentions: int = 0
     kind: EntityKind | None = None
     trusted: bool = False
-    """Whether a record that is not tainted speaks of it, which clears its taint."""
+    """Whether an untainted record mentions the entity, which clears its taint."""
 
 
-class Entities(Learned[Entity, EntityFilter], Protocol):
-    def hear(self, heard: Mapping[str, Heard]) -> None:
-        """Count what was read. Nobody decided anything: there is nothing to undo, and versions stay."""
+class EntityCollection(Revisable[Entity, EntityFilter], Protocol):
+    def count_mentions(self, heard: Mapping[str, EntityMentions]) -> None:
+        """Count newly read mentions. This is not a user's change: versions stay, and there is nothing to undo."""
         ...
 
     def recount(self, ids: Iterable[str]) -> None:
-        """Count mentions anew, by the links that whoever sees the entity sees."""
+        """Recount mentions from the links that are visible to everyone who sees the entity."""
         ...
 
     def drop_unmentioned(self, ids: Iterable[str]) -> int:
-        """Remove for good those of which no record speaks any more and that nobody named; how many is returned.
+        """Purge entities that no record mentions any more and no user named; return their number.
 
-        One that only personal records still speak of becomes theirs: one entity for each of their owners.
+        An entity that only personal records still mention becomes personal: one copy for each of their owners.
         """
         ...
 
 
 class Derived(Readable[V, F_contra], Protocol[V, F_contra]):
-    """Records that are computed again and replaced."""
+    """Records that are recomputed and replaced."""
 
     def put_many(self, values: Iterable[V]) -> int: ...
 
     def remove(self, where: F_contra) -> int: ...
 
 
-class SearchableLearned(Learned[V, F_contra], Searchable[V, F_contra], Protocol[V, F_contra]): ...
+class SearchableRevisable(Revisable[V, F_contra], Searchable[V, F_contra], Protocol[V, F_contra]): ...
 
 
-class KnowledgeRecords(SearchableLearned[Knowledge, KnowledgeFilter], Protocol):
+class KnowledgeCollection(SearchableRevisable[Knowledge, KnowledgeFilter], Protocol):
     def count_use(self, ids: Iterable[str]) -> int:
-        """Count one use of each, now; how many are here is returned. A use is no change: there is nothing to undo."""
+        """Count one use of each, now; return how many exist. A use is not a change, so there is nothing to undo."""
         ...
 
     def mark_returned(self, returned: Mapping[str, datetime]) -> None:
-        """Note when a search returned each of these: an access, but no use, and no change either."""
+        """Record when a search returned each record: an access, but neither a use nor a change."""
         ...
 
 
-class Turns(Log[Turn, TurnFilter], Searchable[Turn, TurnFilter], Removable, Protocol):
-    """Turns get their place in the session (`seq`) from the store, which opens the session where it is new."""
+class TurnCollection(Log[Turn, TurnFilter], Searchable[Turn, TurnFilter], Removable, Protocol):
+    """The store assigns `seq`, the position in the session, and creates a missing session."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pulse:
-    """Changes whenever a session does: its version, and how many turns it was given."""
+class SessionVersion:
+    """Differs after every change of a session: its version, and its number of turns."""
 
     version: int
     turns: int
 
 
-class Sessions(Readable[Session, SessionFilter], Protocol):
-    def pulse(self, id: str) -> Pulse | None:
-        """What tells whether a session changed, without reading it. Taking a turn away makes a new version of it."""
+class SessionCollection(Readable[Session, SessionFilter], Protocol):
+    def current_version(self, id: str) -> SessionVersion | None:
+        """Version of a session without reading it. Removing a turn increments it."""
         ...
 
     def open(self, session: Session) -> Session:
-        """The session with this id: as it stands, or newly stored."""
+        """The session with this id, created if missing."""
         ...
 
     def create_many(self, values: Iterable[Session], action: Action = Action.CREATE) -> int: ...
 
     def update(self, value: Session) -> Session:
-        """Store it over the version it was read at, but for what the store itself counts."""
+        """Store it over the version that was read, except for the fields that the store counts itself."""
         ...
 
     def end(self, id: str) -> bool:
-        """It ended with its last turn; False where it had ended before, or another transaction changes it now.
+        """End the session at its last turn; False if it had ended, or another transaction is changing it.
 
         The next turn opens it again.
         """
         ...
 
-    def learn(self, id: str, *, known: int, learned: int) -> bool:
-        """Its first `learned` turns were read; False where somebody else has read on since `known`."""
+    def mark_learned(self, id: str, *, known: int, learned: int) -> bool:
+        """Mark the first `learned` turns as read; False if another worker has read further than `known`."""
         ...
 
 
-class Episodes(Log[Episode, EpisodeFilter], Searchable[Episode, EpisodeFilter], Removable, Protocol):
+class EpisodeCollection(Log[Episode, EpisodeFilter], Searchable[Episode, EpisodeFilter], Removable, Protocol):
     def set_lifecycle(self, id: str, lifecycle: EpisodeLifecycle, *, version: int | None = None) -> Episode:
-        """Move an episode on; `Conflict` where `version` is given and is no longer the one that is stored."""
+        """Change the lifecycle of an episode; `Conflict` if `version` is given and stale."""
         ...
 
-    def chill(self, slim: Episode) -> Episode:
-        """Move the whole episode to the blob store, compressed, and keep `slim` of it here: nothing is lost.
+    def move_to_blobs(self, slim: Episode) -> Episode:
+        """Move the complete episode to the blob store, compressed, and keep `slim` in the table.
 
-        `slim` is what was read, with less content and another lifecycle. A stale version is a `Conflict`.
+        `slim` is the episode as read, with less content and another lifecycle. `Conflict` if the version is stale.
         """
         ...
 
     def restore(self, id: str) -> None:
-        """Bring it back; `NothingToUndo` where it stood for several and was taken apart: they are back themselves."""
+        """Restore it; `NothingToUndo` if it represented several episodes, which were themselves restored."""
         ...
 
-    def whole(self, id: str) -> Episode | None:
-        """All of it, also of what was moved to the blob store, with its present lifecycle."""
+    def get_complete(self, id: str) -> Episode | None:
+        """The complete episode with its present lifecycle, read from the blob store if it was moved there."""
         ...
 
     def stamp(self, id: str) -> str | None:
-        """The same only where everything is the same, also after it was removed and stored anew.
+        """A value that changes with every change of the episode, also if it is removed and stored again.
 
-        None where it is not here or was taken away. Costs one row: nothing is parsed, no blob is fetched.
+        None if it is absent or deleted. Reads one row, parses nothing and fetches no blob.
         """
         ...
 
 
-class Jobs(Readable[Job, JobFilter], Protocol):
+class JobQueue(Readable[Job, JobFilter], Protocol):
     def enqueue(self, job: Job) -> bool:
-        """Queue it, in the place of dead letters with its `key`; False where the same key waits already.
+        """Queue a job, replacing dead jobs with its `key`; False if a job with this key is already queued.
 
-        A job with a key is stored at the end of the transaction. True therefore means that a job with this key waits
-        once the transaction is stored: this one, unless another transaction queues the key first.
+        A job with a key is stored at the end of the transaction. True therefore means that a job with this key is
+        queued after the commit: this one, unless another transaction queues the key first.
         """
         ...
 
     def enqueue_first(self, jobs: Sequence[Job]) -> bool:
-        """Queue the first of these whose key does not wait already; False if all of them wait. See `enqueue`."""
+        """Queue the first of these whose key is not queued yet; False if all are queued. See `enqueue`."""
         ...
 
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int: ...
@@ -259,27 +259,27 @@ class Jobs(Readable[Job, JobFilter], Protocol):
     def lease(
         self, owner: str, kinds: Sequence[str], *, limit: int, duration: timedelta, key: str | None = None
     ) -> Sequence[Job]:
-        """Take up to `limit` due jobs. Nobody else gets them until the lease runs out.
+        """Lease up to `limit` due jobs; no other worker gets them until the lease expires.
 
-        A `key` asks for that job, also before its time. A job whose last attempt ran out moves to the dead letters;
-        jobs that ended long ago are removed. What a clock far ahead put down counts as due.
+        A `key` selects that job, even before it is due. A job whose last attempt expired becomes dead; jobs that ended
+        long ago are removed. A time that a clock far ahead has written counts as due.
         """
         ...
 
     def extend(self, job: Job, duration: timedelta) -> bool:
-        """Keep the lease; False where it was lost."""
+        """Extend the lease; False if it was lost."""
         ...
 
     def finish(self, job: Job) -> bool: ...
 
     def release(self, job: Job) -> bool:
-        """Give it back before its time, as if it had not been taken; False where the lease was lost."""
+        """Return the job to the queue as if it had not been leased; False if the lease was lost."""
         ...
 
     def fail(self, job: Job, error: str, *, retry_at: datetime) -> bool:
-        """Try again at `retry_at`, or move to the dead letters after the last attempt."""
+        """Retry at `retry_at`, or mark the job as dead after its last attempt."""
         ...
 
     def revive(self, id: str) -> bool:
-        """Give a dead job its attempts back; False where it is not dead, or another with its key waits."""
+        """Give a dead job its attempts back; False if it is not dead, or another job with its key is queued."""
         ...

@@ -1,4 +1,4 @@
-"""What Treering needs from a version control system to learn which files change together: its commits, in order."""
+"""The commits of a version control system in order, used to learn which files change together."""
 
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
@@ -8,12 +8,12 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """What a commit did to a file. `letter` is git's: A added, M modified, D deleted, R renamed, T another type."""
+    """A change of a file in a commit. `letter` is git's: A added, M modified, D deleted, R renamed, T type changed."""
 
     letter: str
     before: str
     after: str
-    """The same path, except of a renamed file."""
+    """Equal to `before`, except for a renamed file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +25,19 @@ class Commit:
 
 
 class CommitHistory(Protocol):
-    """The commits of one repository. `RepositoryUnavailable` where it fails. Paths are relative to its root."""
+    """The commits of one repository; `RepositoryUnavailable` on failure. Paths are relative to its root."""
 
     def head(self) -> tuple[str, str]:
-        """The branch that is checked out (`HEAD` where there is none) and its newest commit."""
+        """The checked-out branch (`HEAD` if detached) and its newest commit."""
         ...
 
     def leads_to(self, commit: str, head: str) -> bool:
-        """Whether `commit` is known and part of the history of `head`."""
+        """Whether `commit` is known and an ancestor of `head`."""
         ...
 
     def commits(self, head: str, seen: Collection[str] = ()) -> AbstractContextManager[Iterator[Commit]]:
-        """The commits that lead to `head` and to none of `seen`, parents first, merges left out.
+        """Ancestors of `head` that are not ancestors of `seen`, parents first, without merges.
 
-        They stream; whoever leaves early stops the reading.
+        The commits are streamed; leaving the context early stops the reader.
         """
         ...

@@ -1,6 +1,6 @@
-"""What Treering needs to find documents: by their words, by their vectors, by their place in a conversation.
+"""The search index: documents by their words, their vectors and their position in a conversation.
 
-A document is what one record is found by. It has a number for as long as its words stay the same.
+A document is the searchable form of one record. Its number stays the same as long as its words do.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float64]
 
 DOCUMENT_KINDS = ("knowledge", "turn", "episode", "pattern")
-"""Kinds of records that are found; a document's kind is its place in this list."""
+"""Searchable kinds of records; a document's kind is stored as its position in this tuple."""
 
 ASKS = 1
 NAMES_TIME = 2
-"""Marks of a document: it ends in a question; it holds a date or a word of time."""
+"""Flags of a document: it ends in a question; it contains a date or another time expression."""
 
 
 def marks_of(text: str) -> int:
@@ -33,10 +33,10 @@ def marks_of(text: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """The words of a query, each by the codes of the forms it may stand in, and its vector in the space of a model.
+class IndexQuery:
+    """The words of a query, each as the codes of its possible forms, and its vector in the space of a model.
 
-    `shares` say how much each word counts; empty where all count alike.
+    `shares` are the weights of the words; empty if all weigh the same.
     """
 
     words: Sequence[Sequence[int]]
@@ -50,13 +50,12 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Documents worth a closer look, as columns: those best by words, those best by vector, and their neighbours.
+    """Candidate documents as columns: the best by words, the best by vector, and their neighbours.
 
-    `words` and `meaning` are the BM25 score and the cosine to the query; `meaning` is NaN where there is no vector, or
-    one of zeros.
-    `words_weight` is what the words of the query weigh together: a document with all of them once scores about that.
-    `neighbours` holds for each document the rows of those before and after it in its conversation (−2, −1, +1, +2);
-    −1 where there is none.
+    `words` and `meaning` are the BM25 score and the cosine to the query; `meaning` is NaN if the vector is missing or
+    zero. `words_weight` is the total weight of the query's words: a document that contains each of them once scores
+    about that. `neighbours` holds for each document the rows of the documents before and after it in its conversation
+    (−2, −1, +1, +2); −1 if there is none.
     """
 
     number: "Numbers"
@@ -76,9 +75,9 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
-    """A document that has no vector yet: its record, or None where that cannot be read.
+    """A document without a vector: its record, or None if that cannot be read.
 
-    For a turn also what was said before and after it by whoever may see it.
+    For a turn also the text before and after it that its audience may see.
     """
 
     number: int
@@ -89,28 +88,28 @@ class Unembedded:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many documents there are, and how many of them have a vector of the model."""
+    """Number of documents, and of those with a vector of the model."""
 
     documents: int
     vectors: int
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A document by its number: of which record, of which kind."""
+class DocumentRef:
+    """A document's number, and the kind and id of its record."""
 
     number: int
     kind: str
     id: str
 
 
-class Documents(Protocol):
-    """The documents of one project by number and id, without what it takes to search them."""
+class DocumentNumbers(Protocol):
+    """Numbers and ids of the documents of one project, without loading the search index."""
 
-    def after(self, number: int, *, owner: str, limit: int) -> Sequence[Listed]:
-        """The next documents by number: personal ones of `owner`, or those that all see where that is empty.
+    def after(self, number: int, *, owner: str, limit: int) -> Sequence[DocumentRef]:
+        """The next documents by number: the personal ones of `owner`, or the shared ones if `owner` is empty.
 
-        On a server two writers may commit in another order than that of their numbers.
+        On a server, concurrent writers may commit in a different order than that of their numbers.
         """
         ...
 
@@ -120,96 +119,96 @@ class Documents(Protocol):
 class SearchIndex(Protocol):
     """The documents of one project, as one transaction sees them."""
 
-    def ready(self, model: str) -> None:
-        """Read what is new, with the vectors of `model`, so that a transaction that changes something need not."""
+    def load(self, model: str) -> None:
+        """Load new documents and the vectors of `model` now, so that a later write transaction need not."""
         ...
 
     def languages(self) -> Sequence[str]:
-        """Languages that many documents are written in."""
+        """Languages of a large share of the documents."""
         ...
 
     def speakers(self) -> Collection[int]:
-        """Codes of those who said more than one thing."""
+        """Codes of speakers with more than one document."""
         ...
 
     def candidates(
-        self, wanted: Wanted, kinds: Sequence[str], *, most: int, among: "Numbers | None" = None
+        self, wanted: IndexQuery, kinds: Sequence[str], *, limit: int, among: "Numbers | None" = None
     ) -> Candidates:
-        """The best `most` by words and by vector, with their neighbours; only `among` these numbers where given."""
+        """The best `limit` by words and by vector, with their neighbours; only those in `among`, if given."""
         ...
 
-    def look_at(self, wanted: Wanted, numbers: "Numbers") -> Candidates:
-        """The same columns for chosen documents."""
+    def columns_of(self, wanted: IndexQuery, numbers: "Numbers") -> Candidates:
+        """The same columns for the given documents."""
         ...
 
-    def passing(self, filters: "Mapping[str, Filter]") -> "Numbers":
-        """All documents that the scope sees and the filter of their kind lets through."""
+    def matching_numbers(self, filters: "Mapping[str, Filter]") -> "Numbers":
+        """All documents that the scope can see and the filter of their kind accepts."""
         ...
 
-    def confirmed(self, filters: "Mapping[str, Filter]", numbers: "Numbers") -> Mapping[int, tuple[str, str]]:
-        """Kind and id of those among `numbers` that the scope sees and the filter of their kind lets through."""
+    def matching_ids(self, filters: "Mapping[str, Filter]", numbers: "Numbers") -> Mapping[int, tuple[str, str]]:
+        """Kind and id of those `numbers` that the scope can see and the filter of their kind accepts."""
         ...
 
     def words_of(self, numbers: "Numbers") -> "Mapping[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]]":
-        """The codes of documents and how often each stands there."""
+        """The word codes of documents and their counts."""
         ...
 
-    def word_scores(self, wanted: Wanted, numbers: "Numbers") -> "Scores":
-        """The BM25 scores of documents, as shares of what the words weigh together."""
+    def word_scores(self, wanted: IndexQuery, numbers: "Numbers") -> "Scores":
+        """BM25 scores of documents, as shares of the total weight of the words."""
         ...
 
     def rarity(self, codes: "NDArray[np.uint32]") -> "Scores":
-        """The IDF of each code."""
+        """IDF of each code."""
         ...
 
-    def resemblance(self, model: str, numbers: "Numbers", best: "Numbers") -> "Scores":
-        """The cosine of documents to the middle of the `best`; NaN where there is no vector."""
+    def similarity(self, model: str, numbers: "Numbers", best: "Numbers") -> "Scores":
+        """Cosine of documents to the centroid of `best`; NaN for a document without a vector."""
         ...
 
     def dimension(self, model: str) -> int | None:
-        """How many numbers the vectors of a model have; None where there is none."""
+        """Dimension of a model's vectors; None if there are none."""
         ...
 
     def coverage(self, model: str) -> Coverage: ...
 
     def models(self) -> Sequence[str]:
-        """The models that there are vectors of."""
+        """Models that have vectors in this project."""
         ...
 
     def unembedded(
-        self, model: str, *, limit: int, most_words: int | None = None, skip_unstored: bool = False
+        self, model: str, *, limit: int, max_words: int | None = None, skip_unstored: bool = False
     ) -> Sequence[Unembedded]:
-        """The next documents without a vector, whatever their owner: vectors are made for the whole project.
+        """The next documents without a vector, of every owner: vectors are computed for the whole project.
 
-        At most `limit` documents with `most_words` words together, but at least one. With `skip_unstored`, documents
-        whose vectors are only in memory are left out.
+        At most `limit` documents with `max_words` words in total, but at least one. `skip_unstored` omits documents
+        whose vectors are held in memory.
         """
         ...
 
-    def keep_vectors(self, model: str, vectors: "Sequence[tuple[int, str, NDArray[np.float32]]]") -> None:
-        """Keep vectors in memory: searches of this process find documents by them, stored or not."""
+    def hold_vectors(self, model: str, vectors: "Sequence[tuple[int, str, NDArray[np.float32]]]") -> None:
+        """Hold vectors in memory: searches of this process use them before they are stored."""
         ...
 
     def unstored_vectors(self, model: str) -> "Sequence[tuple[int, str, NDArray[np.float32]]]":
-        """Vectors that are kept in memory and not stored yet."""
+        """Vectors that are held in memory and not stored yet."""
         ...
 
     def known_vectors(self, model: str, digests: Sequence[str]) -> "Mapping[str, NDArray[np.float32]]":
-        """Vectors of texts that were embedded before."""
+        """Stored vectors of texts that were embedded before, by digest."""
         ...
 
     def vectors(self, model: str, numbers: "Numbers") -> "Mapping[int, NDArray[np.float32]]":
-        """The vectors of documents, as they are stored; those that have none are left out."""
+        """The stored vectors of documents; documents without one are omitted."""
         ...
 
     def add_vectors(self, model: str, vectors: "Sequence[tuple[int, str, NDArray[np.float32]]]") -> int:
-        """Number, digest of the embedded text, vector; the number of vectors that were stored is returned.
+        """Store vectors, given as (number, digest of the embedded text, vector); return how many were stored.
 
-        Skips documents that were purged, or are being purged, while the model was at work. The embedded engine takes
-        vectors in the order of their documents, and skips those that follow a document without a vector.
+        Skips documents that were purged while the model was running. The embedded engine stores vectors in the order of
+        their documents, and skips those after a document without a vector.
         """
         ...
 
     def drop_vectors(self, *, but: str, beside: str = "") -> int:
-        """Remove the vectors of every model except these two; how many is returned."""
+        """Remove the vectors of every model except `but` and `beside`; return their number."""
         ...

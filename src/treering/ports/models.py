@@ -1,4 +1,4 @@
-"""What Treering needs from models: texts to vectors, a better order of results, and written text."""
+"""Models: embedders, rerankers and text generators."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from treering.core.privacy import ModelLocation
 
 Vectors: TypeAlias = "NDArray[np.float32]"
-"""One row a text, each of length 1; a text that says nothing is a row of zeros."""
+"""One row for each text, of length 1; the row of a text without content is zero."""
 
 
 class Embedder(Protocol):
-    """Places texts in a space where nearness is likeness of meaning. Spaces of different models never mix.
+    """Maps texts to vectors whose proximity reflects similar meaning. Vectors of different models are never mixed.
 
-    `ModelUnavailable` where it cannot answer.
+    `ModelUnavailable` if it cannot answer.
     """
 
     @property
     def model(self) -> str:
-        """Names the space: provider, model and what else changes its vectors. Stored with each vector."""
+        """Name of the vector space: provider, model and options that change the vectors. Stored with each vector."""
         ...
 
     @property
@@ -35,33 +35,33 @@ class Embedder(Protocol):
 
     @property
     def local(self) -> bool:
-        """Whether it answers in this process, in less than a millisecond a text."""
+        """Whether it runs in this process and takes less than a millisecond per text."""
         ...
 
     def documents(self, texts: Sequence[str]) -> Vectors: ...
 
     def query(self, text: str) -> Vectors:
-        """One row. An embedder on a server may remember those of the last queries; `documents` always asks."""
+        """One row. A remote embedder may cache recent queries; `documents` never uses the cache."""
         ...
 
     @property
     def contextual(self) -> bool:
-        """Whether a text is understood from what stands around it. One that averages words is better off without."""
+        """Whether surrounding text improves a vector; an embedder that averages words is better without it."""
         ...
 
-    def reliance(self, text: str) -> float:
-        """From 0 to 1: how far its vectors can be relied on for a text such as this."""
+    def reliability(self, text: str) -> float:
+        """Reliability of its vectors for such a text, from 0 to 1."""
         ...
 
     def forget_queries(self) -> None:
-        """Drop what was remembered of queries, if anything."""
+        """Clear the cache of queries, if any."""
         ...
 
     def close(self) -> None: ...
 
 
 class Reranker(Protocol):
-    """Reads query and text together. `ModelUnavailable` where it cannot answer."""
+    """Scores query and text together. `ModelUnavailable` if it cannot answer."""
 
     @property
     def model(self) -> str: ...
@@ -70,14 +70,14 @@ class Reranker(Protocol):
     def location(self) -> ModelLocation: ...
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """From 0 to 1, one a text, in their order."""
+        """One score from 0 to 1 for each text, in their order."""
         ...
 
     def close(self) -> None: ...
 
 
 class Writer(Protocol):
-    """A language model that continues a prompt. `ModelUnavailable` where it cannot answer."""
+    """A language model that completes a prompt. `ModelUnavailable` if it cannot answer."""
 
     @property
     def model(self) -> str: ...
@@ -87,15 +87,15 @@ class Writer(Protocol):
 
     @property
     def spent(self) -> int:
-        """Tokens of the last `write` of this thread, as the server counts them; 0 if it does not say."""
+        """Tokens that this thread's last `write` used, as the server reports them; 0 if it does not."""
         ...
 
-    def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
-        """The continuation. `UnusableAnswer` where the model refuses.
+    def write(self, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+        """Complete the prompt; `UnusableAnswer` if the model refuses.
 
-        A JSON `schema` asks for an answer of that form, as far as the model can be held to it: the prompt must ask for
-        it as well, and the answer be checked. With one, an answer that ran out of tokens is `AnswerCutOff`; without,
-        it is given as far as it came.
+        A JSON `schema` requests an answer of that form. Not every model enforces it, so the prompt must describe the
+        form, too, and the caller must validate the answer. An answer that the token limit cuts off raises
+        `AnswerCutOff` with a schema, and is returned truncated without one.
         """
         ...
 
@@ -103,33 +103,33 @@ class Writer(Protocol):
 
 
 class Models(Protocol):
-    """The models that are configured or found, each made when it is first asked for.
+    """The configured or detected models, each created on first use.
 
-    A caller sends them only what `treering.core.privacy` allows at their location.
+    Callers send them only the data that `treering.core.privacy` allows at their location.
 
-    Where there is none, or it failed a moment ago, `ModelUnavailable` says why.
+    `ModelUnavailable`, with the reason, if a model is not configured or failed recently.
     """
 
     def embedder(self, known: Sequence[str], *, hurried: bool) -> Embedder:
-        """For a project that has vectors of the `known` models; `hurried` where somebody waits for the answer."""
+        """Embedder for a project with vectors of the `known` models; `hurried` if a caller waits for the answer."""
         ...
 
     def local_embedder(self) -> Embedder:
-        """One in this process, for what a model elsewhere may not read."""
+        """An in-process embedder for text that must not leave this machine."""
         ...
 
     def reranker(self) -> Reranker: ...
 
     def writer(self, *, hurried: bool) -> Writer:
-        """`hurried` where somebody waits for the answer."""
+        """Set `hurried` if a caller waits for the answer."""
         ...
 
     def failed(self, part: str, error: ModelUnavailable) -> None:
-        """Leave `part` (embedder, reranker, writer) alone for a while."""
+        """Suspend `part` (embedder, reranker, writer) for a while."""
         ...
 
     def forget_queries(self) -> None:
-        """Drop what was remembered of queries."""
+        """Clear the caches of queries."""
         ...
 
     def close(self) -> None: ...

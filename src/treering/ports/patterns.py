@@ -1,4 +1,4 @@
-"""What Treering needs from a transaction for patterns: their records, their applications, and both counted."""
+"""Patterns inside a transaction: their records, their applications, and statistics of both."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from typing import NamedTuple, Protocol
 from treering.core.patterns import Application, Pattern
 from treering.core.queries import ApplicationFilter, PatternFilter
 from treering.core.values import EMPTY
-from treering.ports.collections import Detail, Log, SearchableLearned
+from treering.ports.collections import Detail, Log, SearchableRevisable
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
-    """What came of a pattern in one session with tasks of one type."""
+class SessionOutcomes:
+    """Outcomes of a pattern's applications in one session, for one task type."""
 
     pattern: str
     evidence: int
     session: str
-    """Different for each session; what belongs to none is told apart by its episode, or has its own."""
+    """Unique to each session; an application without a session is grouped by its episode, or is a group of its own."""
     task_type: str | None
     last_at: datetime
     successes: int
@@ -27,9 +27,9 @@ class Applied:
 
 
 class UsedEpisode(NamedTuple):
-    """An episode in which a pattern was applied, and the session of its task type that it belongs to.
+    """An episode in which a pattern was applied, with the outcomes of its session for its task type.
 
-    Millions are read at once: a tuple is made in half the time of a value.
+    A NamedTuple because millions are read at a time: it takes half the time of a dataclass to create.
     """
 
     pattern: str
@@ -38,19 +38,19 @@ class UsedEpisode(NamedTuple):
     session: str
     succeeded: bool
     session_successes: int
-    """Of all episodes of this type in the session."""
+    """Among all episodes of this type in the session."""
     session_n: int
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class PatternUse:
     times: int
     last_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Lately:
-    """What the newest applications of a pattern came to: episodes for it and against it, and what it saved."""
+class RecentApplications:
+    """Results of a pattern's newest applications: supporting and opposing episodes, and mean savings."""
 
     supporting: tuple[str, ...] = ()
     counter: tuple[str, ...] = ()
@@ -59,69 +59,71 @@ class Lately:
 
 
 STAMP_ROOM = 1_000_000_007
-"""Moments are summed up modulo this prime: whole they would outgrow a 64-bit number."""
+"""Modulus of the sum of timestamps, which would otherwise overflow 64 bits; a prime."""
 
 PatternMark = tuple[int, int]
-"""Version and moment of the last change of one pattern."""
+"""Version and timestamp of the last change of one pattern."""
 
 
 @dataclass(frozen=True, slots=True)
 class PatternStamp:
-    """Differs wherever a pattern came, changed or went."""
+    """Differs after any pattern was added, changed or removed."""
 
     count: int = 0
     versions: int = 0
     moments: int = 0
-    """Of their last changes, summed up: one pattern that took the place of another."""
+    """Sum of the timestamps of the last changes; detects that one pattern replaced another."""
     newest: int | None = None
 
 
-class Patterns(SearchableLearned[Pattern, PatternFilter], Protocol):
+class PatternCollection(SearchableRevisable[Pattern, PatternFilter], Protocol):
     def stamp(self) -> PatternStamp:
-        """Of those that are not deleted; reads an index alone."""
+        """Stamp of the patterns that are not deleted; reads only an index."""
         ...
 
     def marks(self) -> Mapping[str, PatternMark]:
-        """The same of each: which of them changed is seen without reading them."""
+        """Mark of each pattern, which shows the changed ones without reading them."""
         ...
 
     def note(self, value: Pattern) -> Pattern:
-        """Store what was counted of it over the version it was read at; a stale version is a `Conflict`.
+        """Store counted values over the version that was read; `Conflict` if it is stale.
 
-        Nobody decided anything: there is nothing to undo, and the version stays.
+        This is not a user's change: the version stays, and there is nothing to undo.
         """
         ...
 
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
-        """Remove it with its applications, whoever told of them."""
+        """Purge the pattern with all of its applications, by every reporter."""
         ...
 
 
-class Applications(Log[Application, ApplicationFilter], Protocol):
+class ApplicationCollection(Log[Application, ApplicationFilter], Protocol):
     def add(self, application: Application) -> bool:
-        """Store it; False where the same was told before."""
+        """Store it; False if the same application was reported before."""
         ...
 
-    def applied(self, patterns: Sequence[str] | None = None, *, since: datetime | None = None) -> Iterator[Applied]:
-        """Of these patterns, or of all, counted by session: those of one pattern together, a session of it, too.
+    def applied(
+        self, patterns: Sequence[str] | None = None, *, since: datetime | None = None
+    ) -> Iterator[SessionOutcomes]:
+        """Outcomes of these patterns (default: all), grouped by pattern and session.
 
-        What happened at `since` or before is left out, also where its session went on.
+        Applications at or before `since` are left out, even if their session continued.
         """
         ...
 
-    def used(self, patterns: Sequence[str] | None = None) -> Mapping[str, Used]: ...
+    def used(self, patterns: Sequence[str] | None = None) -> Mapping[str, PatternUse]: ...
 
-    def lately(self, parts: Iterable[tuple[str, int]], limit: int) -> Lately:
-        """What the newest of one generation of evidence came to."""
+    def lately(self, parts: Iterable[tuple[str, int]], limit: int) -> RecentApplications:
+        """Results of the newest applications of one generation of evidence."""
         ...
 
     def used_episodes(self, patterns: Sequence[str] | None = None) -> Iterator[UsedEpisode]:
-        """Episodes in which these patterns, or all, were applied, whatever the generation; those of one together.
+        """Episodes in which these patterns (default: all) were applied in any generation, grouped by pattern.
 
-        Only what `outcomes_by_session` counts: what is deleted or stands for several is not among them.
+        Like `outcomes_by_session`, this omits deleted episodes and those that represent several.
         """
         ...
 
     def outcomes_by_session(self) -> Mapping[str | None, tuple[float, int]]:
-        """Of all episodes by task type: the shares that succeeded, added up over sessions, and how many these are."""
+        """By task type: the sum over sessions of the share of successful episodes, and the number of sessions."""
         ...

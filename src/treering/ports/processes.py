@@ -1,4 +1,4 @@
-"""What Treering needs to know of processes that write for long: who they are, and whether they are still there."""
+"""Identity of long-running writer processes, and whether they are still alive."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -7,35 +7,35 @@ _UNKNOWN = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
-    """Whoever writes in a process, told apart from everybody else in this one and in others, as one line of text."""
+class WriterProcess:
+    """A writer in a process, unique across processes and machines, with a one-line text form."""
 
     host: str
-    """The machine, or the part of it in which numbers of processes mean the same."""
+    """The machine, or the container, within which process ids are unique."""
     pid: int
-    begun: str
-    """When the process began, as its machine counts; empty where it does not tell."""
+    started: str
+    """Start time of the process in its machine's own unit; empty if unknown."""
     name: str
 
     def __str__(self) -> str:
-        return f"{self.host} {self.pid} {self.begun or _UNKNOWN} {self.name}"
+        return f"{self.host} {self.pid} {self.started or _UNKNOWN} {self.name}"
 
     @classmethod
-    def named(cls, text: str) -> "Writer | None":
-        """None where the text is no writer's."""
+    def parse(cls, text: str) -> "WriterProcess | None":
+        """Parse the text form; None if the text is not one."""
         parts = text.split(" ")
         if len(parts) != 4 or not parts[1].isdecimal():
             return None
-        host, pid, begun, name = parts
-        return cls(host, int(pid), "" if begun == _UNKNOWN else begun, name)
+        host, pid, started, name = parts
+        return cls(host, int(pid), "" if started == _UNKNOWN else started, name)
 
     @property
-    def told(self) -> str:
-        """In words."""
+    def description(self) -> str:
+        """Process and machine, for messages."""
         return f"process {self.pid} on {self.host.partition('/')[0]}"
 
 
-class Ended(Protocol):
-    def __call__(self, writer: Writer) -> bool:
-        """Whether its process is known to have ended; False for one of another machine, which cannot be seen."""
+class ProcessEnded(Protocol):
+    def __call__(self, writer: WriterProcess) -> bool:
+        """Whether its process is known to have ended; False for one on another machine, which cannot be checked."""
         ...

@@ -1,4 +1,4 @@
-"""What Treering needs from a version control system: what became of files in the commits that are new."""
+"""Changes of files in the new commits of a version control system."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What became of a file: where it is now (None: deleted), how much of it was changed, from 0 to 1, and when."""
+    """Changes of a file: its present path (None: deleted), the changed share from 0 to 1, and the time."""
 
     now: str | None
     share: float
@@ -16,28 +16,28 @@ class FileChange:
 
 
 class Repository(Protocol):
-    """One repository and its history. Paths are relative to its root. `RepositoryUnavailable` where it fails."""
+    """One repository and its history; `RepositoryUnavailable` on failure. Paths are relative to its root."""
 
     def head(self) -> str | None:
-        """The commit that is checked out; None where there is none yet."""
+        """The checked-out commit; None in a repository without commits."""
         ...
 
     def known(self, commits: Iterable[str]) -> frozenset[str]:
-        """Those of the commits that the history holds; a shallow or rewritten one may lack some."""
+        """Those of the commits that exist in the history; a shallow or rewritten history may lack some."""
         ...
 
     def commit_before(self, moment: datetime, head: str) -> str | None:
-        """The last commit up to a moment, on the way to `head`; None where history begins later."""
+        """The last commit up to `moment` among the ancestors of `head`; None if the history begins later."""
         ...
 
     def ends(self, commits: Sequence[str]) -> tuple[str, ...]:
-        """Those of the commits that lead to no other of them: all the rest is part of their history."""
+        """Those of the commits that are not ancestors of another one."""
         ...
 
     def changes_since(self, seen: Sequence[str], head: str, paths: Iterable[str]) -> Mapping[str, FileChange]:
-        """Those of the paths that commits touched which lead to `head` and to none of the commits `seen` before.
+        """Changes of `paths` in the ancestors of `head` that are not ancestors of `seen`.
 
-        Where a file is as it was in one of those, or where their ways parted, nothing of it was changed.
+        A file that equals its version in one of `seen`, or in their merge base, counts as unchanged.
         """
         ...
 

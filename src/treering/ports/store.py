@@ -1,4 +1,4 @@
-"""What Treering needs from a database: transactions in one scope at one moment, and collections inside them."""
+"""The database: transactions in one scope at one moment, and the collections inside them."""
 
 from __future__ import annotations
 
@@ -32,47 +32,56 @@ if TYPE_CHECKING:
     from treering.ports.code import CodeIndex
     from treering.ports.code_chunks import CodeChunks
     from treering.ports.code_history import CodeHistory
-    from treering.ports.collections import Derived, Entities, Episodes, Jobs, KnowledgeRecords, Log, Sessions, Turns
-    from treering.ports.index import Documents, SearchIndex
-    from treering.ports.patterns import Applications, Patterns
+    from treering.ports.collections import (
+        Derived,
+        EntityCollection,
+        EpisodeCollection,
+        JobQueue,
+        KnowledgeCollection,
+        Log,
+        SessionCollection,
+        TurnCollection,
+    )
+    from treering.ports.index import DocumentNumbers, SearchIndex
+    from treering.ports.patterns import ApplicationCollection, PatternCollection
 
 T = TypeVar("T")
 
 
 class Transaction(Protocol):
-    """Everything inside happens in one scope, at one moment, wholly or not at all."""
+    """All changes are made in one scope, at one moment, and atomically."""
 
     scope: Scope
     now: datetime
     blobs: Blobs
-    """Where to put what a record of this transaction will refer to: no sweep takes it away meanwhile."""
+    """Where to put blobs that records of this transaction will refer to: a sweep spares them until it ends."""
 
     def claim(self, name: str) -> None:
-        """Be the only one in the project who works on `name`, until the transaction ends."""
+        """Hold the project-wide lock `name` until the transaction ends."""
         ...
 
-    def part(self) -> Transaction:
-        """The same transaction; what is changed through it is undone by itself."""
+    def undo_unit(self) -> Transaction:
+        """The same transaction, whose changes through the returned view form a separate unit for `undo`."""
         ...
 
     def owners_of_personal(self) -> Sequence[str]:
-        """Everybody in the project who has personal records, in the order of their names; the records stay unseen."""
+        """Names of all principals with personal records in the project, sorted; reads none of the records."""
         ...
 
     @property
-    def knowledge(self) -> KnowledgeRecords: ...
+    def knowledge(self) -> KnowledgeCollection: ...
     @property
-    def sessions(self) -> Sessions: ...
+    def sessions(self) -> SessionCollection: ...
     @property
-    def turns(self) -> Turns: ...
+    def turns(self) -> TurnCollection: ...
     @property
-    def episodes(self) -> Episodes: ...
+    def episodes(self) -> EpisodeCollection: ...
     @property
-    def patterns(self) -> Patterns: ...
+    def patterns(self) -> PatternCollection: ...
     @property
-    def applications(self) -> Applications: ...
+    def applications(self) -> ApplicationCollection: ...
     @property
-    def entities(self) -> Entities: ...
+    def entities(self) -> EntityCollection: ...
     @property
     def entity_links(self) -> Derived[EntityLink, EntityLinkFilter]: ...
     @property
@@ -92,7 +101,7 @@ class Transaction(Protocol):
     @property
     def runs(self) -> Derived[Run, RunFilter]: ...
     @property
-    def jobs(self) -> Jobs: ...
+    def jobs(self) -> JobQueue: ...
     @property
     def code(self) -> CodeIndex: ...
     @property
@@ -100,14 +109,14 @@ class Transaction(Protocol):
     @property
     def code_history(self) -> CodeHistory: ...
     @property
-    def documents(self) -> Documents: ...
+    def documents(self) -> DocumentNumbers: ...
     @property
     def index(self) -> SearchIndex: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One finding of a health check; `advice` says what to do where it is not fine."""
+    """One result of a health check; `advice` says what to do if it is not fine."""
 
     name: str
     fine: bool
@@ -117,7 +126,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class ProjectSize:
-    """A project: how many records it has, and how many characters of text and bytes of blobs they take."""
+    """Size of a project: numbers of records, characters of text and bytes of blobs."""
 
     project: str
     knowledge: int
@@ -128,8 +137,8 @@ class ProjectSize:
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
-    """Who has records in a copy, and which blobs they need."""
+class CopyContents:
+    """The scopes with records in a copy, and the blobs that they need."""
 
     owners: Sequence[Scope]
     blobs: Sequence[tuple[Scope, str]]
@@ -137,7 +146,7 @@ class Copied:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A text that was looked for and found: in a file, or in a column of a table and there in a record."""
+    """An occurrence of a searched text: in a file, or in a column of a table and a record."""
 
     needle: str
     place: str
@@ -146,7 +155,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What a search of everything that is stored came to. Where there are no files, `files` counts tables."""
+    """Result of a search of all stored bytes. `files` counts tables on an engine without files."""
 
     files: int
     size: int
@@ -154,47 +163,47 @@ class Traces:
 
 
 class Store(Protocol):
-    """One database on one of the two engines. Once closed it refuses whatever it is asked."""
+    """One database on one of the two engines. Every call fails after `close`."""
 
     engine: str
     location: str
     identity: str
-    """What tells this database from every other; it stays when the database is moved."""
+    """Unique id of this database; unchanged by a move."""
     blobs: Blobs
 
     @property
     def read_only(self) -> bool:
-        """Whether everything that writes is refused, with the reason."""
+        """Whether every write is rejected, with the reason."""
         ...
 
     on_queued: Callable[[], object]
-    """Called when a transaction that queued jobs is stored."""
+    """Called after the commit of a transaction that queued jobs."""
 
     def transaction(self, scope: Scope, now: datetime) -> AbstractContextManager[Transaction]:
-        """Write. Commits at the end of the block, rolls back on any exception; durable when the block is left."""
+        """Write. Commits durably at the end of the block, rolls back on any exception."""
         ...
 
     def write(self, scope: Scope, now: datetime, work: Callable[[Transaction], T]) -> T:
-        """Run `work` in a write transaction; its result is returned once everything is durable.
+        """Run `work` in a write transaction; its result is returned after a durable commit.
 
-        When a server aborts the transaction in favour of another one (a deadlock, a serialisation failure), nothing
-        of it is stored, and `work` runs again in a new one, a bounded number of times. It must therefore have no
-        effect outside of the transaction. `TransactionAborted` after the last attempt.
+        If a server aborts the transaction in favour of another one (a deadlock, a serialisation failure), none of it is
+        stored, and `work` runs again in a new transaction, a bounded number of times. It must therefore have no effect
+        outside the transaction. `TransactionAborted` after the last attempt.
         """
         ...
 
     def write_if_free(
         self, scope: Scope, now: datetime, work: Callable[[Transaction], object], *, seconds: float = 0.0
     ) -> bool:
-        """Run `work` in a write transaction that waits at most this long for others.
+        """Run `work` in a write transaction that waits at most `seconds` for other writers.
 
-        False if it was not stored because another one is writing, or the database is read-only or cannot be reached.
-        Every other failure, such as a full disk, raises `StoreError`.
+        False if it was not stored because another writer is active, or the database is read-only or unreachable. Every
+        other failure, such as a full disk, raises `StoreError`.
         """
         ...
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
-        """Whether vectors of the project are in memory that are not stored yet."""
+        """Whether the project has vectors in memory that are not stored yet."""
         ...
 
     def reading(self, scope: Scope, now: datetime) -> AbstractContextManager[Transaction]:
@@ -206,48 +215,48 @@ class Store(Protocol):
         ...
 
     def projects(self, scope: Scope, now: datetime) -> Sequence[ProjectSize]:
-        """Every project of the tenant that has a record, by name. A server locks its tables for a moment."""
+        """Every project of the tenant that has records, sorted by name. A server locks its tables briefly."""
         ...
 
     def check(self, scope: Scope, now: datetime) -> Sequence[Check]: ...
 
     def repair(self, scope: Scope, now: datetime) -> Sequence[str]:
-        """Rebuild what is derived, then collect what a crash left, where all is sound. Says what it did.
+        """Rebuild derived data, then, if all is sound, remove leftovers of a crash. Returns a line for each action.
 
-        A record that cannot be read is named, and stays as it is.
+        A record that cannot be read is reported and left unchanged.
         """
         ...
 
     def sweep_blobs(self, scope: Scope, digests: Sequence[str], now: datetime) -> int:
-        """Delete those blobs that no record refers to any more."""
+        """Delete those of the blobs that no record refers to any more."""
         ...
 
     def optimise(self) -> None:
-        """Let the planner learn what the tables hold, and empty the log into the file as far as nobody needs it.
+        """Update the planner's statistics, and checkpoint the log as far as no reader needs it.
 
-        Safe beside traffic: nobody waits for it.
+        Safe under load: no other transaction waits for it.
         """
         ...
 
-    def forget_traces(self, seconds: float | None = None) -> None:
-        """Leave nothing of purged records in free pages, logs or full-text segments.
+    def erase_traces(self, seconds: float | None = None) -> None:
+        """Remove all traces of purged records from free pages, logs and full-text segments.
 
-        `StoreUnavailable` where somebody still reads them after so many seconds; nobody who writes waits meanwhile. A
-        server only marks their room as free: its pages and its log are overwritten in its own time.
+        `StoreUnavailable` if a reader still uses them after `seconds`; writers do not wait meanwhile. A server only
+        marks the space as free: it overwrites its pages and its log later.
         """
         ...
 
-    def raw_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
-        """Look for texts in all bytes that are stored: files with their free pages and logs, blobs, tables.
+    def find_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
+        """Search all stored bytes for texts: files with their free pages and logs, blobs, tables.
 
-        Of a server, what its tables hold of this project.
+        On a server, the tables' rows of this project.
         """
         ...
 
-    def copy_to(self, target: Path, *, moved: bool = False) -> Copied | None:
-        """A copy of the whole database in a new file, exact but for its identity; None where this is not a file.
+    def copy_to(self, target: Path, *, moved: bool = False) -> CopyContents | None:
+        """Copy the database to a new file, exact except for its identity; None if this store is not a file.
 
-        `moved`, the new file is to be this database, with its identity, and this one no longer.
+        With `moved`, the new file takes over the identity, and this database gives it up.
         """
         ...
 

@@ -1,19 +1,19 @@
-"""What Treering needs to know how many tokens something takes."""
+"""Token counting."""
 
 from typing import Protocol
 
 
 class Tokenizer(Protocol):
-    """Counts the tokens of a text. The same text always has the same count."""
+    """Counts the tokens of a text, deterministically."""
 
     @property
     def name(self) -> str:
-        """The vocabulary, such as `o200k_base`, or what is estimated; counts of different names never mix."""
+        """The vocabulary, such as `o200k_base`, or the kind of estimate; counts of different names are never mixed."""
         ...
 
     @property
     def exact(self) -> bool:
-        """Whether it is the provider's own way of counting rather than an estimate."""
+        """Whether it counts as the provider does, rather than estimating."""
         ...
 
     def count(self, text: str) -> int: ...

@@ -1,4 +1,4 @@
-"""What Treering needs to hear of changed files."""
+"""Notification of changed files."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,14 +6,14 @@ from threading import Event
 from typing import Final, Protocol
 
 EVERYTHING: Final = ""
-"""Stands for the root among changed paths: whatever is below may be another."""
+"""Represents the root among changed paths: anything below it may have changed."""
 
 
 class Watcher(Protocol):
     def __call__(self, root: Path, quiet_ms: int, stop: Event) -> Iterator[frozenset[str]]:
-        """Paths below the root, relative to it, soon after they changed; nothing after so long without a change.
+        """Yield changed paths relative to the root soon after a change, and an empty set after `quiet_ms` without one.
 
-        Until `stop` is set, also where the root is gone for a while; when it is back, `EVERYTHING` is among the paths.
-        `FolderUnavailable` where the system cannot watch it.
+        Runs until `stop` is set, even while the root is missing; when it is back, `EVERYTHING` is among the paths.
+        `FolderUnavailable` if the system cannot watch the root.
         """
         ...

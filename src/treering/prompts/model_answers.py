@@ -84,7 +84,7 @@ def parse(text: str, answer: type[T]) -> T:
 
 def _request(writer: Writer, prompt: str, answer: type[T], schema: Mapping[str, Any], most_tokens: int) -> T:
     try:
-        text = writer.write(prompt, most_tokens=most_tokens, schema=schema)
+        text = writer.write(prompt, max_tokens=most_tokens, schema=schema)
         if len(text) > most_tokens * _MAX_CHARACTERS_PER_TOKEN:
             raise AnswerCutOff("it is longer than allowed", text)
     except AnswerCutOff as exc:

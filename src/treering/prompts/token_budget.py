@@ -47,7 +47,7 @@ class _MeteredWriter:
     def spent(self) -> int:
         return self.writer.spent
 
-    def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+    def write(self, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
         with self.store.reading(self.scope, self.now) as tx:
             used = tokens_used(tx)
         if used >= self.limit:
@@ -56,7 +56,7 @@ class _MeteredWriter:
                 "midnight UTC; raise learn.max_tokens_per_day to spend more"
             )
         try:
-            answer = self.writer.write(prompt, most_tokens=most_tokens, schema=schema)
+            answer = self.writer.write(prompt, max_tokens=max_tokens, schema=schema)
         except UnusableAnswer:
             self._count(self.writer.spent or _estimate(prompt))
             raise

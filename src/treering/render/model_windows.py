@@ -1,4 +1,4 @@
-"""How much a model can take, from a small dated table; a model that is not in it needs its limit said."""
+"""Context windows of models, from a small dated table. For other models, the caller passes the limit."""
 
 import re
 import tomllib
@@ -18,10 +18,10 @@ NO_OVERRIDES: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 _UNKNOWN_TOKENIZER = "estimate:other"
 
-# `us.anthropic.claude-…`, as Bedrock names models.
+# Bedrock's model names, such as `us.anthropic.claude-…`.
 _VENDOR = re.compile(r"^(?:[a-z]{2,6}\.)?(?:anthropic|openai|meta|mistral|deepseek|qwen|google|xai)\.(?=[a-z])")
 
-# What follows a model's name: a date, a version, a size, a quantisation, a tag.
+# Suffixes of model names: date, version, size, quantisation, tag.
 _ENDINGS = re.compile(
     r"(?:[-@]\d{4}-\d{2}-\d{2}|[-@]\d{8}|-\d{3,4}|[-@](?:latest|default|preview|exp|experimental|instruct|chat|it|hf)"
     r"|-v\d+|-\d+(?:\.\d+)?[be]|-a\d+b|-(?:fp8|bf16|awq|gptq|gguf|versatile|instant|turbo)|-preview-\d{2}-\d{2,4}|:[\w.-]+|\[1m\])$"
@@ -30,9 +30,9 @@ _ENDINGS = re.compile(
 
 @dataclass(frozen=True)
 class ModelWindow:
-    """What a model takes at most, what of it may be output where that is known, and how its tokens are counted.
+    """The context window of a model, its maximum output if known, and how its tokens are counted.
 
-    `tokenizer` and `rules` are names; `as_of` says when the table was right, and is None where the caller said it.
+    `tokenizer` and `rules` are names. `as_of` is the date of the table, or None if the caller gave the limit.
     """
 
     model: str
@@ -53,34 +53,38 @@ def window_of(
     tokenizer: str | None = None,
     overrides: Mapping[str, Mapping[str, Any]] = NO_OVERRIDES,
 ) -> ModelWindow:
-    """The window of `model`: by its exact name, else without provider prefix, date, size and tag.
+    """The window of `model`, looked up by its exact name, else without provider prefix, date, size and tag.
 
-    `limit` and `tokenizer` go before `overrides` (by model), and these before the table. A model that is nowhere known
-    needs a limit; it is counted with a careful estimate unless a tokenizer is named.
+    `limit` and `tokenizer` take precedence over `overrides` (by model), and these over the table. An unknown model
+    needs a limit; without a tokenizer, its tokens are estimated conservatively. Raises `InvalidInput`.
     """
     names = tuple(_names(model))
     known = next((_table()[name] for name in names if name in _table()), None)
-    said = dict(next((overrides[name] for name in (model, *names) if name in overrides), {}))
-    said |= {name: value for name, value in (("limit", limit), ("tokenizer", tokenizer)) if value is not None}
-    _check(model, said)
-    if known is None and "limit" not in said:
-        raise InvalidInput(_unknown(model, names))
-    start = known or ModelWindow(model, said["limit"], None, _UNKNOWN_TOKENIZER, "other", None)
-    return replace(start, model=model, **said)
+    given = dict(next((overrides[name] for name in (model, *names) if name in overrides), {}))
+    given |= {name: value for name, value in (("limit", limit), ("tokenizer", tokenizer)) if value is not None}
+    _check(model, given)
+    if known is None and "limit" not in given:
+        raise InvalidInput(_unknown_model_message(model, names))
+    start = known or ModelWindow(model, given["limit"], None, _UNKNOWN_TOKENIZER, "other", None)
+    return replace(start, model=model, **given)
 
 
-def _check(model: str, said: Mapping[str, Any]) -> None:
-    if strange := said.keys() - _CHANGEABLE:
-        raise InvalidInput(f"{model}: {', '.join(sorted(strange))} cannot be set; use {', '.join(sorted(_CHANGEABLE))}")
-    limit = said.get("limit", 1)
+def _check(model: str, given: Mapping[str, Any]) -> None:
+    if unknown := given.keys() - _CHANGEABLE:
+        raise InvalidInput(
+            f"{model}: {', '.join(sorted(unknown))} cannot be overridden; use {', '.join(sorted(_CHANGEABLE))}"
+        )
+    limit = given.get("limit", 1)
     if not isinstance(limit, int) or limit < 1:
-        raise InvalidInput(f"{model}: the limit is {limit!r}; give the model's context window in tokens")
-    if "rules" in said:
-        rules_of(said["rules"])
+        raise InvalidInput(
+            f"{model}: limit {limit!r} is not a positive integer; pass the model's context window in tokens"
+        )
+    if "rules" in given:
+        rules_of(given["rules"])
 
 
 def _names(model: str) -> Iterator[str]:
-    """The name itself, then with less and less around it."""
+    """The name, then with prefixes and suffixes removed one by one."""
     name = model.strip().lower()
     yield name
     for part in (name.rpartition("/")[2], _VENDOR.sub("", name.rpartition("/")[2])):
@@ -91,10 +95,10 @@ def _names(model: str) -> Iterator[str]:
             yield bare
 
 
-def _unknown(model: str, names: tuple[str, ...]) -> str:
+def _unknown_model_message(model: str, names: tuple[str, ...]) -> str:
     near = get_close_matches(names[-1], _table(), n=3, cutoff=0.5)
     hint = f" (nearest known: {', '.join(near)})" if near else ""
-    return f"how much {model!r} takes is not known{hint}; pass limit= with its context window in tokens"
+    return f"the context window of {model!r} is unknown{hint}; pass limit= with its size in tokens"
 
 
 @cache

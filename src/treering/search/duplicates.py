@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from treering.core.citations import cite
 from treering.core.language.folding import fold
 from treering.core.turns import Turn
-from treering.search.citations import cite
 
 if TYPE_CHECKING:
     from treering.search.answer import StoredRecord

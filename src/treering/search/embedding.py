@@ -85,8 +85,8 @@ def catch_up(
         while left > 0:
             with store.reading(scope, now) as tx:
                 limit = min(_BATCH_DOCUMENTS, left)
-                waiting = tx.index.unembedded(space, limit=limit, most_words=_BATCH_WORDS, skip_unstored=True)
-                tx.index.keep_vectors(space, _vectors_of(tx, waiting, embedder, space)())
+                waiting = tx.index.unembedded(space, limit=limit, max_words=_BATCH_WORDS, skip_unstored=True)
+                tx.index.hold_vectors(space, _vectors_of(tx, waiting, embedder, space)())
             left -= len(waiting)
             if not waiting or monotonic() >= until:
                 break

@@ -48,7 +48,7 @@ def expand_query(
         if not privacy.may_leave(tx, writer.location):
             return ExpandedQuery(meaning, WITHHELD_QUERY)
         prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(query=privacy.query)
-        answer = writer.write(prompt, most_tokens=settings.recall.hypothetical_tokens)
+        answer = writer.write(prompt, max_tokens=settings.recall.hypothetical_tokens)
     except ModelUnavailable as exc:
         models.failed("writer", exc)
         return ExpandedQuery(meaning, str(exc))

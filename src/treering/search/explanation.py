@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treering.core.citations import cite
 from treering.search.answer import Explanation, RankExplanation
-from treering.search.citations import cite
 from treering.search.fusion import ranks
 
 if TYPE_CHECKING:

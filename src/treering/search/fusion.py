@@ -50,11 +50,11 @@ def fuse(
     found: Candidates,
     settings: FusionSettings,
     *,
-    reliance: float,
+    reliability: float,
     extra: Columns,
 ) -> Fused:
     """Weighted sum of the features of each candidate; `extra` holds further columns, already normalised."""
-    parts = {**features(question, found, reliance, settings.speaks_for_itself), **extra}
+    parts = {**features(question, found, reliability, settings.speaks_for_itself), **extra}
     weights = kind_weights(question.kind.kind, settings.weights())
     total = np.zeros(len(found))
     for name, values in parts.items():
@@ -69,7 +69,7 @@ def kind_weights(kind: QueryKind, weights: Mapping[str, float]) -> Mapping[str, 
 
 
 def features(
-    question: Question, found: Candidates, reliance: float, speaks_for_itself: float
+    question: Question, found: Candidates, reliability: float, speaks_for_itself: float
 ) -> dict[str, NDArray[np.float64]]:
     """Features of each candidate, on scales that do not depend on the size of the project.
 
@@ -77,7 +77,7 @@ def features(
     Neighbouring turns count for short turns and hardly for long ones.
     """
     words = found.words / (found.words_weight or 1.0)
-    meaning = reliance * np.nan_to_num(found.meaning)
+    meaning = reliability * np.nan_to_num(found.meaning)
     asked = (found.marks & ASKS) > 0
     context_need = 1 / (1 + (found.length / speaks_for_itself) ** 2)
     return {

@@ -28,7 +28,7 @@ from treering.core.values import PATH_BYTES, Record
 from treering.search.entity_names import EntityMatch, entities_in_query, mentions_of
 
 if TYPE_CHECKING:
-    from treering.ports.collections import Found
+    from treering.ports.collections import RecordMatches
     from treering.ports.store import Transaction
 
 DEFAULTS = GraphSettings()
@@ -276,7 +276,7 @@ def _knowledge(tx: Transaction, where: KnowledgeFilter, settings: GraphSettings)
     return _values(tx.knowledge.newest(where, limit=settings.most_records))
 
 
-def _values(found: Found[V]) -> tuple[V, ...]:
+def _values(found: RecordMatches[V]) -> tuple[V, ...]:
     """The readable records: one damaged record does not fail the search."""
     return tuple(match.value for match in found)
 

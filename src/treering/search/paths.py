@@ -12,7 +12,7 @@ import numpy as np
 
 from treering.core.queries import SEARCHED_TIME, Filter, KnowledgeFilter, SearchedKind, TimeRange, TurnFilter
 from treering.core.time_words import Anchor, TimeKind, TimeOrder, resolve_anchor
-from treering.ports.index import DOCUMENT_KINDS, Candidates, Wanted
+from treering.ports.index import DOCUMENT_KINDS, Candidates, IndexQuery
 from treering.search.fusion import Fused, fuse
 from treering.search.graph_path import GraphMatch, graph_matches
 from treering.search.query import Question, interpret
@@ -38,7 +38,7 @@ class RankedCandidates:
     order: NDArray[np.int64]
     ids: Mapping[int, tuple[str, str]]
     """Kind and id of those in `order`, by number."""
-    wanted: Wanted
+    wanted: IndexQuery
     refused: int
     """Number of the best candidates that did not pass the filters."""
     certain: bool = True
@@ -82,7 +82,7 @@ class Paths:
         found = self._fused(self.meaning.candidates(self.tx, self._wanted, kinds, most=most), filters, enough)
         if len(found.order) >= enough or not found.refused:
             return found
-        among = self.tx.index.passing(filters)
+        among = self.tx.index.matching_numbers(filters)
         narrow_to_time = self.meaning.candidates(self.tx, self._wanted, kinds, most=most, among=among)
         return self._fused(narrow_to_time, filters, enough, among)
 
@@ -94,7 +94,7 @@ class Paths:
         return self._confirmed(candidates, filters, fused, np.isin(candidates.number, numbers))
 
     @cached_property
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> IndexQuery:
         return self.meaning.wanted(self.question.codes, self.question.shares)
 
     @cached_property
@@ -130,7 +130,7 @@ class Paths:
             "time": _time_column(candidates, self._spans),
             "order": _order_column(candidates, self.question),
         }
-        return fuse(self.question, candidates, self.settings.fusion, reliance=self.meaning.reliance, extra=extra)
+        return fuse(self.question, candidates, self.settings.fusion, reliability=self.meaning.reliability, extra=extra)
 
     def _confirmed(
         self,
@@ -146,7 +146,7 @@ class Paths:
         best = best[np.argsort(-fused.total[best], kind="stable")][:most]
         present = {DOCUMENT_KINDS[code] for code in set(candidates.kind[best].tolist())}
         narrow = {kind: where for kind, where in filters.items() if kind in present}
-        ids = self.tx.index.confirmed(narrow, np.sort(candidates.number[best]))
+        ids = self.tx.index.matching_ids(narrow, np.sort(candidates.number[best]))
         order = np.array([row for row in best.tolist() if int(candidates.number[row]) in ids], np.int64)
         certain = enough is None or fused.total[order].max(initial=0.0) >= self.settings.recall.certain
         return RankedCandidates(
@@ -178,9 +178,9 @@ class Paths:
     def _dated(self, anchor: Anchor) -> TimeRange | None:
         index, recall = self.tx.index, self.settings.recall
         asked = interpret(anchor.phrase, self.tx.now, languages=index.languages(), settings=recall)
-        seen = index.candidates(Wanted(asked.codes), tuple(_ALL_KNOWLEDGE_AND_TURNS), most=recall.candidates)
+        seen = index.candidates(IndexQuery(asked.codes), tuple(_ALL_KNOWLEDGE_AND_TURNS), limit=recall.candidates)
         matching = np.flatnonzero(seen.words > 0)
-        passing = index.confirmed(_ALL_KNOWLEDGE_AND_TURNS, np.sort(seen.number[matching]))
+        passing = index.matching_ids(_ALL_KNOWLEDGE_AND_TURNS, np.sort(seen.number[matching]))
         known = [row for row in matching.tolist() if int(seen.number[row]) in passing]
         if not known:
             return None

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from treering.core.citations import cite
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
 from treering.core.language.greetings import is_greeting
@@ -15,7 +16,6 @@ from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.search.answer import Answer, Confidence, Hit, StoredRecord
 from treering.search.asked_types import asked_type, names_only_a_time, names_only_type_and_time, narrowed_to_type
-from treering.search.citations import cite
 from treering.search.duplicates import fold_duplicates
 from treering.search.expansion import expand_query, has_few_results
 from treering.search.explanation import explain_ranking

@@ -101,7 +101,7 @@ class PreciseSearch:
         if not isinstance(where, KnowledgeFilter) or not named:
             return
         including_superseded = {"knowledge": where.replace(deprecated=None, valid_at=None)}
-        seeds = self.tx.index.confirmed(including_superseded, np.fromiter(sorted(named), np.int64, len(named)))
+        seeds = self.tx.index.matching_ids(including_superseded, np.fromiter(sorted(named), np.int64, len(named)))
         ids = [id for _, id in seeds.values()][: self.settings.graph.most_records]
         records = self.tx.knowledge.readable(ids) if ids else ()
         reached = [MatchedRecord(GraphMatch("knowledge", match.value.id, 1.0, ""), match.value) for match in records]
@@ -113,7 +113,7 @@ class PreciseSearch:
         """Documents with most of the query's words or nearly the same meaning."""
         seen = self._candidates(filters)
         found: dict[int, GraphMatch] = {}
-        similarity = self.meaning.reliance * np.nan_to_num(seen.meaning)
+        similarity = self.meaning.reliability * np.nan_to_num(seen.meaning)
         for row in np.flatnonzero(similarity >= self.settings.precise.likeness).tolist():
             found[int(seen.number[row])] = GraphMatch("", "", 0.0, f"similar meaning: {similarity[row]:.2f}")
         holding = np.sort(seen.number[seen.words > 0])
@@ -127,9 +127,9 @@ class PreciseSearch:
         index, kinds, limit = self.tx.index, tuple(filters), self.settings.recall.candidates
         wanted = self.meaning.wanted(self._query_words.codes())
         seen = self.meaning.candidates(self.tx, wanted, kinds, most=limit)
-        if int((seen.words > 0).sum()) < limit or len(index.confirmed(filters, np.sort(seen.number))) == len(seen):
+        if int((seen.words > 0).sum()) < limit or len(index.matching_ids(filters, np.sort(seen.number))) == len(seen):
             return seen
-        return self.meaning.candidates(self.tx, wanted, kinds, most=limit, among=index.passing(filters))
+        return self.meaning.candidates(self.tx, wanted, kinds, most=limit, among=index.matching_numbers(filters))
 
     @cached_property
     def _query_words(self) -> QueryWords:

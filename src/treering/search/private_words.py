@@ -10,7 +10,7 @@ import numpy as np
 from treering.core.language.terms import codes_of, query_terms
 from treering.core.privacy import ModelLocation, may_leave, text_may_leave
 from treering.core.queries import KIND_FILTERS, SearchedKind
-from treering.ports.index import DOCUMENT_KINDS, Wanted
+from treering.ports.index import DOCUMENT_KINDS, IndexQuery
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,8 +51,8 @@ def query_may_leave(tx: Transaction, query: str, location: ModelLocation) -> boo
 
 
 def _is_private(tx: Transaction, word: Sequence[int]) -> bool:
-    seen = tx.index.candidates(Wanted([word]), DOCUMENT_KINDS, most=_MAX_RECORDS)
-    holding = tx.index.confirmed(_EVERYTHING, np.sort(seen.number[seen.words > 0]))
+    seen = tx.index.candidates(IndexQuery([word]), DOCUMENT_KINDS, limit=_MAX_RECORDS)
+    holding = tx.index.matching_ids(_EVERYTHING, np.sort(seen.number[seen.words > 0]))
     records = list(_records(tx, list(holding.values())))
     return bool(records) and not any(may_leave(record, ModelLocation.ELSEWHERE) for record in records)
 

@@ -11,7 +11,7 @@ import numpy as np
 from treering.core.embedded_text import part_of, space_of
 from treering.core.errors import ModelUnavailable
 from treering.core.privacy import WITHHELD_QUERY, ModelLocation
-from treering.ports.index import Wanted
+from treering.ports.index import IndexQuery
 from treering.search.embedding import catch_up, local_embedder
 from treering.search.private_words import QueryPrivacy
 
@@ -34,7 +34,7 @@ class QueryVector:
     """
 
     model: str = ""
-    reliance: float = 1.0
+    reliability: float = 1.0
     vector: Vectors | None = None
     skip_reason: str = ""
     unstored: str = ""
@@ -53,28 +53,28 @@ class QueryVector:
             missing["stored vectors"] = f"vectors of new documents are only in memory: {self.unstored}"
         return missing
 
-    def wanted(self, words: Sequence[Sequence[int]], shares: Sequence[float] = (), *, part: str = "") -> Wanted:
-        return Wanted(words, self.vector, space_of(self.model, part), shares)
+    def wanted(self, words: Sequence[Sequence[int]], shares: Sequence[float] = (), *, part: str = "") -> IndexQuery:
+        return IndexQuery(words, self.vector, space_of(self.model, part), shares)
 
     def candidates(
-        self, tx: Transaction, wanted: Wanted, kinds: Sequence[str], *, most: int, among: Numbers | None = None
+        self, tx: Transaction, wanted: IndexQuery, kinds: Sequence[str], *, most: int, among: Numbers | None = None
     ) -> Candidates:
         """The best documents by words and by the vectors of both models."""
-        found = tx.index.candidates(wanted, kinds, most=most, among=among)
+        found = tx.index.candidates(wanted, kinds, limit=most, among=among)
         if self.local is None:
             return found
-        more = tx.index.candidates(self.local._in_own_space(wanted), kinds, most=most, among=among)
+        more = tx.index.candidates(self.local._in_own_space(wanted), kinds, limit=most, among=among)
         return self.look_at(tx, wanted, np.union1d(found.number, more.number))
 
-    def look_at(self, tx: Transaction, wanted: Wanted, numbers: Numbers) -> Candidates:
+    def look_at(self, tx: Transaction, wanted: IndexQuery, numbers: Numbers) -> Candidates:
         """The given documents, each compared in the space that it has a vector in."""
-        found = tx.index.look_at(wanted, numbers)
+        found = tx.index.columns_of(wanted, numbers)
         if self.local is None:
             return found
-        other = tx.index.look_at(self.local._in_own_space(wanted), numbers).meaning
+        other = tx.index.columns_of(self.local._in_own_space(wanted), numbers).meaning
         return replace(found, meaning=np.where(np.isnan(found.meaning), other, found.meaning))
 
-    def _in_own_space(self, wanted: Wanted) -> Wanted:
+    def _in_own_space(self, wanted: IndexQuery) -> IndexQuery:
         """The same request in this model's space, for the same part of episodes."""
         return replace(wanted, vector=self.vector, model=space_of(self.model, part_of(wanted.model)))
 
@@ -137,7 +137,7 @@ class _QueryEmbedding:
                     f"{dimension}; give the model another name and run `treering embed`"
                 )
             unstored = self._embed_new(embedder) if behind else ""
-            return QueryVector(model, embedder.reliance(self.query), vector, unstored=unstored)
+            return QueryVector(model, embedder.reliability(self.query), vector, unstored=unstored)
         except ModelUnavailable as exc:
             self.models.failed("embedder", exc)
             return QueryVector(skip_reason=str(exc))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treering.ports.index import Wanted
+from treering.ports.index import IndexQuery
 from treering.search.fusion import Fused
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def with_feedback(tx: Transaction, found: RankedCandidates, settings: Settings) 
         return found
     columns = {"feedback_words": _shared_words(tx, found, best, settings)}
     if found.wanted.vector is not None:
-        near = tx.index.resemblance(found.wanted.model, found.candidates.number, best)
+        near = tx.index.similarity(found.wanted.model, found.candidates.number, best)
         columns["feedback_meaning"] = np.nan_to_num(near)
     fused, total = found.fused, found.fused.total.copy()
     weights = {**fused.weights, **{name: settings.fusion.weights()[name] for name in columns}}
@@ -50,7 +50,7 @@ def _shared_words(
         return np.zeros(len(found.candidates))
     weights_of_words = tx.index.rarity(codes) * np.array([frequency[int(code)] for code in codes])
     chosen = np.argsort(-weights_of_words)[: settings.recall.feedback_words]
-    wanted = Wanted(
+    wanted = IndexQuery(
         [(int(code),) for code in codes[chosen]],
         shares=(weights_of_words[chosen] / weights_of_words[chosen[0]]).tolist(),
     )

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from treering.core.citations import cite
 from treering.core.errors import ModelUnavailable
 from treering.core.privacy import WITHHELD_QUERY, may_leave
-from treering.search.citations import cite
 from treering.search.private_words import QueryPrivacy
 
 if TYPE_CHECKING:

@@ -65,6 +65,7 @@ _WORDS_WEIGHT = 1.5
 """Weight of shared rare words relative to the cosine of the vectors."""
 _RECENCY_WEIGHT = 0.15
 """Weight of recency relative to relevance in queries for a former state."""
+_TIE = 1e-6  # words whose rarity differs by less are equally rare
 _OTHERS_FACTOR = 0.7  # relevance of statements about other people when the lead is chosen
 _MIN_WORDS = 5  # shorter statements without a value do not replace others
 _WORD = re.compile(r"[^\W_]+")
@@ -219,7 +220,8 @@ class StatementSet:
         about_others = bool(self._about_others[later]) and not self._about_others[lead]
         if fold(new.text) == fold(old.text) or self._is_about_another_subject(later, lead):
             return False
-        if about_others and not (new.stance.changes and self._has_subject(later, lead)):
+        decided = new.stance.changes and new.speaker == old.speaker and self._has_subject(later, lead)
+        if about_others and not decided:
             return False
         if old.stance.values and not new.stance.values and asks_for_value(self.query) and not new.stance.ends:
             return False
@@ -231,18 +233,16 @@ class StatementSet:
 
     def _is_about_another_subject(self, later: int, lead: int) -> bool:
         """Whether a similar later statement is about another subject: it lacks the subject and has other words."""
-        if (
-            self.similarity[later, lead] < _MIN_SIMILARITY
-            or self._has_subject(later, lead)
-            or self.shared_rarity[later, lead] >= _MIN_RARITY
-        ):
+        names_former = self.items[later].stance.changes and self.shared_rarity[later, lead] >= _MIN_RARITY
+        if self.similarity[later, lead] < _MIN_SIMILARITY or self._has_subject(later, lead) or names_former:
             return False
         return bool(self.items[later].stance.content_words - self.items[lead].stance.content_words)
 
     def _has_subject(self, later: int, lead: int) -> bool:
-        """Whether a later statement contains the rarest query word of the lead; true if the lead contains none."""
-        rarest = max(self.query_words[lead], key=lambda position: (self.rarities[position], -position), default=None)
-        return rarest is None or rarest in self.query_words[later]
+        """Whether a later statement contains the rarest query word of the lead, or all that are equally rare."""
+        rarest = max((self.rarities[position] for position in self.query_words[lead]), default=0.0)
+        subject = {position for position in self.query_words[lead] if self.rarities[position] >= rarest - _TIE}
+        return subject <= self.query_words[later]
 
     @cached_property
     def _relevance(self) -> Matrix:

@@ -68,7 +68,7 @@ def _result_for(tx: Transaction, successor: Knowledge, filters: Filters, read: R
     turns = tx.documents.numbers(SearchedKind.TURN, list(successor.source_ids))
     records = tx.documents.numbers(SearchedKind.KNOWLEDGE, [successor.id])
     for numbers in (sorted(turns.values(), reverse=True), list(records.values())):
-        named = tx.index.confirmed(filters, np.array(sorted(numbers), np.int64)) if numbers else {}
+        named = tx.index.matching_ids(filters, np.array(sorted(numbers), np.int64)) if numbers else {}
         for number, (kind, record) in read(named).items():
             return RankedResult(-1, number, kind, record, 0.0, {"state": 1.0}, 0.0)
     return None

@@ -1,13 +1,13 @@
-"""How items look in a prompt: what others wrote is delimited data, which nothing inside it can close."""
+"""Prompt text of single items. Outside content is delimited and escaped, so that it cannot end its delimiter."""
 
 from treering.core.delimiters import escaped, one_line
 
 OPEN, CLOSE = "<working-memory>\n", "</working-memory>\n"
-CUT = " [cut]"
+CUT_MARK = " [cut]"
 
 
-def told(heading: str, label: str, text: str) -> str:
-    """What the agent's own side says: a heading and the text, its further lines indented."""
+def labelled(heading: str, label: str, text: str) -> str:
+    """Text from the agent itself: a heading and the text, with continuation lines indented."""
     if not text:
         return f"{_head(heading, label)}\n"
     first, *rest = escaped(text).splitlines() or [""]
@@ -15,12 +15,12 @@ def told(heading: str, label: str, text: str) -> str:
 
 
 def data(heading: str, label: str, text: str) -> str:
-    """What comes from outside, between delimiters."""
+    """Text from outside, between delimiters."""
     return f"{_head(heading, label)}:\n<data>\n{escaped(text)}\n</data>\n"
 
 
 def line(heading: str, label: str, extract: str, reference: str | None) -> str:
-    """What is left of something in one line, with where the rest lies."""
+    """An item in one line, with a reference to its full content."""
     return f"- {_head(heading, label)}: {one_line(extract)}{f' [{one_line(reference)}]' if reference else ''}\n"
 
 

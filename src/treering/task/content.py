@@ -1,4 +1,4 @@
-"""What a subtask gave: text, bytes or JSON, held as text that both engines can store, and given back byte for byte."""
+"""Output of a subtask (text, bytes or JSON) as text that both engines can store, restored byte for byte."""
 
 import json
 from base64 import b64decode, b64encode
@@ -9,12 +9,12 @@ from treering.core.secrets import redact
 from treering.core.time_limit import time_limit
 from treering.core.values import Text, Value, is_storable
 
-# No format of a secret is this short.
-_HARMLESS = 8
+# Shorter than any secret format.
+_CHUNK_CHARACTERS = 8
 
 
 class Content(Value):
-    """`data` is the text itself, or its bytes in base64 where no store could hold it."""
+    """`data` is the text, or its bytes in base64 if the store cannot hold the text."""
 
     form: Literal["text", "json", "bytes"] = "text"
     encoding: Literal["plain", "base64"] = "plain"
@@ -22,9 +22,9 @@ class Content(Value):
 
     @property
     def value(self) -> Any:
-        """What was given. JSON that lost a secret, and with it its form, comes back as text."""
+        """The original value. JSON that redaction made invalid is returned as text."""
         if self.form == "json":
-            return _loaded(self.data)
+            return _json_value(self.data)
         raw = self.raw
         return raw if self.form == "bytes" else raw.decode("utf-8", "surrogatepass")
 
@@ -38,45 +38,47 @@ class Content(Value):
 
     @property
     def shown(self) -> str:
-        """What a reader sees of it; of bytes that are not text, what they are."""
+        """Readable text; for binary data, a description."""
         if self.is_binary:
             return f"{len(self.raw):,} bytes that are not text"
         return self.data if self.encoding == "plain" else self.raw.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
 def content_of(output: object) -> Content:
-    """The content that holds `output`; what is neither text, bytes nor JSON is `InvalidInput`."""
+    """`output` as content. Raises `InvalidInput` unless it is text, bytes or JSON."""
     if isinstance(output, str):
         plain, raw = output, None
         if not is_storable(output):
             raw = output.encode("utf-8", "surrogatepass")
-        return _held("text", plain, raw)
+        return _content("text", plain, raw)
     if isinstance(output, (bytes, bytearray, memoryview)):
         raw = bytes(output)
         try:
             plain = raw.decode()
         except UnicodeDecodeError:
-            return _held("bytes", "", raw)
-        return _held("bytes", plain, None if is_storable(plain) else raw)
-    return _held("json", _dumped(output), None)
+            return _content("bytes", "", raw)
+        return _content("bytes", plain, None if is_storable(plain) else raw)
+    return _content("json", _json_text(output), None)
 
 
-def cleaned(content: Content) -> Content:
-    """The content without secrets where base64 would hide them from the store, which looks through the rest itself."""
+def without_encoded_secrets(content: Content) -> Content:
+    """Redact base64 content, whose secrets the store cannot see; the store redacts plain content itself."""
     if content.encoding == "plain":
         return content
     charset, errors = ("latin-1", "strict") if content.form == "bytes" else ("utf-8", "surrogatepass")
     found = redact(content.raw.decode(charset, errors), time_limit())
     if found.findings:
-        content = _held(content.form, "", found.text.encode(charset, errors))
+        content = _content(content.form, "", found.text.encode(charset, errors))
     if redact(content.data, time_limit()).findings:
-        pieces = (content.data[place : place + _HARMLESS] for place in range(0, len(content.data), _HARMLESS))
+        pieces = (
+            content.data[place : place + _CHUNK_CHARACTERS] for place in range(0, len(content.data), _CHUNK_CHARACTERS)
+        )
         return content.replace(data="\n".join(pieces))
     return content
 
 
 def extract_of(text: str, characters: int) -> str:
-    """One line that tells a text from others: its beginning and, of several lines, its end."""
+    """One line that identifies a text: its first line and, if there are several, its last."""
     lines = [line for raw in text.splitlines() if (line := " ".join(raw.split()))]
     if not lines:
         return ""
@@ -89,24 +91,23 @@ def _short(line: str, characters: int) -> str:
     return line if len(line) <= characters else f"{line[: characters - 1].rstrip()}…"
 
 
-def _held(form: str, plain: str, raw: bytes | None) -> Content:
+def _content(form: str, plain: str, raw: bytes | None) -> Content:
     if raw is None:
         return Content.make(form=form, data=plain)
     return Content.make(form=form, encoding="base64", data=b64encode(raw).decode())
 
 
-def _dumped(output: object) -> str:
+def _json_text(output: object) -> str:
     try:
         text = json.dumps(output, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return text if is_storable(text) else json.dumps(output, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as exc:
         raise InvalidInput(
-            f"an output is text, bytes or JSON, and this {type(output).__name__} is none of them ({exc}); "
-            "convert it first"
+            f"cannot store an output of type {type(output).__name__} ({exc}); convert it to text, bytes or JSON"
         ) from exc
 
 
-def _loaded(text: str) -> Any:
+def _json_value(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Begins a task, or resumes one that was saved."""
+"""Opening a task: a new one, or one that was saved."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,22 +19,22 @@ from treering.ports.tokens import Tokenizer
 from treering.render.model_windows import window_of
 from treering.task.api import Task
 from treering.task.content import extract_of
-from treering.task.pruning import Step
-from treering.task.references import Shelf
-from treering.task.retrieved import Hit, finder
+from treering.task.passages import SearchHit, passage_finder
+from treering.task.pruning import PruneStep
+from treering.task.references import TaskStore
 
 
 @dataclass(frozen=True)
 class TaskServices:
-    """What tasks need from outside."""
+    """Ports and functions that tasks use."""
 
     store: Store
     settings: Settings
     clock: Clock
     new_id: NewId
-    search: Callable[..., Iterable[Hit]]
+    search: Callable[..., Iterable[SearchHit]]
     tokenizers: Callable[[str], Tokenizer]
-    keep_episode: Callable[..., Episode]
+    store_episode: Callable[..., Episode]
     """Stores a finished task and learns from it."""
     injected: LogInjection
 
@@ -47,19 +47,23 @@ def open_task(
     id: str | None = None,
     model: str | None = None,
     count: CountTokens | None = None,
-    on_event: Callable[[Step], None] | None = None,
+    on_event: Callable[[PruneStep], None] | None = None,
     **context: Any,
 ) -> Task:
-    """A new task with a description, or the latest save of the task `id`."""
+    """Start a task if a description is given, else resume the latest save of the task `id`."""
     if description is None and id is None:
-        raise InvalidInput("a task needs a description; to resume one, give its id")
+        raise InvalidInput(
+            "description and id are both missing; pass a description to start a task, or an id to resume one"
+        )
     if description is None and context:
-        raise InvalidInput(f"a task that is resumed has its {', '.join(context)} already; load_task_context changes it")
+        raise InvalidInput(
+            f"{', '.join(context)} cannot be set while resuming a task; call load_task_context afterwards"
+        )
     if model is not None and count is not None:
-        raise InvalidInput("tokens are counted as the model does, or by count; give one of them")
+        raise InvalidInput("model and count both say how to count tokens; pass only one of them")
     name = services.new_id() if id is None else id
     settings = services.settings
-    shelf = Shelf(
+    task_store = TaskStore(
         scope=scope,
         store=services.store,
         clock=services.clock,
@@ -68,11 +72,11 @@ def open_task(
         refuses_secrets=settings.secrets.on_secret == "refuse",
     )
     task = Task(
-        shelf,
+        task_store,
         settings.working,
-        count=_counting(services, model, count),
-        find=finder(services.search, name),
-        keep_episode=services.keep_episode,
+        count=_token_counter(services, model, count),
+        find=passage_finder(services.search, name),
+        store_episode=services.store_episode,
         injected=services.injected,
         on_event=on_event,
     )
@@ -80,26 +84,26 @@ def open_task(
         task.restore("latest")
         return task
     if id is not None:
-        _refuse_taken(shelf)
+        _refuse_used_id(task_store)
     task.load_task_context(description=description, **context)
     return task
 
 
-def _counting(services: TaskServices, model: str | None, count: CountTokens | None) -> CountTokens:
-    """As the model does, as the caller does, or carefully."""
+def _token_counter(services: TaskServices, model: str | None, count: CountTokens | None) -> CountTokens:
+    """The model's tokenizer, else the caller's function, else a conservative estimate."""
     if model is None:
-        return estimate_tokens if count is None else _careful(count)
+        return estimate_tokens if count is None else _with_fallback(count)
     overrides = services.settings.conversation.models
     return services.tokenizers(window_of(model, overrides=overrides).tokenizer).count
 
 
-def _careful(count: CountTokens) -> CountTokens:
-    """The caller's own way of counting, with an estimate where it fails."""
+def _with_fallback(count: CountTokens) -> CountTokens:
+    """The caller's function, falling back to an estimate if it fails."""
 
     def counted(text: str) -> int:
         try:
             tokens: object = count(text)
-        except Exception as exc:  # noqa: BLE001 - the caller's own code: the task goes on without it
+        except Exception as exc:  # noqa: BLE001 - the caller's code must not stop the task
             warn(f"count raised {type(exc).__name__}: {exc}; tokens are estimated", RuntimeWarning, stacklevel=2)
             return estimate_tokens(text)
         return tokens if isinstance(tokens, int) and tokens >= 0 else estimate_tokens(text)
@@ -107,10 +111,10 @@ def _careful(count: CountTokens) -> CountTokens:
     return counted
 
 
-def _refuse_taken(shelf: Shelf) -> None:
-    with shelf.store.reading(shelf.scope, shelf.clock()) as tx:
-        taken = tx.sessions.pulse(shelf.task) is not None
+def _refuse_used_id(task_store: TaskStore) -> None:
+    with task_store.store.reading(task_store.scope, task_store.clock()) as tx:
+        taken = tx.sessions.current_version(task_store.task) is not None
     if taken:
         raise Conflict(
-            f"there is a task or session {shelf.task!r} already; resume it without a description, or choose another id"
+            f"a task or session {task_store.task!r} exists; resume it without a description, or choose another id"
         )

@@ -1,4 +1,4 @@
-"""What goes when room is short, in a fixed order. What leaves is in the store before it leaves."""
+"""Pruning of a task over budget, in fixed steps. Items are stored before they leave the task."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from treering.core.settings import WorkingSettings
 from treering.core.values import Count, Key, Text, Value, thaw
 from treering.task.blocks import folded
 from treering.task.content import extract_of
-from treering.task.items import Item, items_of
-from treering.task.references import Shelf
+from treering.task.items import TaskItem, items_of
+from treering.task.references import TaskStore
 from treering.task.sections import KINDS, Section
-from treering.task.state import Entry, State
+from treering.task.state import TaskEntry, TaskState
 
 
 class StepName(StrEnum):
@@ -22,8 +22,8 @@ class StepName(StrEnum):
     SUMMARISE_ALL = "summarise_all"
 
 
-class Step(Value):
-    """What one step did: to which items, what all sections took before and after, what was stored."""
+class PruneStep(Value):
+    """One step: the items it changed, total tokens before and after, and the ids of stored turns."""
 
     name: StepName
     items: tuple[Text, ...] = ()
@@ -33,10 +33,10 @@ class Step(Value):
     warning: Text = ""
 
 
-class Report(Value):
-    """The steps that ran, in order; those that found nothing have no items."""
+class PruneReport(Value):
+    """The steps that ran, in order; a step that changed nothing has no items."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PruneStep, ...] = ()
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -44,47 +44,49 @@ class Report(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What a step touched, and the ids of the turns it stored."""
+class StepResult:
+    """The items a step changed, and the ids of the turns it stored."""
 
     items: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
 
-    def __add__(self, more: "Done") -> "Done":
+    def __add__(self, more: "StepResult") -> "StepResult":
         items = dict.fromkeys((*self.items, *more.items))
-        return Done(tuple(items), (*self.references, *more.references))
+        return StepResult(tuple(items), (*self.references, *more.references))
 
 
 Sections = tuple[Section, ...]
-Act = Callable[[State, Shelf, Sections, WorkingSettings], Done]
+RunStep = Callable[[TaskState, TaskStore, Sections, WorkingSettings], StepResult]
 
 
-def prune(state: State, shelf: Shelf, settings: WorkingSettings, *, thorough: bool) -> Report:
-    """Change `state` until every section fits.
+def prune(state: TaskState, task_store: TaskStore, settings: WorkingSettings, *, thorough: bool) -> PruneReport:
+    """Change `state` until every section is within its budget.
 
-    A `thorough` pruning first puts away all that is cold; otherwise a step only touches sections that are over budget.
+    With `thorough`, all cold items are moved out first; otherwise only sections over budget are changed.
     """
-    state.sizes.settle(state.text)
-    steps: list[Step] = []
+    state.sizes.count_estimated(state.text)
+    steps: list[PruneStep] = []
     for name, (section, _) in STEPS.items():
         over = state.over()
         wanted = over if section is None else (section,) if thorough or section in over else ()
         if wanted:
-            steps.append(_run(name, state, shelf, wanted, settings))
-    return Report(steps=tuple(steps))
+            steps.append(_run(name, state, task_store, wanted, settings))
+    return PruneReport(steps=tuple(steps))
 
 
-def prune_unread(state: State, shelf: Shelf, settings: WorkingSettings) -> tuple[Step, ...]:
-    """Only the step that makes room for new passages."""
-    state.sizes.settle(state.text)
-    return (_run(StepName.DROP_UNREAD, state, shelf, (Section.RETRIEVED,), settings),)
+def prune_unread(state: TaskState, task_store: TaskStore, settings: WorkingSettings) -> tuple[PruneStep, ...]:
+    """Run only the step that drops unread passages."""
+    state.sizes.count_estimated(state.text)
+    return (_run(StepName.DROP_UNREAD, state, task_store, (Section.RETRIEVED,), settings),)
 
 
-def _run(name: StepName, state: State, shelf: Shelf, sections: Sections, settings: WorkingSettings) -> Step:
+def _run(
+    name: StepName, state: TaskState, task_store: TaskStore, sections: Sections, settings: WorkingSettings
+) -> PruneStep:
     before = sum(state.sizes.totals.values())
-    done = STEPS[name][1](state, shelf, sections, settings)
-    state.sizes.settle(state.text)
-    return Step.make(
+    done = STEPS[name][1](state, task_store, sections, settings)
+    state.sizes.count_estimated(state.text)
+    return PruneStep.make(
         name=name,
         items=done.items,
         tokens_before=before,
@@ -94,16 +96,16 @@ def _run(name: StepName, state: State, shelf: Shelf, sections: Sections, setting
     )
 
 
-def _drop_unread(state: State, shelf: Shelf, sections: Sections, settings: WorkingSettings) -> Done:
-    """What memory brought and nobody read goes; it is still in memory."""
+def _drop_unread(state: TaskState, task_store: TaskStore, sections: Sections, settings: WorkingSettings) -> StepResult:
+    """Drop retrieved passages that were not read; memory still has them."""
     unread = [entry for entry in state.of_kind("retrieved") if not entry.read]
     for entry in unread:
         state.drop(entry.id)
-    return Done(tuple(entry.reference or entry.id for entry in unread))
+    return StepResult(tuple(entry.reference or entry.id for entry in unread))
 
 
-def _move_results(state: State, shelf: Shelf, sections: Sections, settings: WorkingSettings) -> Done:
-    """Old outputs that no subtask to come uses leave, and their subtasks' variables with them."""
+def _move_results(state: TaskState, task_store: TaskStore, sections: Sections, settings: WorkingSettings) -> StepResult:
+    """Move out old outputs that no open subtask uses, together with their subtasks' variables."""
     needed = {id for subtask in state.subtasks.values() if subtask.is_ahead for id in subtask.uses}
     old = [
         state.entries[str(item.id)]
@@ -111,63 +113,73 @@ def _move_results(state: State, shelf: Shelf, sections: Sections, settings: Work
         if item.kind == "result" and item.whole and item.back > settings.old_after
     ]
     leaving = sorted((entry for entry in old if entry.subtask not in needed), key=lambda entry: entry.order)
-    gone = {entry.id for entry in leaving}
-    staying = {each.subtask for each in state.of_kind("result") if each.content is not None and each.id not in gone}
+    leaving_ids = {entry.id for entry in leaving}
+    staying = {
+        each.subtask for each in state.of_kind("result") if each.content is not None and each.id not in leaving_ids
+    }
     owners = {entry.id: entry.subtask for entry in leaving if entry.subtask and entry.subtask not in staying}
-    own = {id: state.variables.of("intermediate", owner) for id, owner in owners.items()}
-    done = _move(state, shelf, leaving, own)
+    variables = {id: state.variables.of("intermediate", owner) for id, owner in owners.items()}
+    done = _move(state, task_store, leaving, variables)
     for owner in owners.values():
-        state.forget_variables("intermediate", owner)
+        state.remove_variables("intermediate", owner)
     return done + _fold_lines(state, Section.RESULTS, settings)
 
 
-def _summarise_traces(state: State, shelf: Shelf, sections: Sections, settings: WorkingSettings) -> Done:
+def _summarise_traces(
+    state: TaskState, task_store: TaskStore, sections: Sections, settings: WorkingSettings
+) -> StepResult:
     whole = [entry for entry in state.of_kind("trace") if entry.content is not None]
-    return _move(state, shelf, whole, {}) + _fold_lines(state, Section.EXECUTION, settings)
+    return _move(state, task_store, whole, {}) + _fold_lines(state, Section.EXECUTION, settings)
 
 
-def _summarise_all(state: State, shelf: Shelf, sections: Sections, settings: WorkingSettings) -> Done:
-    """Items become one line, oldest first; where that is not enough, lines become a number."""
-    done = Done()
+def _summarise_all(
+    state: TaskState, task_store: TaskStore, sections: Sections, settings: WorkingSettings
+) -> StepResult:
+    """Reduce items to one line each, oldest first; if that is not enough, reduce lines to a count."""
+    done = StepResult()
     for section in sections:
         done += _fold_lines(state, section, settings)
         for choose, change in ((_to_shorten, _shorten), (_to_fold, _fold)):
             chosen = choose(state, section, _by_age(state, section, settings), settings)
-            leaving = [entry for item in chosen if (entry := _leaves(state, item)) is not None]
-            done += Done((), _move(state, shelf, leaving, {}).references)
+            leaving = [entry for item in chosen if (entry := _entry_to_store(state, item)) is not None]
+            done += StepResult((), _move(state, task_store, leaving, {}).references)
             done += change(state, section, chosen)
     return done
 
 
-STEPS: Mapping[StepName, tuple[Section | None, Act]] = {
+STEPS: Mapping[StepName, tuple[Section | None, RunStep]] = {
     StepName.MOVE_RESULTS: (Section.RESULTS, _move_results),
     StepName.SUMMARISE_TRACES: (Section.EXECUTION, _summarise_traces),
     StepName.DROP_UNREAD: (Section.RETRIEVED, _drop_unread),
     StepName.SUMMARISE_ALL: (None, _summarise_all),
 }
-"""In order; the last acts on whatever section is still over budget."""
+"""In order; the last acts on every section that is still over budget."""
 
 
-def _move(state: State, shelf: Shelf, entries: Sequence[Entry], own: Mapping[str, Mapping[str, object]]) -> Done:
-    """Store entries, then keep one line of each; half a secret would not be known for one, so it goes first."""
+def _move(
+    state: TaskState, task_store: TaskStore, entries: Sequence[TaskEntry], variables: Mapping[str, Mapping[str, object]]
+) -> StepResult:
+    """Store entries and keep one line of each. Redacts before cutting: half a secret would not be recognised."""
     characters = state.extract_characters
     lines = [entry.replace(extract=extract_of(redact(entry.shown).text, characters)) for entry in entries]
-    ids = shelf.put(lines, {id: {key: thaw(value) for key, value in values.items()} for id, values in own.items()})
+    ids = task_store.put(
+        lines, {id: {key: thaw(value) for key, value in values.items()} for id, values in variables.items()}
+    )
     for entry in lines:
         state.put(entry.replace(content=None, reference=ids[entry.id]))
         if entry.kind == "result" and entry.subtask in state.subtasks:
             moved = state.subtasks[entry.subtask].replace(output=ids[entry.id])
             state.subtasks[entry.subtask] = moved
-    return Done(tuple(entry.id for entry in lines), tuple(ids.values()))
+    return StepResult(tuple(entry.id for entry in lines), tuple(ids.values()))
 
 
-def _by_age(state: State, section: Section, settings: WorkingSettings) -> list[Item]:
-    mine = (item for item in items_of(state, settings.old_after) if item.section is section)
-    return sorted(mine, key=lambda item: item.by_age)
+def _by_age(state: TaskState, section: Section, settings: WorkingSettings) -> list[TaskItem]:
+    in_section = (item for item in items_of(state, settings.old_after) if item.section is section)
+    return sorted(in_section, key=lambda item: item.by_age)
 
 
-def _fold_lines(state: State, section: Section, settings: WorkingSettings) -> Done:
-    """Lines about what was moved out get their share of the section; the oldest above it are only counted."""
+def _fold_lines(state: TaskState, section: Section, settings: WorkingSettings) -> StepResult:
+    """Limit the lines of moved items to their share of the section; the oldest beyond it are only counted."""
     lines = [item for item in _by_age(state, section, settings) if item.id in state.entries and not item.whole]
     need = sum(state.sizes.of(item.id) for item in lines) - int(settings.lines_share * state.budgets[section])
     chosen = []
@@ -178,39 +190,43 @@ def _fold_lines(state: State, section: Section, settings: WorkingSettings) -> Do
     return _fold(state, section, chosen)
 
 
-def _leaves(state: State, item: Item) -> Entry | None:
-    """The entry behind an item, where its content would be lost."""
+def _entry_to_store(state: TaskState, item: TaskItem) -> TaskEntry | None:
+    """The entry of an item, if its content exists nowhere else."""
     entry = state.entries.get(item.id) if isinstance(item.id, str) else None
     return entry if entry is not None and item.whole and KINDS[item.kind].leaves else None
 
 
-def _to_shorten(state: State, section: Section, items: Sequence[Item], settings: WorkingSettings) -> list[Item]:
-    """As many as bring the section to where it shall be, or all whose one line is shorter."""
+def _to_shorten(
+    state: TaskState, section: Section, items: Sequence[TaskItem], settings: WorkingSettings
+) -> list[TaskItem]:
+    """The first items whose shortening brings the section to its target, or all that become shorter."""
     need = _excess(state, section, settings)
     chosen = []
     for item in items:
-        if need > 0 and (gain := _gain(state, item)) > 0:
+        if need > 0 and (gain := _saved_tokens(state, item)) > 0:
             chosen.append(item)
             need -= gain
     return chosen
 
 
-def _gain(state: State, item: Item) -> int:
-    """What one line instead of the whole saves; a variable stands in one line anyway."""
+def _saved_tokens(state: TaskState, item: TaskItem) -> int:
+    """Tokens saved by showing one line instead of the full item; 0 if the line is not shorter."""
     line = state.text(item.id, short=True)
     if not item.whole or len(line) >= len(state.text(item.id)):
         return 0
     return state.sizes.of(item.id) - state.count(line)
 
 
-def _excess(state: State, section: Section, settings: WorkingSettings) -> int:
-    """Tokens that have to go from a section that is over budget, and some more: or the next item would be too much."""
+def _excess(state: TaskState, section: Section, settings: WorkingSettings) -> int:
+    """Tokens to remove from a section over budget. The target is below the budget, to leave space for new items."""
     if state.sizes.totals[section] <= state.budgets[section]:
         return 0
     return state.sizes.totals[section] - int(settings.prune_to * state.budgets[section])
 
 
-def _to_fold(state: State, section: Section, items: Sequence[Item], settings: WorkingSettings) -> list[Item]:
+def _to_fold(
+    state: TaskState, section: Section, items: Sequence[TaskItem], settings: WorkingSettings
+) -> list[TaskItem]:
     need = _excess(state, section, settings)
     if need <= 0:
         return []
@@ -223,7 +239,7 @@ def _to_fold(state: State, section: Section, items: Sequence[Item], settings: Wo
     return chosen
 
 
-def _shorten(state: State, section: Section, items: Sequence[Item]) -> Done:
+def _shorten(state: TaskState, section: Section, items: Sequence[TaskItem]) -> StepResult:
     for item in items:
         if isinstance(item.id, tuple):
             state.show_less(item.id, hidden=False)
@@ -231,11 +247,11 @@ def _shorten(state: State, section: Section, items: Sequence[Item]) -> Done:
             state.show_frame(item.id, "line")
         elif (entry := state.entries[item.id]).content is not None:
             state.put(entry.replace(content=None, extract=extract_of(entry.shown, state.extract_characters)))
-    state.sizes.settle(state.text, section)
-    return Done(tuple(item.name for item in items))
+    state.sizes.count_estimated(state.text, section)
+    return StepResult(tuple(item.name for item in items))
 
 
-def _fold(state: State, section: Section, items: Sequence[Item]) -> Done:
+def _fold(state: TaskState, section: Section, items: Sequence[TaskItem]) -> StepResult:
     for item in items:
         if isinstance(item.id, tuple):
             state.show_less(item.id, hidden=True)
@@ -245,12 +261,12 @@ def _fold(state: State, section: Section, items: Sequence[Item]) -> Done:
             state.drop(item.id)
             state.folded[section] += 1
     state.measure_fold(section)
-    state.sizes.settle(state.text, section)
-    return Done(tuple(item.name for item in items))
+    state.sizes.count_estimated(state.text, section)
+    return StepResult(tuple(item.name for item in items))
 
 
 def _warning(sections: Sequence[Section]) -> str:
     return (
-        f"{', '.join(sections)}: over budget after everything cold was put away; what is left was summarised. "
-        "Split the task, or raise `working.total`"
+        f"{', '.join(sections)}: over budget after all cold items were moved out, so the rest was summarised; "
+        "split the task, or raise `working.total`"
     )

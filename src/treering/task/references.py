@@ -1,4 +1,4 @@
-"""What leaves a working memory: a turn of the task's own session, from which it comes back byte for byte."""
+"""Items moved out of a task: each is a turn of the task's session, restored byte for byte."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +16,12 @@ from treering.core.turns import TASK, Session, SessionKind, Turn
 from treering.core.values import Count, FrozenDict, Instant, Key, Label, Text, Value, thaw
 from treering.ports.clock import Clock
 from treering.ports.store import Store, Transaction
-from treering.task.content import Content, cleaned
-from treering.task.state import Entry
+from treering.task.content import Content, without_encoded_secrets
+from treering.task.state import TaskEntry
 
 
 class Reference(Value):
-    """Something that was moved out, and under which name the prompt speaks of it: `resolve` gives it back."""
+    """An item that was moved out, with the name that prompts show; `resolve` returns it."""
 
     id: Key
     entry: Key
@@ -34,8 +34,8 @@ class Reference(Value):
 
 
 @dataclass(frozen=True)
-class Shelf:
-    """The place in the store where one task puts things away."""
+class TaskStore:
+    """The part of the store that one task uses."""
 
     scope: Scope
     store: Store
@@ -45,16 +45,16 @@ class Shelf:
     refuses_secrets: bool = False
 
     def personal(self, ids: Iterable[str | None]) -> frozenset[str]:
-        """Those of the records that only their owner sees."""
+        """Those of the records that are visible to their owner only."""
         named = [id for id in ids if id is not None]
         with self.store.reading(self.scope, self.clock()) as tx:
             found: dict[str, Knowledge | Turn] = {**tx.knowledge.get_many(named), **tx.turns.get_many(named)}
         return frozenset(id for id, record in found.items() if record.visibility is Visibility.PERSONAL)
 
-    def put(self, entries: Sequence[Entry], variables: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:
-        """Store entries, with the variables of their subtasks; the turn's id for each. Durable on return.
+    def put(self, entries: Sequence[TaskEntry], variables: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:
+        """Store entries with the variables of their subtasks. Returns the turn id by entry id. Durable on return.
 
-        What was put away before, and is the same, is not stored twice.
+        An entry that is already stored unchanged is not stored twice.
         """
         now = self.clock()
         turns = {entry.id: self._turn(entry, variables.get(entry.id, {}), now) for entry in entries}
@@ -72,23 +72,23 @@ class Shelf:
         return {entry: turn.id for entry, turn in turns.items()}
 
     def get(self, id: str) -> Turn:
-        """The turn of something that a task moved out."""
+        """The turn of an item that a task moved out. Raises `NotFound` or `InvalidInput`."""
         with self.store.reading(self.scope, self.clock()) as tx:
             turn = tx.turns.get(id)
         if turn is None or turn.deleted_at is not None:
-            raise NotFound(f"nothing was moved out under {id!r}; `references()` lists what was")
+            raise NotFound(f"no item {id!r} was moved out of this task; `references()` lists them")
         if TASK not in turn.metadata:
-            raise InvalidInput(f"turn {id!r} was said, not moved out by a task; `memory.get` reads it")
+            raise InvalidInput(f"turn {id!r} is not an item of a task; read it with `memory.get`")
         return turn
 
-    def listed(self) -> tuple[Reference, ...]:
-        """Everything that this task moved out, in that order."""
+    def references(self) -> tuple[Reference, ...]:
+        """All items that this task moved out, oldest first."""
         with self.store.reading(self.scope, self.clock()) as tx:
             turns = [turn for turn in tx.turns.stream(TurnFilter(sessions=(self.task,))) if TASK in turn.metadata]
         return tuple(reference_to(turn) for turn in sorted(turns, key=lambda turn: turn.seq))
 
     def session(self, tx: Transaction) -> Session:
-        """The task's session, opened where it is new."""
+        """The task's session, created if it does not exist."""
         fresh = Session.make(
             id=self.task,
             kind=SessionKind.BUILD,
@@ -99,18 +99,18 @@ class Shelf:
         )
         return tx.sessions.open(fresh)
 
-    def safe(self, content: Content) -> Content:
-        """The content as it may be written: the store redacts what it can read, this the rest."""
-        clean = cleaned(content)
+    def without_hidden_secrets(self, content: Content) -> Content:
+        """Redact content that the store cannot read. Raises `SecretRefused` if the settings refuse secrets."""
+        clean = without_encoded_secrets(content)
         if self.refuses_secrets and clean.raw != content.raw:
-            raise SecretRefused("the output holds a secret; take it out and try again")
+            raise SecretRefused("the output contains a secret; remove it and try again")
         return clean
 
-    def _turn(self, entry: Entry, variables: Mapping[str, Any], now: datetime) -> Turn:
+    def _turn(self, entry: TaskEntry, variables: Mapping[str, Any], now: datetime) -> Turn:
         assert entry.content is not None
-        content = self.safe(entry.content)
-        own = FrozenDict(variables)
-        whole = json.dumps([self.task, entry.id, content.data, thaw(own)])
+        content = self.without_hidden_secrets(entry.content)
+        frozen_variables = FrozenDict(variables)
+        identity = json.dumps([self.task, entry.id, content.data, thaw(frozen_variables)])
         about = {
             "id": entry.id,
             "kind": entry.kind,
@@ -119,10 +119,10 @@ class Shelf:
             "extract": entry.extract,
             "form": content.form,
             "encoding": content.encoding,
-            "variables": own,
+            "variables": frozen_variables,
         }
         return Turn.make(
-            id=f"{entry.id}-{sha256(whole.encode()).hexdigest()[:24]}",
+            id=f"{entry.id}-{sha256(identity.encode()).hexdigest()[:24]}",
             session=self.task,
             role=Role.TOOL,
             text=content.data,
@@ -156,7 +156,7 @@ def id_of(reference: Reference | str) -> str:
     return reference if isinstance(reference, str) else reference.id
 
 
-def newest_of(subtask: str, references: Iterable[Reference]) -> Reference | None:
-    """The last output of a subtask among what was moved out."""
+def latest_output(subtask: str, references: Iterable[Reference]) -> Reference | None:
+    """The last output of a subtask among the references."""
     outputs = [reference for reference in references if (reference.what, reference.subtask) == ("result", subtask)]
     return outputs[-1] if outputs else None

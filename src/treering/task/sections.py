@@ -1,4 +1,4 @@
-"""The parts of a working memory: what each may take of the prompt, and what stands in it."""
+"""The sections of a working memory, their token budgets and the kinds of items in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Section(StrEnum):
 
 
 class Temperature(StrEnum):
-    """Hot is always shown, warm where there is room, cold as one line."""
+    """Hot items are always shown, warm ones if they fit, cold ones as one line."""
 
     HOT = "hot"
     WARM = "warm"
@@ -24,10 +24,10 @@ class Temperature(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of item: where it stands, how warm it is, how it is headed, and whether others wrote it.
+class ItemKind:
+    """A kind of item: its section, temperature and heading, and whether its content comes from `outside`.
 
-    What does not `leave` is held elsewhere: it may go from sight without being stored.
+    Items that do not `leave` are held elsewhere, so they can be hidden without being stored.
     """
 
     section: Section
@@ -39,33 +39,33 @@ class Kind:
 
 HOT, WARM, COLD = Temperature.HOT, Temperature.WARM, Temperature.COLD
 
-# In the order in which they are shown within one temperature.
-KINDS: Mapping[str, Kind] = {
-    "description": Kind(Section.TASK, HOT, "Task"),
-    "goal": Kind(Section.TASK, HOT, "Goal"),
-    "criterion": Kind(Section.TASK, HOT, "Done when"),
-    "critical": Kind(Section.TASK, HOT, "Must"),
-    "current": Kind(Section.EXECUTION, HOT, "Now"),
-    "system": Kind(Section.SYSTEM, WARM, "System"),
-    "constraint": Kind(Section.TASK, WARM, "Constraint"),
-    "step": Kind(Section.TASK, WARM, "Plan"),
-    "state": Kind(Section.EXECUTION, WARM, "State", outside=True, leaves=False),
-    "failure": Kind(Section.EXECUTION, WARM, "Failed", outside=True),
-    "result": Kind(Section.RESULTS, WARM, "Output", outside=True),
-    "task variable": Kind(Section.TASK, WARM, "Value", leaves=False),
-    "accumulator": Kind(Section.RESULTS, WARM, "Gathered", leaves=False),
-    "control_flow variable": Kind(Section.EXECUTION, WARM, "Value", leaves=False),
-    "intermediate variable": Kind(Section.RESULTS, WARM, "Value", leaves=False),
-    "retrieved": Kind(Section.RETRIEVED, WARM, "Memory", outside=True, leaves=False),
-    "done": Kind(Section.EXECUTION, WARM, "Done", leaves=False),
-    "trace": Kind(Section.EXECUTION, COLD, "Trace", outside=True),
-    "metadata variable": Kind(Section.EXECUTION, COLD, "Value", leaves=False),
+# In display order within one temperature.
+KINDS: Mapping[str, ItemKind] = {
+    "description": ItemKind(Section.TASK, HOT, "Task"),
+    "goal": ItemKind(Section.TASK, HOT, "Goal"),
+    "criterion": ItemKind(Section.TASK, HOT, "Done when"),
+    "critical": ItemKind(Section.TASK, HOT, "Must"),
+    "current": ItemKind(Section.EXECUTION, HOT, "Now"),
+    "system": ItemKind(Section.SYSTEM, WARM, "System"),
+    "constraint": ItemKind(Section.TASK, WARM, "Constraint"),
+    "step": ItemKind(Section.TASK, WARM, "Plan"),
+    "state": ItemKind(Section.EXECUTION, WARM, "State", outside=True, leaves=False),
+    "failure": ItemKind(Section.EXECUTION, WARM, "Failed", outside=True),
+    "result": ItemKind(Section.RESULTS, WARM, "Output", outside=True),
+    "task variable": ItemKind(Section.TASK, WARM, "Value", leaves=False),
+    "accumulator": ItemKind(Section.RESULTS, WARM, "Gathered", leaves=False),
+    "control_flow variable": ItemKind(Section.EXECUTION, WARM, "Value", leaves=False),
+    "intermediate variable": ItemKind(Section.RESULTS, WARM, "Value", leaves=False),
+    "retrieved": ItemKind(Section.RETRIEVED, WARM, "Memory", outside=True, leaves=False),
+    "done": ItemKind(Section.EXECUTION, WARM, "Done", leaves=False),
+    "trace": ItemKind(Section.EXECUTION, COLD, "Trace", outside=True),
+    "metadata variable": ItemKind(Section.EXECUTION, COLD, "Value", leaves=False),
 }
 RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(KINDS)}
 
 
 def budgets(settings: WorkingSettings) -> Mapping[Section, int]:
-    """The most tokens of each section: its share of the total, so that all together never take more."""
+    """Maximum tokens of each section: its share of the total, so that their sum never exceeds it."""
     shares = {section: int(getattr(settings, section.value)) for section in Section}
-    whole = sum(shares.values())
-    return {section: share * settings.total // whole for section, share in shares.items()}
+    total_shares = sum(shares.values())
+    return {section: share * settings.total // total_shares for section, share in shares.items()}

@@ -1,4 +1,4 @@
-"""A task as one value, and the places where such values are kept: with the task's session, in the store."""
+"""Snapshots of a task, saved in the metadata of the task's session."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,24 +8,24 @@ from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.core.turns import TASK
 from treering.core.values import Count, FrozenMap, Instant, Key, Text, Value, thaw
 from treering.ports.store import Transaction
-from treering.task.references import Shelf
+from treering.task.references import TaskStore
 from treering.task.sections import Section
 from treering.task.sizes import Address
-from treering.task.state import Entry, Frame, State, Subtask
+from treering.task.state import Frame, TaskEntry, TaskState, TaskSubtask
 
 LATEST = "latest"
 _TRIES = 5
 
 
 class Snapshot(Value):
-    """Everything that a task holds at one moment; the same after a trip through JSON."""
+    """The complete state of a task at one moment; it survives a round trip through JSON."""
 
     task: Key
     title: Text
     at: Instant
     order: Count
-    entries: tuple[Entry, ...]
-    subtasks: tuple[Subtask, ...]
+    entries: tuple[TaskEntry, ...]
+    subtasks: tuple[TaskSubtask, ...]
     frames: tuple[Frame, ...]
     variables: FrozenMap
     accumulators: tuple[Text, ...]
@@ -34,8 +34,8 @@ class Snapshot(Value):
     folded: FrozenMap
 
 
-def snapshot_of(state: State, task: str, title: str, now: datetime) -> Snapshot:
-    """Variables stand by scope, owner and name: so the store knows a password by its name."""
+def snapshot_of(state: TaskState, task: str, title: str, now: datetime) -> Snapshot:
+    """Variables are nested by scope, owner and name, so that redaction can recognise a password by its name."""
     variables: dict[str, dict[str, dict[str, Any]]] = {}
     for (scope, owner, key), value in state.variables.values.items():
         variables.setdefault(scope, {}).setdefault(owner, {})[key] = value
@@ -55,8 +55,8 @@ def snapshot_of(state: State, task: str, title: str, now: datetime) -> Snapshot:
     )
 
 
-def state_of(snapshot: Snapshot, empty: State) -> State:
-    """The state that a snapshot was taken of."""
+def state_of(snapshot: Snapshot, empty: TaskState) -> TaskState:
+    """Fill `empty` with the state of a snapshot."""
     state = empty
     state.order = snapshot.order
     state.variables.accumulators = set(snapshot.accumulators)
@@ -80,14 +80,14 @@ def state_of(snapshot: Snapshot, empty: State) -> State:
     return state
 
 
-def save(shelf: Shelf, snapshot: Snapshot, name: str, keep: int) -> None:
-    """Keep a snapshot under a name; the last save wins, and only the newest names are kept. Durable on return."""
+def save(task_store: TaskStore, snapshot: Snapshot, name: str, keep: int) -> None:
+    """Store a snapshot under a name; only the newest `keep` names remain. Durable on return."""
     if not name.strip() or not name.isprintable():
-        raise InvalidInput(f"{name!r} cannot name a save; use printable text")
-    clean = _writable(snapshot, shelf).model_dump(mode="json")
+        raise InvalidInput(f"{name!r} is not a valid name of a save; use printable text")
+    clean = _writable(snapshot, task_store).model_dump(mode="json")
     for last in (False,) * (_TRIES - 1) + (True,):
         try:
-            _store(shelf, clean, name, keep)
+            _store(task_store, clean, name, keep)
         except Conflict:
             if last:
                 raise
@@ -95,45 +95,45 @@ def save(shelf: Shelf, snapshot: Snapshot, name: str, keep: int) -> None:
             return
 
 
-def saved(shelf: Shelf, name: str = LATEST) -> Snapshot:
-    """The snapshot that was saved under a name."""
-    with shelf.store.reading(shelf.scope, shelf.clock()) as tx:
-        session = tx.sessions.get(shelf.task)
+def saved(task_store: TaskStore, name: str = LATEST) -> Snapshot:
+    """The snapshot saved under a name. Raises `NotFound`."""
+    with task_store.store.reading(task_store.scope, task_store.clock()) as tx:
+        session = tx.sessions.get(task_store.task)
     saves = _saves(session.metadata) if session is not None else {}
     if name not in saves:
-        there = f"there are: {', '.join(saves)}" if saves else "`save` it first, or begin anew with a description"
-        raise NotFound(f"no save {name!r} of task {shelf.task!r}; {there}")
+        hint = f"existing saves: {', '.join(saves)}" if saves else "`save` it first, or start it with a description"
+        raise NotFound(f"no save {name!r} of task {task_store.task!r}; {hint}")
     return Snapshot.make(**saves[name])
 
 
-def is_saved(shelf: Shelf, name: str = LATEST) -> bool:
-    with shelf.store.reading(shelf.scope, shelf.clock()) as tx:
-        session = tx.sessions.get(shelf.task)
+def is_saved(task_store: TaskStore, name: str = LATEST) -> bool:
+    with task_store.store.reading(task_store.scope, task_store.clock()) as tx:
+        session = tx.sessions.get(task_store.task)
     return session is not None and name in _saves(session.metadata)
 
 
-def _store(shelf: Shelf, snapshot: Mapping[str, Any], name: str, keep: int) -> None:
+def _store(task_store: TaskStore, snapshot: Mapping[str, Any], name: str, keep: int) -> None:
     def save(tx: Transaction) -> None:
-        tx.claim(f"task {shelf.task}")
-        session = shelf.session(tx)
+        tx.claim(f"task {task_store.task}")
+        session = task_store.session(tx)
         saves = {**_saves(session.metadata), name: snapshot}
         newest = sorted(saves, key=lambda each: (each == name, saves[each]["at"]))[-keep:]
-        own = {**session.metadata.get(TASK, {}), "saves": {each: saves[each] for each in newest}}
-        tx.sessions.update(session.replace(metadata={**session.metadata, TASK: own}))
+        personal = {**session.metadata.get(TASK, {}), "saves": {each: saves[each] for each in newest}}
+        tx.sessions.update(session.replace(metadata={**session.metadata, TASK: personal}))
 
-    shelf.store.write(shelf.scope, shelf.clock(), save)
+    task_store.store.write(task_store.scope, task_store.clock(), save)
 
 
 def _saves(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return dict(thaw(metadata.get(TASK, {})).get("saves", {}))
 
 
-def _writable(snapshot: Snapshot, shelf: Shelf) -> Snapshot:
-    """What base64 hides from the store is cleaned here; what only one person sees is not saved for all."""
-    own = shelf.personal(entry.reference for entry in snapshot.entries if entry.kind == "retrieved")
+def _writable(snapshot: Snapshot, task_store: TaskStore) -> Snapshot:
+    """Redact base64 content, and leave out personal records: others can read the session's metadata."""
+    personal = task_store.personal(entry.reference for entry in snapshot.entries if entry.kind == "retrieved")
     entries = (
-        entry if entry.content is None else entry.replace(content=shelf.safe(entry.content))
+        entry if entry.content is None else entry.replace(content=task_store.without_hidden_secrets(entry.content))
         for entry in snapshot.entries
-        if entry.reference not in own
+        if entry.reference not in personal
     )
     return snapshot.replace(entries=tuple(entries))

@@ -1,4 +1,4 @@
-"""Everything that a task holds, as it stands. A change is tried on a copy, which then takes its place."""
+"""The state of a task. Changes are applied to a copy, which then replaces the state."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -10,44 +10,44 @@ from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Keys, La
 from treering.task import blocks
 from treering.task.content import Content, extract_of
 from treering.task.sections import KINDS, Section
-from treering.task.sizes import Address, ItemId, Sizes, most_tokens
+from treering.task.sizes import Address, ItemId, ItemSizes, max_tokens_of
 from treering.task.variables import (
     Variables,
-    added,
+    accumulated,
     checked_key,
     checked_scope,
-    first_gathered,
-    most_shown,
+    initial_accumulator,
+    max_shown_tokens,
     shown_value,
 )
 
-# Beside its name and value, the line of a variable has a heading and some signs.
+# Characters of a variable's line besides its name and value.
 _LINE = 14
 
 
-class Status(StrEnum):
+class SubtaskStatus(StrEnum):
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
     FAILED = "failed"
 
 
-class Subtask(Value):
-    """One step of the plan. `uses` names those whose outputs it needs, `output` where its own was moved to."""
+class TaskSubtask(Value):
+    """One step of the plan. `uses` names the subtasks whose outputs it needs; `output` is where its own was moved."""
 
     id: Key
     uses: Keys = ()
-    status: Status = Status.PENDING
+    status: SubtaskStatus = SubtaskStatus.PENDING
     output: Key | None = None
 
     @property
     def is_ahead(self) -> bool:
-        """Whether it may still need something; a failed one may be tried again."""
-        return self.status is not Status.COMPLETED
+        """Whether it may still need other outputs: a failed subtask may be retried."""
+        return self.status is not SubtaskStatus.COMPLETED
 
 
 class Frame(Value):
-    """One state of the stack, shown whole, in one line, or not at all."""
+    """One state of the stack, shown in full, in one line, or not at all."""
 
     phase: Label
     at: Instant
@@ -56,8 +56,8 @@ class Frame(Value):
     show: Literal["whole", "line", "nothing"] = "whole"
 
 
-class Entry(Value):
-    """One item of a section: whole (`content`), or one line about what lies in the store under `reference`."""
+class TaskEntry(Value):
+    """One item: in full (`content`), or one line (`extract`) about the content stored under `reference`."""
 
     id: Key
     kind: Label
@@ -74,54 +74,54 @@ class Entry(Value):
         return self.extract if self.content is None else self.content.shown
 
 
-class State:
+class TaskState:
     """Entries, subtasks, frames and variables of a task, with their sizes."""
 
     def __init__(self, count: CountTokens, budgets: Mapping[Section, int], extract_characters: int) -> None:
         self.count = count
         self.budgets = budgets
         self.extract_characters = extract_characters
-        self.entries: dict[str, Entry] = {}
-        self.subtasks: dict[str, Subtask] = {}
+        self.entries: dict[str, TaskEntry] = {}
+        self.subtasks: dict[str, TaskSubtask] = {}
         self._running: dict[str, None] = {}
         self.frames: list[Frame] = []
         self.variables = Variables()
         self.folded: dict[Section, int] = dict.fromkeys(Section, 0)
         self.order = 0
-        self.sizes = Sizes(count, budgets)
+        self.sizes = ItemSizes(count, budgets)
 
-    def copy(self) -> "State":
-        twin = self.empty()
-        twin.entries, twin.subtasks, twin._running = dict(self.entries), dict(self.subtasks), dict(self._running)
-        twin.frames, twin.variables = list(self.frames), self.variables.copy()
-        twin.folded, twin.order, twin.sizes = dict(self.folded), self.order, self.sizes.copy()
-        return twin
+    def copy(self) -> "TaskState":
+        copied = self.empty()
+        copied.entries, copied.subtasks, copied._running = dict(self.entries), dict(self.subtasks), dict(self._running)
+        copied.frames, copied.variables = list(self.frames), self.variables.copy()
+        copied.folded, copied.order, copied.sizes = dict(self.folded), self.order, self.sizes.copy()
+        return copied
 
-    def empty(self) -> "State":
-        return State(self.count, self.budgets, self.extract_characters)
+    def empty(self) -> "TaskState":
+        return TaskState(self.count, self.budgets, self.extract_characters)
 
-    def cleared(self) -> "State":
-        """Only what survives clear; names are not given twice."""
-        rest = self.empty()
-        rest.order = self.order
-        rest.variables = self.variables.kept()
-        for address, value in list(rest.variables.values.items()):
-            rest.set_variable(address, value)
-        return rest
+    def cleared(self) -> "TaskState":
+        """The state after `clear`. `order` goes on counting, so that ids are never reused."""
+        remaining = self.empty()
+        remaining.order = self.order
+        remaining.variables = self.variables.retained()
+        for address, value in list(remaining.variables.values.items()):
+            remaining.set_variable(address, value)
+        return remaining
 
     @property
     def current(self) -> str | None:
-        """The subtask that was started last and is not finished."""
+        """The subtask that was started last and has not ended."""
         return next(reversed(self._running), None)
 
-    def add(self, kind: str, content: Content, **fields: Any) -> Entry:
-        """A new entry, the youngest of all."""
+    def add(self, kind: str, content: Content, **fields: Any) -> TaskEntry:
+        """Add a new entry, the newest of all."""
         self.order += 1
-        entry = Entry.make(id=f"{kind}-{self.order}", kind=kind, order=self.order, content=content, **fields)
+        entry = TaskEntry.make(id=f"{kind}-{self.order}", kind=kind, order=self.order, content=content, **fields)
         self.put(entry)
         return entry
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: TaskEntry) -> None:
         self.entries[entry.id] = entry
         self._measure(entry.id, KINDS[entry.kind].section)
 
@@ -129,14 +129,14 @@ class State:
         del self.entries[id]
         self.sizes.remove(id)
 
-    def of_kind(self, *kinds: str) -> list[Entry]:
+    def of_kind(self, *kinds: str) -> list[TaskEntry]:
         """Oldest first."""
         return sorted((entry for entry in self.entries.values() if entry.kind in kinds), key=lambda entry: entry.order)
 
-    def set_subtask(self, subtask: Subtask) -> None:
-        """The last one started stands last: it is the current one."""
+    def set_subtask(self, subtask: TaskSubtask) -> None:
+        """Add or replace a subtask. One in progress becomes the current one."""
         self._running.pop(subtask.id, None)
-        if subtask.status is Status.IN_PROGRESS:
+        if subtask.status is SubtaskStatus.IN_PROGRESS:
             self.subtasks.pop(subtask.id, None)
             self._running[subtask.id] = None
         self.subtasks[subtask.id] = subtask
@@ -147,7 +147,7 @@ class State:
 
     def pop(self) -> Frame:
         depth = len(self.frames)
-        self.forget_variables("execution", str(depth))
+        self.remove_variables("execution", str(depth))
         self.sizes.remove(f"state-{depth}")
         popped = self.frames.pop()
         self.measure_fold(Section.EXECUTION)
@@ -162,21 +162,21 @@ class State:
         self._measure(id, Section.EXECUTION)
 
     def set_variable(self, address: Address, frozen: Any) -> None:
-        """Keep a frozen value; it is shown whole again."""
+        """Set a frozen value; it is shown in full again."""
         hidden = address in self.variables.hidden
         self.variables.put(address, frozen)
-        self.sizes.put(address, self.section_of(address), _most(address[2], frozen), self.text)
+        self.sizes.put(address, self.section_of(address), _max_line_tokens(address[2], frozen), self.text)
         if hidden:
             self.measure_fold(self.section_of(address))
 
-    def set_lightly(self, address: Address, frozen: Any) -> bool:
-        """Keep a frozen value where it surely fits beside everything else; False changes nothing."""
+    def set_if_it_fits(self, address: Address, frozen: Any) -> bool:
+        """Set a frozen value if it certainly fits. Returns False, changing nothing, otherwise."""
 
         def text() -> str:
             return blocks.value(KINDS[self.kind_of(address)].heading, address[2], shown_value(frozen))
 
         section = self.variables.section_of(address)
-        if not self.sizes.put_if_sure(address, section, _most(address[2], frozen), text):
+        if not self.sizes.put_if_it_fits(address, section, _max_line_tokens(address[2], frozen), text):
             return False
         hidden = address in self.variables.hidden
         self.variables.put(address, frozen)
@@ -185,9 +185,9 @@ class State:
         return True
 
     def grow_variable(self, address: Address, frozen: Any, more: Any) -> bool:
-        """Keep a value that grew by `more`, where that surely fits; what is shown in one line stays so."""
+        """Set a value that grew by `more` if it certainly fits; one shown as an extract stays so."""
         if address not in self.variables.short and address not in self.variables.hidden:
-            section, by = self.section_of(address), most_shown(more) + 4
+            section, by = self.section_of(address), max_shown_tokens(more) + 4
             if self.sizes.totals[section] + by > self.budgets[section]:
                 return False
             self.sizes.grow(address, by)
@@ -195,39 +195,41 @@ class State:
         return True
 
     def address(self, key: str, scope: str, subtask: str | None) -> Address:
-        """Where a variable is set: in the innermost frame, for the current subtask, or for the whole task."""
+        """The address of a variable: in the innermost frame, the given or current subtask, or the task."""
         checked_scope(scope)
         owner = ""
         if scope == "execution":
             if not self.frames:
-                raise InvalidInput("an execution variable belongs to a state; `push_state` first, or use scope 'task'")
+                raise InvalidInput(
+                    "an execution variable needs a state frame; call `push_state` first, or use scope 'task'"
+                )
             owner = str(len(self.frames))
         elif scope == "intermediate":
             owner = subtask or self.current or ""
             if not owner:
-                raise InvalidInput("an intermediate variable belongs to a subtask; `start` one, or name it")
+                raise InvalidInput("an intermediate variable needs a subtask; `start` one, or pass subtask=")
             checked_key(owner)
         address = (scope, owner, key)
         if address not in self.variables.values:
             checked_key(key)
         return address
 
-    def gather_lightly(self, key: str, more: Any) -> bool:
-        """Add to an accumulator where the result surely fits; False changes nothing."""
+    def accumulate_if_it_fits(self, key: str, more: Any) -> bool:
+        """Add to an accumulator if the result certainly fits. Returns False, changing nothing, otherwise."""
         address = ("task", "", key)
         if address not in self.variables.values or not self.variables.is_accumulator(address):
             return False
-        return self.grow_variable(address, added(key, self.variables.values[address], more), more)
+        return self.grow_variable(address, accumulated(key, self.variables.values[address], more), more)
 
-    def gather(self, key: str, more: Any) -> None:
-        """Add to an accumulator; a task variable of that name becomes one."""
+    def accumulate(self, key: str, more: Any) -> None:
+        """Add to an accumulator; a task variable of that name becomes an accumulator."""
         address = ("task", "", key)
         known = address in self.variables.values
-        total = added(key, self.variables.values[address], more) if known else first_gathered(more)
+        total = accumulated(key, self.variables.values[address], more) if known else initial_accumulator(more)
         self.variables.accumulators.add(key)
         self.set_variable(address, total)
 
-    def forget_variables(self, scope: str, owner: str) -> None:
+    def remove_variables(self, scope: str, owner: str) -> None:
         for address in self.variables.remove(scope, owner):
             self.sizes.remove(address)
             self.measure_fold(self.section_of(address))
@@ -238,13 +240,13 @@ class State:
         self._measure(address, self.section_of(address))
 
     def unseen(self, section: Section) -> int:
-        """How many items are not shown at all: entries that are only in the store, and what is hidden."""
+        """Number of items that are not shown at all: stored entries, hidden variables and frames."""
         hidden = sum(self.section_of(address) is section for address in self.variables.hidden)
         frames = sum(frame.show == "nothing" for frame in self.frames) if section is Section.EXECUTION else 0
         return self.folded[section] + hidden + frames
 
     def measure_fold(self, section: Section) -> None:
-        """The one line that counts what is not shown stands where there is such, and where it fits."""
+        """Measure the line that counts items not shown; it is left out if it exceeds the budget."""
         id = f"fold-{section}"
         self.sizes.remove(id)
         if self.unseen(section) and self.count(self.text(id)) <= self.budgets[section]:
@@ -264,16 +266,16 @@ class State:
     def section_of(self, id: ItemId) -> Section:
         return KINDS[self.kind_of(id)].section
 
-    def settle(self) -> None:
-        """Count whatever was guessed."""
-        self.sizes.settle(self.text)
+    def count_estimated(self) -> None:
+        """Replace all upper bounds of sizes by counts."""
+        self.sizes.count_estimated(self.text)
 
     def over(self) -> tuple[Section, ...]:
-        """The sections that take more than their budget."""
+        """The sections over budget."""
         return self.sizes.over(self.text)
 
     def text(self, id: ItemId, *, short: bool = False) -> str:
-        """What an item adds to the prompt, or would in one line. A binary counts as if it were shown."""
+        """The prompt text of an item, in full or `short`. Binary content counts as if it were shown."""
         if isinstance(id, tuple):
             return self._variable(id, short=short)
         if id in self.entries:
@@ -282,12 +284,12 @@ class State:
             return blocks.folded(self.unseen(Section(id.removeprefix("fold-"))))
         return self._frame(self.frame(id), short=short)
 
-    def block(self, entry: Entry, text: str) -> str:
-        """An entry whole, with `text` for what it holds."""
+    def block(self, entry: TaskEntry, text: str) -> str:
+        """An entry in full, with `text` as its content."""
         kind = KINDS[entry.kind]
-        return (blocks.data if kind.outside else blocks.told)(kind.heading, entry.label, text)
+        return (blocks.data if kind.outside else blocks.labelled)(kind.heading, entry.label, text)
 
-    def _entry(self, entry: Entry, *, short: bool) -> str:
+    def _entry(self, entry: TaskEntry, *, short: bool) -> str:
         if entry.content is None or short:
             extract = extract_of(entry.shown, self.extract_characters)
             return blocks.line(KINDS[entry.kind].heading, entry.label, extract, entry.id)
@@ -315,9 +317,9 @@ class State:
 
     def _measure(self, id: ItemId, section: Section) -> None:
         text = self.text(id)
-        self.sizes.put(id, section, most_tokens(len(text), plain=text.isascii()), self.text)
+        self.sizes.put(id, section, max_tokens_of(len(text), plain=text.isascii()), self.text)
 
 
-def _most(key: str, frozen: Any) -> int:
-    """More tokens than the line of a variable takes."""
-    return most_shown(frozen) + most_tokens(len(key) + _LINE, plain=key.isascii())
+def _max_line_tokens(key: str, frozen: Any) -> int:
+    """Upper bound of the tokens of a variable's line."""
+    return max_shown_tokens(frozen) + max_tokens_of(len(key) + _LINE, plain=key.isascii())

@@ -1,10 +1,10 @@
-"""How warm an item is: what it is, and how many outputs came after it."""
+"""The temperature of an item, from its kind and the number of later outputs."""
 
 from treering.task.sections import COLD, HOT, KINDS, WARM, Temperature
 
 
 def temperature(kind: str, back: int, *, whole: bool, old_after: int) -> Temperature:
-    """`back` is 1 for the latest output, 2 for the one before; what is no longer `whole` is cold."""
+    """`back` is 1 for the latest output, 2 for the one before. An item that is not `whole` is cold."""
     if not whole:
         return COLD
     if kind != "result":

@@ -1,13 +1,13 @@
-"""What a working memory takes, section by section."""
+"""Token usage of a working memory by section."""
 
 from treering.core.values import Count, Value
 from treering.task.items import items_of
 from treering.task.sections import Section, Temperature
-from treering.task.state import State
+from treering.task.state import TaskState
 
 
 class SectionUsage(Value):
-    """Tokens of one section, in all and by temperature; `unseen` items are no longer shown."""
+    """Tokens of one section, in total and by temperature. `unseen` items are not shown."""
 
     section: Section
     tokens: Count
@@ -20,7 +20,7 @@ class SectionUsage(Value):
 
 
 class Usage(Value):
-    """What a task takes of its budget."""
+    """Tokens of a task against its budget."""
 
     tokens: Count
     budget: Count
@@ -30,8 +30,8 @@ class Usage(Value):
         return self.sections[tuple(Section).index(Section(section))]
 
 
-def usage(state: State, old_after: int, total: int) -> Usage:
-    state.sizes.settle(state.text)
+def usage(state: TaskState, old_after: int, total: int) -> Usage:
+    state.sizes.count_estimated(state.text)
     items = items_of(state, old_after)
     sections = []
     for section in Section:

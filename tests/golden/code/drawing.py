@@ -9,11 +9,11 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 
 from tests.samples import sample
-from treering.code.build.report import FileProblem, Indexed, ScipIndex
-from treering.code.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
-from treering.code.graph import CodeGraph, Guess, Impact, Standing
-from treering.code.history.ranking import Related, Term
+from treering.code.facts import CallFlow, Definition, DefinitionKind, Edge, EntryPoint
+from treering.code.graph import CodeGraph, Impact, IndexStatus, NameGuess
+from treering.code.history.ranking import RankedFile, RankTerm
 from treering.code.history.relatives import Relations
+from treering.code.index.report import FileProblem, IndexReport, ScipIndex
 from treering.code.linked_memories import CodeImpact
 from treering.code.status import CodeStatus
 from treering.core.graph import EdgeKind
@@ -29,7 +29,7 @@ SERVICE = f"{LOGIN}::AuthenticationService.login_with_password_and_second_factor
 ROUTE, TEST = f"{LOGIN}::login_route", f"{TESTS}::TestLogin.test_that_a_wrong_second_factor_is_refused"
 ODD = "app/\x1b[31modd\u202e[bold].py"
 IDS = (DECODE, VERIFY, SERVICE, ROUTE, TEST)
-_PASSED = int(Flow.ARGUMENTS | Flow.RESULT)
+_PASSED = int(CallFlow.ARGUMENTS | CallFlow.RESULT)
 
 
 def _definition(id: str, line: int, **fields: object) -> Definition:
@@ -73,19 +73,26 @@ IMPACT = CodeImpact(
     **{name: getattr(_FOUND, name) for name in Impact.__dataclass_fields__},
     memories=(sample(Knowledge, id="k1", content="Tokens are opaque: never parse them"),),
 )
-GUESSED = replace(IMPACT, standing=Standing(guessed=(Guess("dcode\x1b[1m", DECODE),)))
+GUESSED = replace(IMPACT, status=IndexStatus(guessed=(NameGuess("dcode\x1b[1m", DECODE),)))
 RELATED = Relations(
     LOGIN,
     (
-        Related(TOKENS, 6.251, (Term("together", 2.0, 1.6), Term("imports", 1.0, 0.3), Term("words", 0.5, 0.8)), 12),
-        Related(TESTS, 3.5, (Term("new_name", 1.0, 2.81), Term("name", 1.0, 0.04), Term("fresh", 3.0, 0.6)), 1),
-        Related(ODD, 0.2, (Term("same_folder", 1.0, -0.65), Term("busy", 1.0, 0.13))),
+        RankedFile(
+            TOKENS,
+            6.251,
+            (RankTerm("together", 2.0, 1.6), RankTerm("imports", 1.0, 0.3), RankTerm("words", 0.5, 0.8)),
+            12,
+        ),
+        RankedFile(
+            TESTS, 3.5, (RankTerm("new_name", 1.0, 2.81), RankTerm("name", 1.0, 0.04), RankTerm("fresh", 3.0, 0.6)), 1
+        ),
+        RankedFile(ODD, 0.2, (RankTerm("same_folder", 1.0, -0.65), RankTerm("busy", 1.0, 0.13))),
     ),
     "this is not a git repository",
-    Standing(stale=(TESTS,)),
+    IndexStatus(stale=(TESTS,)),
 )
 TOTALS = CodeTotals(1_204, 9_001, 1, 1, 2, {"python": 1_203, "go": 1}, 3)
-DONE = Indexed(
+DONE = IndexReport(
     root="/home/somebody/projects/a-project-with-a-long-name-in-a-deep-folder/src",
     read=1,
     unchanged=1_203,

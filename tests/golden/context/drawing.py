@@ -11,18 +11,18 @@ from rich.console import Console
 
 from tests.samples import NOW
 from treering.conversation.importance import Importance
-from treering.conversation.views import ConversationStats, Explained, Line
+from treering.conversation.views import ConversationStats, ExplainedMessage, WindowExplanation
 from treering.conversation.window_context import ORPHAN, UNANSWERED
-from treering.core.contexts import RemovedRun, WindowRules
+from treering.core.contexts import RemovedMessages, WindowRules
 from treering.core.messages import Role
-from treering.interfaces.cli.conversation.view import Picture
+from treering.interfaces.cli.conversation.view import WindowView
 
 FOLDER = Path(__file__).parent
 WIDTH = 80
 FULL = "window 88 % full: its task is complete"
 
 
-def line(place: int, role: str = "user", text: str = "hello", **fields: object) -> Line:
+def line(place: int, role: str = "user", text: str = "hello", **fields: object) -> ExplainedMessage:
     """A message in the window that nothing is said about."""
     plain: dict[str, object] = {
         "seq": place,
@@ -37,19 +37,21 @@ def line(place: int, role: str = "user", text: str = "hello", **fields: object) 
         "why": "",
         "cues": (),
     }
-    return Line(place=place, role=Role(role), text=text, **{**plain, **fields})  # type: ignore[arg-type]
+    return ExplainedMessage(place=place, role=Role(role), text=text, **{**plain, **fields})  # type: ignore[arg-type]
 
 
-def gone(place: int, role: str = "user", text: str = "hello", why: str = FULL, **fields: object) -> Line:
+def gone(place: int, role: str = "user", text: str = "hello", why: str = FULL, **fields: object) -> ExplainedMessage:
     return line(place, role, text, in_context=False, why=why, **fields)
 
 
-def span(first: int, last: int, **fields: object) -> RemovedRun:
+def span(first: int, last: int, **fields: object) -> RemovedMessages:
     known = {"messages": last - first + 1, "tokens": 100, "why": FULL, "at": NOW + timedelta(hours=1)}
-    return RemovedRun.make(first=first, last=last, **{**known, **fields})
+    return RemovedMessages.make(first=first, last=last, **{**known, **fields})
 
 
-def explained(lines: Iterable[Line], spans: Iterable[RemovedRun] = (), **numbers: object) -> Explained:
+def explained(
+    lines: Iterable[ExplainedMessage], spans: Iterable[RemovedMessages] = (), **numbers: object
+) -> WindowExplanation:
     """The lines with numbers that fit them; `numbers` replace some, `segments` the tasks."""
     said, segments = tuple(lines), numbers.pop("segments", ((0, "the conversation begins", ""),))
     inside = [each for each in said if each.in_context]
@@ -72,7 +74,7 @@ def explained(lines: Iterable[Line], spans: Iterable[RemovedRun] = (), **numbers
         "counts_estimated": 0,
     }
     stats = ConversationStats(**{**counted, **numbers})  # type: ignore[arg-type]
-    return Explained(stats, said, segments)  # type: ignore[arg-type]
+    return WindowExplanation(stats, said, segments)  # type: ignore[arg-type]
 
 
 DIRECTIVE = Importance(0.4, (("base", 0.5), ("directive", 0.2), ("task complete", -0.3)))
@@ -96,14 +98,14 @@ CONVERSATION = explained(
     removed=3,
     tokens=623,
 )
-PICTURES = {"window": Picture(CONVERSATION), "all": Picture(CONVERSATION, whole=True)}
+PICTURES = {"window": WindowView(CONVERSATION), "all": WindowView(CONVERSATION, whole=True)}
 
 
 def golden(name: str) -> Path:
     return FOLDER / f"{name}.txt"
 
 
-def drawn(picture: Picture, width: int = WIDTH) -> list[str]:
+def drawn(picture: WindowView, width: int = WIDTH) -> list[str]:
     console = Console(width=width, highlight=False, markup=False, emoji=False, no_color=True)
     with console.capture() as captured:
         console.print(picture)

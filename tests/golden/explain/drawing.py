@@ -9,11 +9,11 @@ from pathlib import Path
 from rich.console import Console
 
 from tests.samples import NOW, sample
+from treering.core.citations import cite
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.interfaces.cli import explanations as reasons
 from treering.search.answer import Answer, Explanation, Hit, RankExplanation, ScorePart
-from treering.search.citations import cite
 
 FOLDER = Path(__file__).parent
 WIDTH = 80
@@ -51,7 +51,7 @@ FOUND = Answer(
     embedder="wordllama",
     explanation=Explanation(
         understood={
-            "kind": "semantic: names no identifier and asks for no relation",
+            "kind": "semantic: no name and no relation asked for",
             "words": "deploy, fail",
             "meaning": "wordllama",
             "time": "last week (filter)",
@@ -85,7 +85,7 @@ FOUND = Answer(
         ),
         runners_up=(
             _why(OTHER, "knowledge", {"words": 4}, 0.401, lost="0.029 behind the last result"),
-            _why(GOTCHA, "knowledge", {"meaning": 2}, 0.9, lost="duplicate of k1"),
+            _why(GOTCHA, "knowledge", {"meaning": 2}, 0.9, lost="says the same as k1"),
         ),
     ),
 )

@@ -28,13 +28,13 @@ from treering.interfaces.cli.patterns import chart
 from treering.interfaces.cli.patterns import views as pictures
 from treering.interfaces.cli.patterns.weeks import weeks_of
 from treering.patterns.matching.ranking import ranked
-from treering.patterns.mining.findings import Mined
-from treering.patterns.pruning import LowValue
+from treering.patterns.mining.findings import MinedPattern
+from treering.patterns.pruning import LowValuePattern
 from treering.patterns.refinement import Refinement
-from treering.patterns.reviews import Refined, Review
-from treering.patterns.similarity import Likeness, Similar
-from treering.patterns.validation import Judged, SessionCount
-from treering.patterns.validation_stage import Validated
+from treering.patterns.reviews import PatternReview, RefinedPattern
+from treering.patterns.similarity import PatternLikeness, SimilarPattern
+from treering.patterns.validation import PatternVerdict, SessionCount
+from treering.patterns.validation_stage import ValidatedPattern
 
 FOLDER = Path(__file__).parent
 WIDTH, NARROW = 80, 40
@@ -93,7 +93,7 @@ SESSIONS = [
 REASON = "83% success in 23 sessions (55% without it, 61% at most): better than its base rate"
 
 
-def _judged(status: str, **fields: Any) -> Judged:
+def _judged(status: str, **fields: Any) -> PatternVerdict:
     known = {
         "status": status,
         "sessions": 23,
@@ -107,7 +107,7 @@ def _judged(status: str, **fields: Any) -> Judged:
         "confidence": 0.861,
         "reason": REASON,
     }
-    return Judged.make(**{**known, **fields})
+    return PatternVerdict.make(**{**known, **fields})
 
 
 # Ids and names as long as they come: what stands beside them must not take their room.
@@ -120,8 +120,8 @@ LONG = (
 )
 
 
-def _validated(pattern: Pattern, before: str, judged: Judged) -> Validated:
-    return Validated(pattern=pattern.id, name=pattern.name, before=PatternStatus(before), judged=judged)
+def _validated(pattern: Pattern, before: str, judged: PatternVerdict) -> ValidatedPattern:
+    return ValidatedPattern(pattern=pattern.id, name=pattern.name, before=PatternStatus(before), judged=judged)
 
 
 VERDICTS = (
@@ -138,7 +138,7 @@ LONG_VERDICTS = (
     _validated(LONG[0], "CANDIDATE", _judged("VALIDATED", e_value=123_456_789.0)),
     _validated(LONG[1], "VALIDATED", _judged("UNDER_REVIEW", reason="lately 2 of 9 sessions succeeded")),
 )
-MINED = Mined.make(
+MINED = MinedPattern.make(
     key="mined-1f",
     category="recovery",
     name="after ModuleNotFoundError: pip install, then pytest",
@@ -165,8 +165,8 @@ NARROWER = Refinement(
     p_value=0.003,
     gain=0.4,
 )
-REFINED = Refined(PROVEN, PROVEN.replace(version=5, applicability=NARROWER.applicability), NARROWER)
-LEFT = Refined(
+REFINED = RefinedPattern(PROVEN, PROVEN.replace(version=5, applicability=NARROWER.applicability), NARROWER)
+LEFT = RefinedPattern(
     NEW, NEW, Refinement(applicability=None, evidence=1, reason="no application failed: nothing to set apart")
 )
 FAILED = [
@@ -182,7 +182,7 @@ FAILED = [
     )
     for n, outcome, session in ((1, OutcomeStatus.FAILURE, "monday"), (2, OutcomeStatus.PARTIAL, None))
 ]
-REVIEW = Review(PROVEN, FAILED, 9, NARROWER)
+REVIEW = PatternReview(PROVEN, FAILED, 9, NARROWER)
 MOVES = [
     HistoryEntry.make(at=NOW - timedelta(days=days), actor="local", action=Action.UPDATE, detail=detail)
     for days, detail in (
@@ -191,7 +191,7 @@ MOVES = [
         (90, {"cause": "told", "to": "CANDIDATE"}),
     )
 ]
-SHOWN = chart.Shown(PROVEN, weeks_of(SESSIONS, NOW, 90.0), MOVES)
+SHOWN = chart.PatternView(PROVEN, weeks_of(SESSIONS, NOW, 90.0), MOVES)
 FEATURES = {"task_type": "fix", "domain": "backend", "complexity": 0.3, "tools": ("pytest", "git")}
 FOUND = ranked([PROVEN, NEW], FEATURES, NOW, PatternSettings())
 SUBTASKS = (
@@ -199,8 +199,8 @@ SUBTASKS = (
     TemplateSubtask(title="Write the handler", depends_on=("Describe the resource",)),
 )
 PICTURES: dict[str, RenderableType] = {
-    "show": chart.whole(SHOWN),
-    "show_new": chart.whole(chart.Shown(NEW, [], [])),
+    "show": chart.pattern_view(SHOWN),
+    "show_new": chart.pattern_view(chart.PatternView(NEW, [], [])),
     "subtasks": chart.subtasks(SUBTASKS),
     "list": pictures.listing([PROVEN, NEW], True),
     "find": pictures.found(FOUND, proven_only=True),
@@ -211,16 +211,16 @@ PICTURES: dict[str, RenderableType] = {
     "review": pictures.review(REVIEW),
     "refine": pictures.refined(REFINED, dry_run=True),
     "refine_nothing": pictures.refined(LEFT, dry_run=False),
-    "similar": pictures.alike([Similar(NEW, Likeness(1.0, 0.5, 0.25, 0.62))]),
-    "prune": pictures.pruned([LowValue(NEW, ("unused: for 200 days", "low confidence"))], dry_run=False),
+    "similar": pictures.similar([SimilarPattern(NEW, PatternLikeness(1.0, 0.5, 0.25, 0.62))]),
+    "prune": pictures.pruned([LowValuePattern(NEW, ("unused: for 200 days", "low confidence"))], dry_run=False),
     "history": pictures.history(MOVES),
     "list_long": pictures.listing(LONG, False),
     "validate_long": pictures.validated(LONG_VERDICTS, dry_run=False, everything=True),
     "mine_long": pictures.mined([LONG_MINED], dry_run=False),
-    "show_long": chart.whole(chart.Shown(LONG[1], SHOWN.weeks, MOVES)),
+    "show_long": chart.pattern_view(chart.PatternView(LONG[1], SHOWN.weeks, MOVES)),
     "find_long": pictures.found(ranked(LONG, FEATURES, NOW, PatternSettings()), proven_only=False),
-    "review_long": pictures.review(Review(LONG[0], [FAILED[0].replace(episode=UUID)], 9, NARROWER)),
-    "similar_long": pictures.alike([Similar(LONG[0], Likeness(1.0, 0.5, 0.25, 0.62))]),
+    "review_long": pictures.review(PatternReview(LONG[0], [FAILED[0].replace(episode=UUID)], 9, NARROWER)),
+    "similar_long": pictures.similar([SimilarPattern(LONG[0], PatternLikeness(1.0, 0.5, 0.25, 0.62))]),
 }
 DRAWN = (
     *((name, WIDTH) for name in PICTURES),

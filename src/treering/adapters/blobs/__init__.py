@@ -14,13 +14,13 @@ from treering.core.errors import InvalidInput
 if TYPE_CHECKING:
     from treering.ports.blobs import Blobs
 
-# Two letters at least: one letter is a drive of Windows.
+# At least two letters: a single letter is a Windows drive.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 _FILE_URL = re.compile(r"(?i:file):(?://(?:localhost)?)?(?P<path>/(?!/)[^?#]*)")
 
 
 def open_blobs(location: str | Path, config: Mapping[str, str]) -> Blobs:
-    """The blob store at a path, a `file:` URL or an `s3:` URL; `config` is what the S3 client needs to know."""
+    """The blob store at a path, a `file:` URL or an `s3:` URL; `config` holds the variables of the S3 client."""
     text = str(location)
     if not text.strip() or "\0" in text:
         raise InvalidInput("the blob store needs a location: a directory, or a URL such as s3://bucket/prefix")
@@ -28,7 +28,7 @@ def open_blobs(location: str | Path, config: Mapping[str, str]) -> Blobs:
     scheme = named.group(1).lower() if named else ""
     opener = _OPENERS.get(scheme)
     if opener is None:
-        raise InvalidInput(f"no blob store for {scheme}: URLs; use a directory or one of {_supported()}")
+        raise InvalidInput(f"{scheme}: URLs are not supported for blobs; use a directory or one of {_supported()}")
     return opener(text, config)
 
 
@@ -39,7 +39,7 @@ def _open_path(path: str, config: Mapping[str, str]) -> Blobs:
 def _open_file_url(url: str, config: Mapping[str, str]) -> Blobs:
     parts = _FILE_URL.fullmatch(url)
     if parts is None:
-        raise InvalidInput(f"{url!r} names no directory of this machine; write it as file:///absolute/path")
+        raise InvalidInput(f"{url!r} is not a directory of this machine; write it as file:///absolute/path")
     from urllib.request import url2pathname
 
     return LocalBlobs(Path(url2pathname(parts["path"])))

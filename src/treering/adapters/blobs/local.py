@@ -16,20 +16,20 @@ from treering.core.errors import StoreError, StoreFull, StoreReadOnly, StoreUnav
 from treering.ports.blobs import (
     DIGEST,
     StoredBlob,
-    absent,
     blob_path,
     checked_namespace,
     digest_of,
+    missing_blob,
     project_path,
-    whole,
+    verified,
 )
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
 
-# No project's path segment starts with a dot, so no scope can reach what is being written.
+# No project's path segment starts with a dot, so no scope can reach unfinished files.
 _UNFINISHED = ".unfinished"
-# A writer touches its file with every write; one silent for this long was killed.
+# A writer touches its file with every write; one untouched for this long was abandoned by a killed process.
 _ABANDONED_AFTER = timedelta(hours=1)
 
 _FULL = (StoreFull, "free some space or move the blob store to a larger disk")
@@ -46,10 +46,10 @@ _TRANSLATIONS: dict[int | None, tuple[type[StoreError], str]] = {
 
 
 class LocalBlobs:
-    """One file a blob: `root/<namespace>/<tenant>/<project>/ab/abcdef…`. Any number of processes may share the root.
+    """One file per blob: `root/<namespace>/<tenant>/<project>/ab/abcdef…`. Any number of processes may share the root.
 
-    A blob is written aside, synced, and renamed into place: readers see all of it or nothing. The root is created by
-    the first put, for this user only.
+    A blob is written to a temporary file, synced and renamed: readers see all of it or nothing. The first put creates
+    the root, for this user only.
     """
 
     def __init__(self, root: Path, namespace: str = "") -> None:
@@ -78,8 +78,8 @@ class LocalBlobs:
             try:
                 data = path.read_bytes()
             except FileNotFoundError as exc:
-                raise absent(digest, self.location) from exc
-        return whole(data, digest, self.location)
+                raise missing_blob(digest, self.location) from exc
+        return verified(data, digest, self.location)
 
     def has(self, scope: Scope, digest: str) -> bool:
         path = self._path(scope, digest)
@@ -131,7 +131,7 @@ class LocalBlobs:
             unfinished.unlink(missing_ok=True)
 
     def _sync_directories(self, innermost: Path) -> None:
-        # Another process may have created any of them a moment ago and not have synced it yet.
+        # Another process may have created any of them just now without having synced it yet.
         _sync_directory(innermost)
         for directory in innermost.parents:
             if not directory.is_relative_to(self._shared):
@@ -148,7 +148,7 @@ class LocalBlobs:
 
 
 def _renewed(path: Path, data: bytes) -> bool:
-    """Make a blob that is there, whole, recent again; False where it has to be written."""
+    """Renew the timestamp of an intact blob; False if it has to be written."""
     try:
         if path.read_bytes() != data:
             return False
@@ -159,7 +159,7 @@ def _renewed(path: Path, data: bytes) -> bool:
 
 
 def _make_directory(path: Path) -> None:
-    """Create `path` and what is missing above it, durably and for this user only."""
+    """Create `path` and its missing parents, durably and for this user only."""
     if path.is_dir():
         return
     _make_directory(path.parent)
@@ -169,7 +169,7 @@ def _make_directory(path: Path) -> None:
 
 
 def _sync_directory(path: Path) -> None:
-    # Windows can neither open a directory nor needs to: NTFS journals its entries.
+    # Windows cannot open a directory and need not sync it: NTFS journals its entries.
     if sys.platform == "win32":
         return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -187,7 +187,7 @@ def _listed(directory: Path) -> list[Path]:
 
 
 def _described(path: Path) -> list[StoredBlob]:
-    """The blob at `path`, or nothing when it was deleted since it was listed."""
+    """The blob at `path`, or an empty list if it has been deleted since it was listed."""
     try:
         status = path.stat()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Blobs in a bucket of S3 or of anything that speaks its protocol."""
+"""Blobs in a bucket of S3 or of a compatible server."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from treering.core.errors import InvalidInput, MissingDependency, StoreError, St
 from treering.ports.blobs import (
     DIGEST,
     StoredBlob,
-    absent,
     blob_path,
     checked_namespace,
     digest_of,
+    missing_blob,
     project_path,
-    whole,
+    verified,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from treering.core.scope import Scope
 
-# The smallest part S3 takes. Two at a time keep each within the patience below on a link of 3 Mbit/s.
+# The smallest part size that S3 accepts. Two at a time stay within the timeouts below on a link of 3 Mbit/s.
 _PART_BYTES = 5 * 1024 * 1024
 _PARTS_AT_ONCE = 2
 
@@ -40,7 +40,7 @@ _URL = re.compile(
 _ENDPOINT = re.compile(r"https?://(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/-]*)?")
 _SENDABLE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
-# The later of two names for one option wins. Names that are not here are left alone: a whole environment may be passed.
+# The later of two names for one option wins. Unlisted names are ignored, so that an environment can be passed.
 _OPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "AWS_DEFAULT_REGION": "region",
@@ -71,15 +71,15 @@ _WAYS_TO_SIGN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to wait for a server before saying that it is not there."""
+class S3Timeouts:
+    """Timeouts and retries of requests to the server."""
 
     connect: timedelta = timedelta(seconds=2)
     silence: timedelta = timedelta(seconds=30)
     retries: int = 2
-    # With `connect`, an address that swallows packets is given up within ten seconds.
+    # With `connect`, an address that drops packets is given up within ten seconds.
     retry_for: timedelta = timedelta(seconds=5)
-    # A blob of 64 MiB on a link of 1 Mbit/s.
+    # Enough for a blob of 64 MiB on a link of 1 Mbit/s.
     whole_request: timedelta = timedelta(minutes=10)
 
 
@@ -91,44 +91,44 @@ class _Symptom:
 
 
 _CHECK_REGION = "the bucket is in another region; set AWS_REGION to it"
-_NO_ROOM = "the server has no room left; free some space or raise the quota"
+_NO_ROOM = "the server has no space left; free some space or raise the quota"
 # The first sign found decides: S3's own codes before the bare status they arrive with.
 _SYMPTOMS = (
-    _Symptom("NoSuchBucket", "there is no such bucket; create it or correct the URL"),
+    _Symptom("NoSuchBucket", "the bucket does not exist; create it or correct the URL"),
     _Symptom("InvalidAccessKeyId", "the server does not know this key; check AWS_ACCESS_KEY_ID"),
-    _Symptom("SignatureDoesNotMatch", "the key and its secret do not belong together; check AWS_SECRET_ACCESS_KEY"),
-    _Symptom("ExpiredToken", "the session has ended; get a new AWS_SESSION_TOKEN"),
-    _Symptom("RequestTimeTooSkewed", "this machine's clock is wrong; set it"),
+    _Symptom("SignatureDoesNotMatch", "the secret does not belong to the key; check AWS_SECRET_ACCESS_KEY"),
+    _Symptom("ExpiredToken", "the session has expired; get a new AWS_SESSION_TOKEN"),
+    _Symptom("RequestTimeTooSkewed", "this machine's clock is wrong; correct it"),
     _Symptom("AuthorizationHeaderMalformed", _CHECK_REGION),
     _Symptom("PermanentRedirect", _CHECK_REGION),
     _Symptom("XMinioStorageFull", _NO_ROOM, StoreFull),
     _Symptom("QuotaExceeded", _NO_ROOM, StoreFull),
     _Symptom("507 Insufficient Storage", _NO_ROOM, StoreFull),
-    _Symptom("401 Unauthorized", "the server wants valid keys; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+    _Symptom("401 Unauthorized", "the server requires valid keys; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
     _Symptom(
         "403 Forbidden",
-        "these keys may not do this; grant s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket",
+        "these keys lack a permission; grant s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket",
     ),
-    _Symptom("404 Not Found", "there is no such bucket, or the endpoint is not S3; check both"),
+    _Symptom("404 Not Found", "the bucket does not exist, or the endpoint is not S3; check both"),
     _Symptom("HTTP error", "the server did not answer; check AWS_ENDPOINT_URL and that it is running"),
 )
-_UNKNOWN = _Symptom("", "the server refused or failed; its answer is in the cause of this error")
+_UNKNOWN = _Symptom("", "the server rejected the request or failed; its answer is the cause of this error")
 
 
 class S3Blobs:
-    """One object a blob: `s3://bucket/prefix/<namespace>/<tenant>/<project>/ab/abcdef…`.
+    """One object per blob: `s3://bucket/prefix/<namespace>/<tenant>/<project>/ab/abcdef…`.
 
-    `config` holds the standard AWS variables by their names. It has to say how requests are signed: the metadata
-    service of the machine is asked only where `AWS_METADATA_ENDPOINT` is given. Large blobs go up in parts; a
-    lifecycle rule of the bucket should abort incomplete uploads, for those of killed processes.
+    `config` holds the standard AWS variables by name and must determine how requests are signed: the metadata service
+    of the machine is used only if `AWS_METADATA_ENDPOINT` is set. Large blobs are uploaded in parts; a lifecycle rule
+    of the bucket should abort incomplete uploads, which killed processes leave behind.
     """
 
-    def __init__(self, url: str, config: Mapping[str, str], patience: Patience | None = None) -> None:
+    def __init__(self, url: str, config: Mapping[str, str], timeouts: S3Timeouts | None = None) -> None:
         bucket, prefix = _parsed(url)
         self._url = f"s3://{bucket}/{prefix}".rstrip("/")
         given = _given(config)
         self._endpoint = _endpoint(given)
-        self._store = _client(bucket, prefix, given, patience or Patience())
+        self._store = _client(bucket, prefix, given, timeouts or S3Timeouts())
         self._namespace = PurePosixPath()
 
     @property
@@ -144,7 +144,7 @@ class S3Blobs:
     def put(self, scope: Scope, data: bytes) -> str:
         digest = digest_of(data)
         with self._translated():
-            # Not create-only: overwriting heals a damaged object and makes an old one recent, which nothing else does.
+            # Not create-only: overwriting repairs a damaged object and renews the timestamp of an old one.
             self._store.put(
                 str(self._path(scope, digest)), data, chunk_size=_PART_BYTES, max_concurrency=_PARTS_AT_ONCE
             )
@@ -157,8 +157,8 @@ class S3Blobs:
                 data = self._store.get(str(path)).bytes().to_bytes()
             except FileNotFoundError as exc:
                 self._require_bucket(path)
-                raise absent(digest, self.location) from exc
-        return whole(data, digest, self.location)
+                raise missing_blob(digest, self.location) from exc
+        return verified(data, digest, self.location)
 
     def has(self, scope: Scope, digest: str) -> bool:
         path = self._path(scope, digest)
@@ -193,7 +193,7 @@ class S3Blobs:
         return self._namespace / blob_path(scope, digest)
 
     def _require_bucket(self, missing: PurePosixPath) -> None:
-        """Tell a missing blob from a missing bucket: both are 404, but a bucket that is not there cannot be listed."""
+        """Distinguish a missing blob from a missing bucket: both are 404, but a missing bucket cannot be listed."""
         next(iter(self._store.list(str(missing.parent), chunk_size=1)), None)
 
     @contextmanager
@@ -203,7 +203,7 @@ class S3Blobs:
         try:
             yield
         except (BaseError, OSError) as exc:
-            # What follows the first paragraph is the client's internal state.
+            # After the first paragraph follows the client's internal state.
             answer = str(exc).partition("\n\n")[0]
             symptom = next((each for each in _SYMPTOMS if each.sign in answer), _UNKNOWN)
             raise symptom.error(f"blob store {self.location}: {symptom.advice}") from exc
@@ -213,65 +213,65 @@ def _parsed(url: str) -> tuple[str, str]:
     parts = _URL.fullmatch(url)
     if parts is None:
         raise InvalidInput(
-            "not the URL of a bucket; write it as s3://bucket/prefix in plain letters and digits, and leave keys and "
-            "server to AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_ENDPOINT_URL"
+            "not the URL of a bucket; write it as s3://bucket/prefix in plain letters and digits, and set keys and "
+            "server with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_ENDPOINT_URL"
         )
     return parts["bucket"], parts["prefix"].strip("/")
 
 
 def _given(config: Mapping[str, str]) -> dict[str, str]:
-    """What `config` says about S3, checked: the client panics on a value that no HTTP header can carry."""
+    """The S3 variables of `config`, validated: the client panics on a value that is not a valid HTTP header."""
     given = {name: config[name] for name in (*_KEYS, _TOKEN, *_OPTIONS) if config.get(name)}
     for name, value in given.items():
         if not _SENDABLE.fullmatch(value):
-            raise InvalidInput(f"{name} holds characters that cannot be sent; look for a stray space or line break")
+            raise InvalidInput(f"{name} contains characters that cannot be sent; remove stray spaces and line breaks")
     if not any(given.keys() >= set(way) for way in _WAYS_TO_SIGN):
         raise InvalidInput(
-            "no keys for S3; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or, on a machine of Amazon's that has "
-            "a role, AWS_METADATA_ENDPOINT=http://169.254.169.254"
+            "no keys for S3; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or, on an Amazon machine with a role, "
+            "AWS_METADATA_ENDPOINT=http://169.254.169.254"
         )
     return given
 
 
 def _endpoint(given: Mapping[str, str]) -> str:
-    """The server's address; Amazon's own, which the client knows by region, is empty."""
+    """The server's address; empty for Amazon, which the client derives from the region."""
     endpoint = given.get("AWS_ENDPOINT_URL_S3", given.get("AWS_ENDPOINT_URL", ""))
     if endpoint and not _ENDPOINT.fullmatch(endpoint):
         raise InvalidInput("AWS_ENDPOINT_URL is not the address of a server; write it as https://host:port")
     return endpoint
 
 
-def _client(bucket: str, prefix: str, given: Mapping[str, str], patience: Patience) -> S3Store:
+def _client(bucket: str, prefix: str, given: Mapping[str, str], timeouts: S3Timeouts) -> S3Store:
     try:
         from obstore.exceptions import BaseError
         from obstore.store import S3Store
     except ImportError as exc:
-        raise MissingDependency("blobs in S3 need a client that is missing; pip install 'treering[s3]'") from exc
+        raise MissingDependency("the S3 client is not installed; run pip install 'treering[s3]'") from exc
     options = {option: given[name] for name, option in _OPTIONS.items() if name in given}
     keys = [given[name] for name in (*_KEYS, _TOKEN) if name in given]
     try:
         return S3Store(
             bucket,
             prefix=prefix or None,
-            # Deleting one by one is the request that every S3-compatible server knows.
+            # Every S3-compatible server supports single deletes.
             config=cast("S3Config", {**options, "disable_bulk_delete": True}),
             client_options={
                 "allow_http": _endpoint(given).startswith("http:"),
-                "connect_timeout": patience.connect,
-                "read_timeout": patience.silence,
-                "timeout": patience.whole_request,
+                "connect_timeout": timeouts.connect,
+                "read_timeout": timeouts.silence,
+                "timeout": timeouts.whole_request,
             },
-            retry_config={"max_retries": patience.retries, "retry_timeout": patience.retry_for},
+            retry_config={"max_retries": timeouts.retries, "retry_timeout": timeouts.retry_for},
             credential_provider=_Keys(*keys) if given.keys() >= set(_KEYS) else None,
         )
     except BaseError as exc:
         answer = str(exc).partition("\n\n")[0]
-        raise InvalidInput(f"the S3 client does not take its configuration: {answer}") from exc
+        raise InvalidInput(f"the S3 client rejects its configuration: {answer}") from exc
 
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
-    """Handed over as a provider: to plain keys the client would add a session token it finds in the environment."""
+    """Passed as a provider: with plain keys, the client would add a session token from the environment."""
 
     access_key_id: str
     secret_access_key: str

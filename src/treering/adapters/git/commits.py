@@ -1,4 +1,4 @@
-"""Whole histories, streamed from one `git log`."""
+"""Complete histories, streamed from one `git log`."""
 
 import subprocess
 import tempfile
@@ -15,34 +15,34 @@ _COMMIT = "\x01"
 _TWO_PATHS = ("R", "C")
 _READ = 1 << 16
 LAST_MOMENT = 253_370_764_800
-"""The beginning of the year 9999, which every clock and database can tell in every time zone."""
+"""Start of the year 9999, the latest time that all clocks and databases can represent in every time zone."""
 _LOG = (
     *("log", "--reverse", "--topo-order", "--no-merges", "--name-status", "-z", "--format=%x01%H %ct"),
     *("--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--full-index"),
 )
-# Without the contents of a file only a rename that changed nothing can be seen.
+# Without file contents only renames without changes can be detected.
 _RENAMES, _EXACT_RENAMES = "-M", "-M100%"
 
 
 class GitCommits:
-    """The commits of the repository around, or at, `root`."""
+    """The commits of the repository at or around `root`."""
 
     def __init__(self, root: Path, environment: Mapping[str, str], seconds: float) -> None:
         command = git_command(environment)
         if command is None:
-            raise RepositoryUnavailable("git is not installed; install it, or do without the history of files")
+            raise RepositoryUnavailable("git is not installed; install it, or work without the history of files")
         if not root.is_dir():
-            raise RepositoryUnavailable(f"{root} is not a directory; name the root of a repository")
+            raise RepositoryUnavailable(f"{root} is not a directory; pass the root of a repository")
         self._root, self._git = root, GitRunner(root, command, environment, seconds)
         if self._git.run("rev-parse", "--is-shallow-repository").strip() == "true":
             raise RepositoryUnavailable(
-                f"the history of {root} is cut off (a shallow clone); run `git fetch --unshallow` there"
+                f"the history of {root} is incomplete (a shallow clone); run `git fetch --unshallow` there"
             )
 
     def head(self) -> tuple[str, str]:
         commit = self._git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         if commit.status:
-            raise RepositoryUnavailable(f"{self._root} has no commit that can be read; commit something first")
+            raise RepositoryUnavailable(f"{self._root} has no readable commit; commit something first")
         branch = self._git.ask("symbolic-ref", "--quiet", "HEAD")
         return (branch.text.strip() if branch.status == 0 else "HEAD"), commit.text.strip()
 
@@ -66,12 +66,12 @@ class GitCommits:
             complaints.seek(0)
             why = complaints.read().decode(errors="replace").strip().splitlines() or [f"status {process.returncode}"]
             raise RepositoryUnavailable(
-                f"the history of {self._root} cannot be read to its end: {why[-1]}; run `git fsck` there"
+                f"the history of {self._root} cannot be read completely: {why[-1]}; run `git fsck` there"
             )
 
 
 def parsed(fields: Iterator[str]) -> Iterator[Commit]:
-    """Commits out of the fields that `--format=%x01%H %ct --name-status -z` writes."""
+    """Parse the output of `--format=%x01%H %ct --name-status -z`."""
     id, at = "", 0
     touches: list[Touch] = []
     for field in fields:
@@ -89,12 +89,12 @@ def parsed(fields: Iterator[str]) -> Iterator[Commit]:
 
 
 def _possible(moment: str) -> int:
-    """The time that is nearest to the written one: public histories hold some that never were, and broken ones."""
+    """The valid time nearest to the recorded one: public histories contain impossible and malformed times."""
     return min(int(moment), LAST_MOMENT) if moment.isdecimal() else 0
 
 
 def _fields(stream: IO[bytes]) -> Iterator[str]:
-    """What lies between NULs, as it comes in."""
+    """The NUL-separated fields, as they arrive."""
     rest = b""
     while chunk := stream.read(_READ):
         *whole, rest = (rest + chunk).split(b"\0")

@@ -13,12 +13,12 @@ _COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
 _RENAMED = ("R", "C")
 _COMMITTED = "\x01"
 _Touch = tuple[datetime | None, str, str, str]
-# Paths that one command names: far below what a system takes as arguments.
+# Paths per command: far below the system's limit on arguments.
 _PATHS = 200
 
 
 class GitRepository:
-    """One repository, around `root`."""
+    """The repository around `root`."""
 
     def __init__(self, root: Path, command: str, environment: Mapping[str, str], seconds: float) -> None:
         self._git = GitRunner(root, command, environment, seconds)
@@ -71,18 +71,18 @@ class GitRepository:
         return frozenset(wanted) & there
 
     def _times(self, head: str) -> Sequence[tuple[int, str]]:
-        """When each commit was made, the earliest first; read once for each commit that is checked out."""
+        """Commit times in ascending order; read once per checked-out commit."""
         if self._known is None or self._known[0] != head:
             lines = self._git.run("log", "--reverse", "--topo-order", "--format=%ct %H", head).split()
             pairs = zip(lines[::2], lines[1::2], strict=True)
-            # Stable: of two commits in one second the later one stays behind.
+            # A stable sort: of two commits in one second, the later one stays last.
             self._known = head, sorted(((int(at), commit) for at, commit in pairs), key=lambda each: each[0])
         return self._known[1]
 
     def _followed(
         self, seen: tuple[str, ...], head: str, paths: Sequence[str]
     ) -> dict[str, tuple[str | None, datetime | None]]:
-        """Where each path that was touched is now, and since when; renames are followed from commit to commit."""
+        """Present path of each touched path, and the time of its last change; renames are followed between commits."""
         places: dict[str, str | None] = {path: path for path in paths}
         at: dict[str, set[str]] = {path: {path} for path in paths}
         touched: dict[str, datetime | None] = {}
@@ -91,17 +91,17 @@ class GitRepository:
                 continue
             moved = at.pop(old, set())
             if status != "D":
-                # What was deleted on the way may be there again.
+                # A deleted path may have been created again.
                 moved = moved | ({new} if places.get(new, new) is None else set())
                 at.setdefault(new, set()).update(moved)
             places |= dict.fromkeys(moved, None if status == "D" else new)
             touched |= dict.fromkeys(moved, moment)
-        # A merge may have taken away what no commit on the way did.
+        # A merge may have deleted a file that no single commit deleted.
         there = self.present(head, [place for path in touched if (place := places[path]) is not None])
         return {path: (places[path] if places[path] in there else None, moment) for path, moment in touched.items()}
 
     def _log(self, seen: tuple[str, ...], head: str) -> Sequence[_Touch]:
-        """What the new commits touched, the earliest first; the last log that was read is kept for the next page."""
+        """Paths touched by the new commits, earliest first; the last log read is cached for the next page."""
         if self._read is None or self._read[0] != (seen, head):
             ways = ("log", "-M", "--format=%x01%ct", "--name-status", "-z", "--topo-order", "--reverse")
             output = self._git.run(*ways, "--no-ext-diff", "--no-textconv", head, "--not", *seen)
@@ -109,7 +109,7 @@ class GitRepository:
         return self._read[1]
 
     def _shares(self, base: str, head: str, places: Mapping[str, str | None]) -> dict[str, float]:
-        """How much of each file was changed since `base`; what is gone was changed wholly, unless it was gone then."""
+        """Changed share of each file since `base`; 1 for a deleted file, unless it was already absent in `base`."""
         gone = [path for path, place in places.items() if place is None]
         lost = self.present(base, gone)
         shares = {path: float(path in lost) for path in gone}
@@ -132,7 +132,7 @@ class GitRepository:
         return _numstat(self._git.run(*ways, "--", *paths))
 
     def _lines(self, commit: str, paths: Iterable[str]) -> dict[str, int]:
-        """How many lines each file had: what a diff against nothing adds."""
+        """Number of lines of each file: the lines that a diff against the empty tree adds."""
         empty = self._git.run("hash-object", "-t", "tree", "--stdin").strip()
         lines: dict[str, int] = {}
         for batch in _batches(list(paths)):
@@ -140,13 +140,13 @@ class GitRepository:
         return lines
 
     def _asked(self, *arguments: str) -> str | None:
-        """One line of an answer; None where git has none."""
+        """One line of output; None if git fails or prints nothing."""
         answer = self._git.ask(*arguments)
         return answer.text.strip() or None if answer.status == 0 else None
 
 
 def open_repository(root: Path, environment: Mapping[str, str], seconds: float) -> GitRepository | None:
-    """The repository at `root`; None where there is none, or no git."""
+    """The repository at `root`; None without a repository or without git."""
     command = git_command(environment)
     if command is None or not (root / ".git").exists():
         return None
@@ -154,7 +154,7 @@ def open_repository(root: Path, environment: Mapping[str, str], seconds: float) 
 
 
 def _statuses(fields: Sequence[str]) -> Iterator[_Touch]:
-    """When, letter, path before and path after, from `--format=%x01%ct --name-status -z`."""
+    """Time, status letter, old path and new path, from `--format=%x01%ct --name-status -z`."""
     moment: datetime | None = None
     each = iter([field.lstrip("\n") for field in fields])
     for status in each:
@@ -166,7 +166,7 @@ def _statuses(fields: Sequence[str]) -> Iterator[_Touch]:
 
 
 def _numstat(output: str) -> Iterator[tuple[str, int | None]]:
-    """Path before, and how many lines were added or deleted, whichever is more; None of a file that is not text."""
+    """Old path, and the larger of added and deleted lines; None for a binary file."""
     fields = iter(output.split("\0"))
     for field in fields:
         if not field:

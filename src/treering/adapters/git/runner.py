@@ -1,8 +1,8 @@
-"""Runs git on a repository that may be anybody's.
+"""Runs git on repositories that may be untrusted.
 
-Git obeys the configuration of the repository it works on, and that may name programs to run (to verify signatures, to
-compare, filter or watch files) and servers to fetch missing objects from. So git never sees it: each command gets a
-configuration made for it, with the few entries that say how the repository stores its objects and references.
+Git obeys the configuration of the repository it works on, which may name programs to run (to verify signatures, to
+compare, filter or watch files) and servers to fetch missing objects from. Git therefore never reads it: each command
+gets its own configuration, with only the entries that describe how objects and references are stored.
 """
 
 import os
@@ -19,14 +19,14 @@ from typing import IO, NamedTuple
 from treering.core.errors import RepositoryUnavailable
 
 _NO_REPOSITORY = "not a git repository"
-# How objects and references are stored, with all values that git knows.
+# How objects and references are stored, with all values that git defines.
 _ALLOWED: Mapping[str, frozenset[str]] = {
     "core.repositoryformatversion": frozenset({"0", "1"}),
     "extensions.objectformat": frozenset({"sha1", "sha256"}),
     "extensions.refstorage": frozenset({"files", "reftable"}),
 }
 _PARTIAL = re.compile(r"remote\..*\.(promisor|partialclonefilter)|extensions\.partialclone", re.DOTALL)
-# What git looks for beside the configuration.
+# Files that git expects beside the configuration.
 _SHARED = ("refs", "packed-refs", "reftable", "shallow")
 _OPTIONS = (
     *("--no-pager", "--literal-pathspecs", "--no-replace-objects", "--no-optional-locks"),
@@ -42,36 +42,36 @@ _ENVIRONMENT = {
 }
 
 
-class Answer(NamedTuple):
-    """Git's exit status, what it printed, and the line of its complaint that gives the cause."""
+class GitResult(NamedTuple):
+    """Git's exit status, its output, and the line of stderr that gives the cause."""
 
     status: int
     text: str
     why: str
 
 
-class _Folders(NamedTuple):
-    """Where a repository keeps what is its own, and what it shares with its other worktrees."""
+class _GitFolders(NamedTuple):
+    """The repository's own folder, and the one it shares with its other worktrees."""
 
     own: Path
     common: Path
 
 
 class GitRunner:
-    """Git commands on the repository around, or at, `root`. They only read."""
+    """Read-only git commands on the repository at or around `root`."""
 
     def __init__(self, root: Path, command: str, environment: Mapping[str, str], seconds: float) -> None:
         self._root, self._command, self._seconds = root, command, seconds
-        # A hook or an alias of git runs us with variables that point to its own repository.
+        # A git hook or alias runs Treering with variables that point to its own repository.
         kept = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
         self._environment = kept | _ENVIRONMENT
 
-    def ask(self, *arguments: str, given: str = "") -> Answer:
+    def ask(self, *arguments: str, given: str = "") -> GitResult:
         with self._prepared() as (command, environment):
-            return self._finished([*command, *arguments], environment, given)
+            return self._run_command([*command, *arguments], environment, given)
 
     def run(self, *arguments: str, given: str = "") -> str:
-        """What git prints; `RepositoryUnavailable` where it fails."""
+        """The output of git; `RepositoryUnavailable` if it fails."""
         answer = self.ask(*arguments, given=given)
         if answer.status:
             raise RepositoryUnavailable(f"git cannot read {self._root}: {answer.why}; run `git status` there")
@@ -79,7 +79,7 @@ class GitRunner:
 
     @contextmanager
     def started(self, *arguments: str, complaints: IO[bytes]) -> Iterator["subprocess.Popen[bytes]"]:
-        """A command whose output is read as it comes; it ends with the context at the latest."""
+        """Run a command with streamed output; leaving the context ends it."""
         with self._prepared() as (command, environment):
             try:
                 process = subprocess.Popen(
@@ -99,11 +99,11 @@ class GitRunner:
 
     @cached_property
     def is_partial(self) -> bool:
-        """Whether the repository was cloned without some of its objects. They are never fetched."""
+        """Whether the repository is a partial clone. Missing objects are never fetched."""
         return any(_PARTIAL.fullmatch(name) for name, _ in self._configuration)
 
     @cached_property
-    def _folders(self) -> _Folders:
+    def _folders(self) -> _GitFolders:
         for folder in (self._root, *self._root.parents):
             try:
                 own = _named_by(folder / ".git") or (folder / ".git" if (folder / ".git").is_dir() else folder)
@@ -111,18 +111,18 @@ class GitRunner:
                     beside = own / "commondir"
                     common = own / beside.read_text().strip() if beside.is_file() else own
                     if (common / "objects").is_dir():
-                        return _Folders(own.resolve(), common.resolve())
+                        return _GitFolders(own.resolve(), common.resolve())
             except (OSError, ValueError) as exc:
                 raise RepositoryUnavailable(f"{folder} cannot be read ({exc}); change its permissions") from exc
-        raise RepositoryUnavailable(f"{self._root} is {_NO_REPOSITORY}; run `git init` there, or do without one")
+        raise RepositoryUnavailable(f"{self._root} is {_NO_REPOSITORY}; run `git init` there, or work without history")
 
     @cached_property
     def _configuration(self) -> tuple[tuple[str, str], ...]:
-        """What the repository's own configuration says, only read; whatever it includes is left out."""
+        """The entries of the repository's configuration, only read; includes are ignored."""
         file = str(self._folders.common / "config")
         reading = (self._command, "config", "--file", file, "--no-includes", "--null", "--list")
         with tempfile.TemporaryDirectory(prefix="treering-git-") as nowhere:
-            answer = self._finished([*reading[:1], "-C", nowhere, *reading[1:]], self._environment)
+            answer = self._run_command([*reading[:1], "-C", nowhere, *reading[1:]], self._environment)
         if answer.status:
             raise RepositoryUnavailable(f"git cannot read {file}: {answer.why}; run `git status` in {self._root}")
         pairs = (entry.partition("\n") for entry in answer.text.split("\0") if entry)
@@ -130,7 +130,7 @@ class GitRunner:
 
     @contextmanager
     def _prepared(self) -> Iterator[tuple[list[str], dict[str, str]]]:
-        """The beginning of a command and its environment: the repository's objects with our own configuration."""
+        """Command prefix and environment that combine the repository's objects with our configuration."""
         folders = self._folders
         with tempfile.TemporaryDirectory(prefix="treering-git-") as folder:
             stand_in = Path(folder)
@@ -153,7 +153,7 @@ class GitRunner:
         found = ((name.split("."), value) for name, value in self._configuration if value in _ALLOWED.get(name, ()))
         return "".join(f"[{section}]\n{key} = {value}\n" for (section, key), value in found)
 
-    def _finished(self, command: list[str], environment: Mapping[str, str], given: str = "") -> Answer:
+    def _run_command(self, command: list[str], environment: Mapping[str, str], given: str = "") -> GitResult:
         try:
             done = subprocess.run(
                 command,
@@ -167,7 +167,7 @@ class GitRunner:
             raise RepositoryUnavailable(f"git did not answer in {self._root} ({exc}); try again later") from exc
         complaint = done.stderr.decode(errors="replace").strip().splitlines() or [f"status {done.returncode}"]
         fatal = next((line for line in complaint if line.startswith("fatal:")), complaint[-1])
-        return Answer(done.returncode, done.stdout.decode("utf-8", "surrogateescape"), fatal)
+        return GitResult(done.returncode, done.stdout.decode("utf-8", "surrogateescape"), fatal)
 
 
 def git_command(environment: Mapping[str, str]) -> str | None:
@@ -180,7 +180,7 @@ def git_command(environment: Mapping[str, str]) -> str | None:
 
 
 def _named_by(file: Path) -> Path | None:
-    """The folder that a `.git` file of a worktree or a submodule names."""
+    """The folder that the `.git` file of a worktree or submodule refers to."""
     if not file.is_file():
         return None
     word, _, named = file.read_text().strip().partition(": ")

@@ -1,1 +1,1 @@
-"""Models that run in this process or answer over HTTP."""
+"""Models that run in this process or on a server."""

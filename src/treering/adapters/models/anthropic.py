@@ -1,4 +1,4 @@
-"""Written text from Anthropic's Messages API, or from a server that speaks it."""
+"""Text generation with Anthropic's Messages API or a compatible server."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from treering.adapters.models.http import ModelEndpoint, Patience
-from treering.adapters.models.openai_compatible import WRITING_TAKES_LONG, TokenCount
+from treering.adapters.models.http import ModelEndpoint, RequestTimeouts
+from treering.adapters.models.openai_compatible import WRITING_TIMEOUTS, TokenCount
 from treering.adapters.models.texts import encodable
 from treering.core.errors import AnswerCutOff, UnusableAnswer
 from treering.core.privacy import ModelLocation
@@ -17,17 +17,17 @@ _TOOL = "answer"
 
 
 class AnthropicWriter:
-    """`POST {url}/messages`; the URL usually ends in /v1. A schema is the input of the one tool that must be called."""
+    """`POST {url}/messages`; the URL usually ends in /v1. A schema becomes the input of a mandatory tool call."""
 
     def __init__(
-        self, url: str, model: str, key: str | None = None, *, patience: Patience = WRITING_TAKES_LONG
+        self, url: str, model: str, key: str | None = None, *, timeouts: RequestTimeouts = WRITING_TIMEOUTS
     ) -> None:
         self._endpoint = ModelEndpoint(
             "the writing server",
             url,
             key,
             instead="choose another writer in the settings",
-            patience=patience,
+            timeouts=timeouts,
             headers=lambda key: {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})},
         )
         self._name = model
@@ -45,11 +45,11 @@ class AnthropicWriter:
     def spent(self) -> int:
         return self._tokens.last
 
-    def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+    def write(self, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
         body: dict[str, Any] = {
             "model": self._name,
             "messages": [{"role": "user", "content": encodable(prompt)}],
-            "max_tokens": most_tokens,
+            "max_tokens": max_tokens,
         }
         if schema is not None:
             tool = {"name": _TOOL, "description": "Gives the answer.", "input_schema": schema}
@@ -59,12 +59,12 @@ class AnthropicWriter:
         self._tokens.read(answer, "input_tokens", "output_tokens")
         text = self._text(answer)
         if answer.get("stop_reason") == "max_tokens" and schema is not None:
-            told = self._endpoint.unusable("more than its tokens allow", "allow it more tokens, or ask for less")
-            raise AnswerCutOff(str(told), text)
+            error = self._endpoint.unusable("more than the token limit allows", "raise the token limit")
+            raise AnswerCutOff(str(error), text)
         return text
 
     def _text(self, answer: Any) -> str:
-        """The input of the tool as JSON, or the text."""
+        """The tool's input as JSON, or the text."""
         try:
             blocks = [block for block in answer["content"] if block["type"] in ("text", "tool_use")]
             called = [block["input"] for block in blocks if block["type"] == "tool_use"]
@@ -72,7 +72,7 @@ class AnthropicWriter:
         except (KeyError, TypeError, AttributeError) as exc:
             raise self._endpoint.unusable("no message") from exc
         if answer.get("stop_reason") == "refusal":
-            raise UnusableAnswer(str(self._endpoint.unusable("that it will not", "choose another model")))
+            raise UnusableAnswer(str(self._endpoint.unusable("with a refusal", "choose another model")))
         if not text.strip():
             raise UnusableAnswer(str(self._endpoint.unusable("an empty message", "choose another model")))
         return text

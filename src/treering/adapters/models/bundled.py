@@ -1,4 +1,4 @@
-"""The embedder that comes with the installation: a table of token vectors, no server, no download."""
+"""The bundled embedder: a table of token vectors, without a server or a download."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ _TOKENIZER_SHA256 = "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062c
 _TOKENS = 32_000
 _DIMENSION = 256
 
-MOST_TOKENS = 2_048
-"""A mean over more tokens says less about any of them; at four characters a token this is some three pages."""
-_MOST_BYTES = 8 * MOST_TOKENS  # Tokenizing what will be cut off takes seconds for a long document.
-_LEAST_RELIANCE = 0.25
-_BATCH_TEXTS = 64  # The vectors of a batch's tokens then stay in the processor's cache: larger batches are slower.
-_BATCH_CHARACTERS = 16_384  # A few megabytes of token vectors at once.
+MAX_TOKENS = 2_048
+"""A mean over more tokens describes each of them less; about three pages at four characters per token."""
+_MAX_BYTES = 8 * MAX_TOKENS  # Tokenizing text that is then cut off takes seconds for a long document.
+_MIN_RELIABILITY = 0.25
+_BATCH_TEXTS = 64  # The token vectors of a batch fit the processor's cache: larger batches are slower.
+_BATCH_CHARACTERS = 16_384  # A few megabytes of token vectors at a time.
 
 
 @dataclass(frozen=True, slots=True)
-class _Model:
+class _LoadedEmbedder:
     tokenizer: Tokenizer
     token_vectors: NDArray[np.float16]
 
 
 class BundledEmbedder:
-    """The mean of a text's token vectors (WordLlama, 256 numbers). Loads at first use, in some 70 ms; thread-safe.
+    """The mean of a text's token vectors (WordLlama, 256 dimensions). Loads in about 70 ms on first use; thread-safe.
 
-    Reads the two files of the `wordllama` package without importing it: that takes long and asks the network.
+    Reads two files of the `wordllama` package without importing it, which is slow and accesses the network.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        """`folder` holds the package's files; by default, where it is installed."""
+        """`folder` holds the package's files; by default the installed package."""
         self._folder = folder
         self._loading = Lock()
-        self._loaded: _Model | None = None
+        self._loaded: _LoadedEmbedder | None = None
 
     @property
     def model(self) -> str:
@@ -71,11 +71,11 @@ class BundledEmbedder:
     def location(self) -> ModelLocation:
         return ModelLocation.HERE
 
-    def reliance(self, text: str) -> float:
-        """Its words are English and its neighbours in Latin letters; of other scripts it knows single characters."""
+    def reliability(self, text: str) -> float:
+        """Its vocabulary is English and related languages in Latin script; of other scripts, single characters."""
         letters = [char for char in text if char.isalpha()]
         foreign = sum(char > "\u024f" for char in letters)
-        return max(_LEAST_RELIANCE, 1 - foreign / len(letters)) if letters else 1.0
+        return max(_MIN_RELIABILITY, 1 - foreign / len(letters)) if letters else 1.0
 
     @property
     def contextual(self) -> bool:
@@ -88,7 +88,7 @@ class BundledEmbedder:
     def documents(self, texts: Sequence[str]) -> Vectors:
         model = self._ready()
         vectors = np.zeros((len(texts), _DIMENSION), np.float32)
-        readable = [clipped(text, _MOST_BYTES) for text in texts]
+        readable = [clipped(text, _MAX_BYTES) for text in texts]
         done = 0
         for batch in in_batches(readable, _BATCH_TEXTS, _BATCH_CHARACTERS):
             vectors[done : done + len(batch)] = unit_rows(_token_sums(model, batch))
@@ -99,31 +99,31 @@ class BundledEmbedder:
         return self.documents([text])
 
     def forget_queries(self) -> None:
-        """Nothing to drop: a query costs less than to remember it."""
+        """Nothing to clear: embedding a query is cheaper than caching it."""
 
     def close(self) -> None:
-        """Give the memory back; the next use loads again."""
+        """Free the memory; the next use loads the model again."""
         with self._loading:
             self._loaded = None
 
-    def _ready(self) -> _Model:
+    def _ready(self) -> _LoadedEmbedder:
         with self._loading:
             if self._loaded is None:
                 self._loaded = _load(self._folder or _installed_folder())
             return self._loaded
 
 
-def _token_sums(model: _Model, texts: Sequence[str]) -> Vectors:
-    """The sum points where the mean does."""
-    said = [text if text.strip() else "" for text in texts]
-    encoded = model.tokenizer.encode_batch_fast(said, add_special_tokens=False)
-    tokens = [each.ids[:MOST_TOKENS] for each in encoded]
+def _token_sums(model: _LoadedEmbedder, texts: Sequence[str]) -> Vectors:
+    """Sums of token vectors: they have the same direction as the means."""
+    texts_or_empty = [text if text.strip() else "" for text in texts]
+    encoded = model.tokenizer.encode_batch_fast(texts_or_empty, add_special_tokens=False)
+    tokens = [each.ids[:MAX_TOKENS] for each in encoded]
     counts = np.fromiter(map(len, tokens), np.intp, len(tokens))
     sums = np.zeros((len(tokens), _DIMENSION), np.float32)
     if counts.any():
         flat = np.fromiter(chain.from_iterable(tokens), np.intp, counts.sum())
         starts = np.cumsum(counts) - counts
-        # Rows without tokens are left out: reduceat would give them the token that follows.
+        # Rows without tokens are left out: reduceat would assign them the next token.
         sums[counts > 0] = np.add.reduceat(model.token_vectors[flat].astype(np.float32), starts[counts > 0], axis=0)
     return sums
 
@@ -135,26 +135,26 @@ def _installed_folder() -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def _load(folder: Path) -> _Model:
+def _load(folder: Path) -> _LoadedEmbedder:
     try:
         rules = (folder / _TOKENIZER).read_bytes()
         _require_known(_TOKENIZER, sha256(rules).hexdigest(), _TOKENIZER_SHA256)
         with (folder / _WEIGHTS).open("rb") as weights:
             _require_known(_WEIGHTS, file_digest(weights, "sha256").hexdigest(), _WEIGHTS_SHA256)
             weights.seek(0)
-            # A safetensors file is the length of its header, the header, and the numbers; here of one matrix.
+            # A safetensors file consists of the header's length, the header, and the numbers; here of one matrix.
             start = 8 + int.from_bytes(weights.read(8), "little")
-            # Mapped, not read: only the pages of tokens that occur take memory, and processes share them.
+            # Memory-mapped: only pages with tokens that occur take memory, and processes share them.
             mapped = np.memmap(weights, np.float16, "r", offset=start, shape=(_TOKENS, _DIMENSION))
     except OSError as exc:
         raise ModelUnavailable(f"the bundled embedder's files cannot be read from {folder}; {_ADVICE}") from exc
     tokenizer = Tokenizer.from_buffer(rules)
-    # It remembers whole texts, which do not come again: 100 MB after 10,000 of them, and nothing gained.
+    # The cache holds whole texts, which rarely repeat: 100 MB after 10,000 texts, for no gain.
     if resize := getattr(tokenizer.model, "_resize_cache", None):
         resize(0)
-    return _Model(tokenizer, mapped.view(np.ndarray))
+    return _LoadedEmbedder(tokenizer, mapped.view(np.ndarray))
 
 
 def _require_known(name: str, found: str, expected: str) -> None:
     if found != expected:
-        raise ModelUnavailable(f"{name} of {_PACKAGE} is not the one that stored vectors were made with; {_ADVICE}")
+        raise ModelUnavailable(f"{name} of {_PACKAGE} is not the version that made the stored vectors; {_ADVICE}")

@@ -1,4 +1,4 @@
-"""A reranker in this process: a cross-encoder in ONNX form, from a folder."""
+"""An in-process reranker: an ONNX cross-encoder from a folder."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ _TOKENIZER = "tokenizer.json"
 _PADS = ("[PAD]", "<pad>", "<|endoftext|>")
 _INSTEAD = "or choose another reranker in the settings"
 
-MOST_TOKENS = 512
-"""Query and text together; what most cross-encoders were trained with."""
-_MOST_BYTES = 16 * MOST_TOKENS  # Tokenizing what will be cut off is wasted.
+MAX_TOKENS = 512
+"""For query and text together; the training length of most cross-encoders."""
+_MAX_BYTES = 16 * MAX_TOKENS  # Tokenizing text that is then cut off is wasted.
 _BATCH_TEXTS = 16
 _BATCH_CHARACTERS = 32_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Model:
+class _LoadedCrossEncoder:
     tokenizer: Tokenizer
     session: Any
     inputs: tuple[str, ...]
 
 
 class LocalReranker:
-    """A folder with `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json`. Loads at first use; thread-safe.
+    """A folder with `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json`. Loads on first use; thread-safe.
 
-    The model gives one logit a pair, or two: against and for.
+    The model returns one logit per pair, or two: against and for.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._loading = Lock()
-        self._loaded: _Model | None = None
+        self._loaded: _LoadedCrossEncoder | None = None
 
     @property
     def model(self) -> str:
@@ -60,8 +60,8 @@ class LocalReranker:
         return ModelLocation.HERE
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        asked = clipped(query, _MOST_BYTES)
-        readable = [clipped(text, _MOST_BYTES) for text in texts]
+        asked = clipped(query, _MAX_BYTES)
+        readable = [clipped(text, _MAX_BYTES) for text in texts]
         said = [at for at, text in enumerate(readable) if text.strip()] if asked.strip() else []
         scores = [0.0] * len(texts)
         if said:
@@ -73,17 +73,17 @@ class LocalReranker:
         return scores
 
     def close(self) -> None:
-        """Give the memory back; the next use loads again."""
+        """Free the memory; the next use loads the model again."""
         with self._loading:
             self._loaded = None
 
-    def _ready(self) -> _Model:
+    def _ready(self) -> _LoadedCrossEncoder:
         with self._loading:
             if self._loaded is None:
                 self._loaded = _load(self._directory)
             return self._loaded
 
-    def _batch_scores(self, model: _Model, query: str, texts: Sequence[str]) -> list[float]:
+    def _batch_scores(self, model: _LoadedCrossEncoder, query: str, texts: Sequence[str]) -> list[float]:
         encoded = model.tokenizer.encode_batch([(query, text) for text in texts])
         columns = {
             "input_ids": [each.ids for each in encoded],
@@ -107,21 +107,21 @@ class LocalReranker:
         return ModelUnavailable(f"the model in {self._directory} {what}; take a cross-encoder, {_INSTEAD}")
 
 
-def _load(directory: Path) -> _Model:
+def _load(directory: Path) -> _LoadedCrossEncoder:
     if find_spec("onnxruntime") is None:
         raise ModelUnavailable(
             f"a local reranker needs a runtime that is missing; pip install 'treering[rerank]', {_INSTEAD}"
         )
     weights = next((directory / name for name in _WEIGHTS if (directory / name).is_file()), None)
     if weights is None or not (directory / _TOKENIZER).is_file():
-        raise ModelUnavailable(f"{directory} holds no model.onnx with a tokenizer.json; put them there, {_INSTEAD}")
+        raise ModelUnavailable(f"{directory} lacks model.onnx or tokenizer.json; put them there, {_INSTEAD}")
     runtime = import_module("onnxruntime")
     try:
         session = runtime.InferenceSession(weights, providers=["CPUExecutionProvider"])
         tokenizer = Tokenizer.from_file(str(directory / _TOKENIZER))
     except Exception as exc:  # neither library's errors have a common base
-        raise ModelUnavailable(f"the model in {directory} cannot be read; put it there again, {_INSTEAD}") from exc
-    tokenizer.enable_truncation(MOST_TOKENS)
+        raise ModelUnavailable(f"the model in {directory} cannot be read; install it again, {_INSTEAD}") from exc
+    tokenizer.enable_truncation(MAX_TOKENS)
     pads = (tokenizer.token_to_id(token) for token in _PADS)
     tokenizer.enable_padding(pad_id=next((pad for pad in pads if pad is not None), 0))
-    return _Model(tokenizer, session, tuple(each.name for each in session.get_inputs()))
+    return _LoadedCrossEncoder(tokenizer, session, tuple(each.name for each in session.get_inputs()))

@@ -1,4 +1,4 @@
-"""A model server over HTTP: asked again while it may yet answer; each failure says what to do next."""
+"""HTTP client of a model server, with retries; every error says what to do next."""
 
 import json
 import time
@@ -16,48 +16,48 @@ from treering.core.secrets import redact
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to wait for a model server before doing without it, in seconds."""
+class RequestTimeouts:
+    """Timeouts and retries of calls to a model server, in seconds."""
 
     connect: float = 2.0
     silence: float = 30.0
-    # One call with all its attempts and the waits between them.
-    whole: float = 60.0
+    # One call with all attempts and the waits between them.
+    total: float = 60.0
     attempts: int = 3
-    # Doubles with each attempt, up to the longest; so long, at most, also where the server asks for more.
+    # Doubles with each attempt, up to the longest, which also caps the wait that a server asks for.
     first_wait: float = 0.5
     longest_wait: float = 10.0
 
     @classmethod
-    def once(cls, seconds: float) -> "Patience":
-        return cls(connect=seconds, silence=seconds, whole=seconds, attempts=1)
+    def once(cls, seconds: float) -> "RequestTimeouts":
+        return cls(connect=seconds, silence=seconds, total=seconds, attempts=1)
 
 
 @dataclass(eq=False)
-class _Refusal(Exception):
-    """One attempt that failed; `passing` where the next may succeed."""
+class FailedAttempt(Exception):
+    """A failed attempt; `retryable` if a retry may succeed."""
 
     what: str
     advice: str = ""
-    passing: bool = False
+    retryable: bool = False
     asked_wait: float = 0.0
 
 
 _ADVICE = {
     400: "check that the model's name fits this server",
-    401: "it wants a valid key; check the one in the settings",
+    401: "it requires a valid key; check the one in the settings",
     402: "the account has no credit left; add some",
-    403: "this key may not use the model; check both in the settings",
-    404: "it does not know the path or the model; check the URL and the model's name, or install the model there",
-    413: "it takes less at once; lower the batch limits",
+    403: "the key lacks access to the model; check both in the settings",
+    404: "the path or the model is unknown there; check the URL and the model's name, or install the model there",
+    413: "the request is too large; lower the batch limits",
     422: "check that the model's name fits this server",
-    429: "it is asked too often; wait, or raise the limit of the account",
+    429: "the rate limit is exceeded; wait, or raise the limit of the account",
 }
-_REDIRECTED = "it is elsewhere; correct the URL"
-_FAILED = "look into its log"
-_PASSING = frozenset({408, 425, 429})
+_REDIRECTED = "the server redirects; correct the URL"
+_FAILED = "check its log"
+_RETRYABLE = frozenset({408, 425, 429})
 _EXCERPT = 200
-_MOST_BYTES = 64 * 2**20  # Five times what 128 vectors of 4,096 numbers take, written out.
+_MAX_BYTES = 64 * 2**20  # Five times the JSON of 128 vectors of 4,096 numbers.
 
 
 def _bearer(key: str) -> Mapping[str, str]:
@@ -65,9 +65,9 @@ def _bearer(key: str) -> Mapping[str, str]:
 
 
 class ModelEndpoint:
-    """JSON to and from one server. Every failure is a `ModelUnavailable` in which the key does not occur.
+    """JSON requests to one server. Every failure is a `ModelUnavailable` whose message never contains the key.
 
-    `name` is what messages call the server, `instead` what a person can do where it stays away.
+    `name` is the server's name in messages, `instead` the alternative that messages suggest.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class ModelEndpoint:
         key: str | None = None,
         *,
         instead: str,
-        patience: Patience | None = None,
+        timeouts: RequestTimeouts | None = None,
         headers: Callable[[str], Mapping[str, str]] = _bearer,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
@@ -87,13 +87,13 @@ class ModelEndpoint:
         self._instead = instead
         self._base = str(base).rstrip("/")
         self._key = _checked_key(name, key)
-        self._patience = patience or Patience()
+        self._timeouts = timeouts or RequestTimeouts()
         self._sleep = sleep
         self._clock = clock
         self.location = location_of(base.raw_host.decode("ascii"))
         self._client = httpx.Client(
             headers=headers(self._key),
-            # A proxy of the environment is not meant for this machine; without TLS there are no certificates to load.
+            # Proxies of the environment are not meant for this machine; without TLS no certificates need to be loaded.
             trust_env=not _is_loopback(base.host),
             verify=base.scheme == "https",
         )
@@ -108,79 +108,79 @@ class ModelEndpoint:
         self._client.close()
 
     def unusable(self, answered: str, advice: str = "") -> ModelUnavailable:
-        """The error for an answer that came, but cannot be used."""
+        """Error for an answer that cannot be used."""
         return self._unavailable(f"answered {answered}", advice or f"check the model, or {self._instead}")
 
     def _unavailable(self, what: str, advice: str) -> ModelUnavailable:
         return ModelUnavailable(f"{self._label} {what}; {advice}")
 
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
-        give_up = self._clock() + self._patience.whole
+        give_up = self._clock() + self._timeouts.total
         waits = self._waits()
         while True:
             try:
                 return self._attempt(method, path, body, give_up)
-            except _Refusal as refusal:
+            except FailedAttempt as refusal:
                 wait = next(waits, None)
-                pause = min(max(wait or 0.0, refusal.asked_wait), self._patience.longest_wait)
-                if wait is None or not refusal.passing or self._clock() + pause >= give_up:
+                pause = min(max(wait or 0.0, refusal.asked_wait), self._timeouts.longest_wait)
+                if wait is None or not refusal.retryable or self._clock() + pause >= give_up:
                     advice = refusal.advice or f"start it or {self._instead}"
                     raise self._unavailable(refusal.what, advice) from refusal.__cause__
             self._sleep(pause)
 
     def _waits(self) -> Iterator[float]:
-        """One between each two attempts."""
-        for attempt in range(self._patience.attempts - 1):
-            yield min(self._patience.first_wait * 2**attempt, self._patience.longest_wait)
+        """One wait between each two attempts."""
+        for attempt in range(self._timeouts.attempts - 1):
+            yield min(self._timeouts.first_wait * 2**attempt, self._timeouts.longest_wait)
 
     def _attempt(self, method: str, path: str, body: Mapping[str, Any] | None, give_up: float) -> Any:
         if self._client.is_closed:
-            raise _Refusal("is closed", "open the memory again")
+            raise FailedAttempt("is closed", "open the memory again")
         try:
             with self._client.stream(
                 method, self._base + path, json=body, timeout=self._timeout(give_up), follow_redirects=False
             ) as response:
-                data = self._whole(response, give_up)
+                data = self._read_body(response, give_up)
         except httpx.TimeoutException as exc:
-            raise _Refusal("did not answer in time", passing=True) from exc
-        # A name that cannot be one fails before the client knows of it.
+            raise FailedAttempt("did not answer in time", retryable=True) from exc
+        # An invalid host name fails before the client sends a request.
         except (httpx.RequestError, UnicodeError) as exc:
-            raise _Refusal("did not answer", passing=True) from exc
+            raise FailedAttempt("did not answer", retryable=True) from exc
         if not response.is_success:
-            raise self._refused(response, data)
+            raise self._failed_attempt(response, data)
         try:
             return json.loads(data)
         except (ValueError, RecursionError) as exc:
-            raise _Refusal("answered what is not JSON", "check that the URL is that of a model server") from exc
+            raise FailedAttempt("did not answer with JSON", "check that the URL belongs to a model server") from exc
 
     def _timeout(self, give_up: float) -> httpx.Timeout:
         left = max(give_up - self._clock(), 0.001)
-        return httpx.Timeout(min(self._patience.silence, left), connect=min(self._patience.connect, left))
+        return httpx.Timeout(min(self._timeouts.silence, left), connect=min(self._timeouts.connect, left))
 
-    def _whole(self, response: httpx.Response, give_up: float) -> bytes:
-        """The body. A server that sends a little now and then is never silent, so the clock is read as well."""
+    def _read_body(self, response: httpx.Response, give_up: float) -> bytes:
+        """The body. A server that trickles data never triggers the read timeout, so the clock is checked as well."""
         data = bytearray()
         for part in response.iter_bytes():
             data += part
             if self._clock() > give_up:
-                raise _Refusal("did not finish its answer in time")
-            if len(data) > _MOST_BYTES:
-                raise _Refusal("answered more than can be read", "check that the URL is that of a model server")
+                raise FailedAttempt("did not finish its answer in time")
+            if len(data) > _MAX_BYTES:
+                raise FailedAttempt("sent too large an answer", "check that the URL belongs to a model server")
         return bytes(data)
 
-    def _refused(self, response: httpx.Response, data: bytes) -> _Refusal:
+    def _failed_attempt(self, response: httpx.Response, data: bytes) -> FailedAttempt:
         status = response.status_code
         advice = _ADVICE.get(status, _REDIRECTED if response.is_redirect else _FAILED)
-        said = self._excerpt(data)
-        return _Refusal(
-            f"refused with status {status}" + (f" ({said})" if said else ""),
+        excerpt = self._excerpt(data)
+        return FailedAttempt(
+            f"answered with status {status}" + (f" ({excerpt})" if excerpt else ""),
             f"{advice}, or {self._instead}",
-            passing=status >= 500 or status in _PASSING,
+            retryable=status >= 500 or status in _RETRYABLE,
             asked_wait=_asked_wait(response.headers),
         )
 
     def _excerpt(self, data: bytes) -> str:
-        """What the server says about its refusal, in one line, without secrets: some servers repeat the key."""
+        """The server's error message in one line, without secrets: some servers repeat the key."""
         try:
             answer = json.loads(data)
         except (ValueError, RecursionError):
@@ -189,10 +189,10 @@ class ModelEndpoint:
             answer = next((answer[name] for name in ("error", "message", "detail") if name in answer), None)
         if not isinstance(answer, str):
             return ""
-        said = " ".join(answer.split())
+        excerpt = " ".join(answer.split())
         if self._key:
-            said = said.replace(self._key, "…")
-        return redact(said).text[:_EXCERPT]
+            excerpt = excerpt.replace(self._key, "…")
+        return redact(excerpt).text[:_EXCERPT]
 
 
 def _checked_url(name: str, url: str) -> httpx.URL:
@@ -209,7 +209,7 @@ def _checked_url(name: str, url: str) -> httpx.URL:
 def _checked_key(name: str, key: str | None) -> str:
     sent = (key or "").strip()
     if not (sent.isascii() and sent.isprintable()):
-        raise InvalidInput(f"the key for {name} holds characters that cannot be sent; look for a stray line break")
+        raise InvalidInput(f"the key for {name} contains characters that cannot be sent; remove stray line breaks")
     return sent
 
 
@@ -224,7 +224,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _asked_wait(headers: httpx.Headers) -> float:
-    """Seconds; a date is read against the server's own, as its clock may differ from ours."""
+    """Seconds to wait; a date is compared with the server's own date, as its clock may differ from ours."""
     asked = headers.get("Retry-After", "")
     if asked.isdecimal():
         return float(asked)

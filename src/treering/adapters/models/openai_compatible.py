@@ -1,4 +1,4 @@
-"""Embeddings and written text from any server that speaks OpenAI's API: OpenAI, vLLM, LM Studio, llama.cpp, …"""
+"""Embeddings and text generation with OpenAI's API: OpenAI, vLLM, LM Studio, llama.cpp and other servers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence, Set
 from threading import local
 from typing import TYPE_CHECKING, Any
 
-from treering.adapters.models.http import ModelEndpoint, Patience, _Refusal
-from treering.adapters.models.remote import Limits, RemoteEmbedder
+from treering.adapters.models.http import FailedAttempt, ModelEndpoint, RequestTimeouts
+from treering.adapters.models.remote import BatchLimits, RemoteEmbedder
 from treering.adapters.models.texts import encodable
 from treering.core.errors import AnswerCutOff, ModelUnavailable, UnusableAnswer
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
     from treering.core.privacy import ModelLocation
 
-WRITING_TAKES_LONG = Patience(silence=120.0, whole=180.0)
-"""An answer arrives as a whole, when its last token is written."""
-_NOT_TAKEN = frozenset({400, 422})
-# What a refusal says that is about this part: models that think take no temperature, and call the limit otherwise.
-_SIGNS = {"max_tokens": "max_completion_tokens", "temperature": "temperature"}
+WRITING_TIMEOUTS = RequestTimeouts(silence=120.0, total=180.0)
+"""An answer arrives in one piece, when its last token is written."""
+_REJECTED_STATUSES = frozenset({400, 422})
+# Words in an error that refer to this parameter: reasoning models reject a temperature, and rename the token limit.
+_PARAMETER_WORDS = {"max_tokens": "max_completion_tokens", "temperature": "temperature"}
 
 
 class OpenAIEmbedder(RemoteEmbedder):
-    """`POST {url}/embeddings`; the URL usually ends in /v1. `dimension` asks for shorter vectors (Matryoshka)."""
+    """`POST {url}/embeddings`; the URL usually ends in /v1. `dimension` requests shorter vectors (Matryoshka)."""
 
     def __init__(
         self,
@@ -33,13 +33,13 @@ class OpenAIEmbedder(RemoteEmbedder):
         key: str | None = None,
         dimension: int | None = None,
         *,
-        limits: Limits | None = None,
-        patience: Patience | None = None,
+        limits: BatchLimits | None = None,
+        timeouts: RequestTimeouts | None = None,
     ) -> None:
         endpoint = ModelEndpoint(
-            "the embedding server", url, key, instead="choose another embedder in the settings", patience=patience
+            "the embedding server", url, key, instead="choose another embedder in the settings", timeouts=timeouts
         )
-        super().__init__(endpoint, "openai", model, limits or Limits(), dimension)
+        super().__init__(endpoint, "openai", model, limits or BatchLimits(), dimension)
 
     def _rows(self, texts: Sequence[str]) -> object:
         body: dict[str, Any] = {"model": self._name, "input": list(texts), "encoding_format": "float"}
@@ -49,28 +49,28 @@ class OpenAIEmbedder(RemoteEmbedder):
         entries = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise self._endpoint.unusable("no list of embeddings")
-        # Servers that leave the index out answer in order.
+        # Servers that omit the index answer in order.
         places = [entry.get("index", at) for at, entry in enumerate(entries)]
         if not all(type(place) is int for place in places) or sorted(places) != list(range(len(entries))):
-            raise self._endpoint.unusable("embeddings whose places are not those of the texts")
+            raise self._endpoint.unusable("embeddings whose indexes do not match the texts")
         placed = dict(zip(places, entries, strict=True))
         return [placed[at].get("embedding") for at in range(len(entries))]
 
 
 class TokenCount(local):
-    """Tokens of the last answer, for each thread its own."""
+    """Tokens of the last answer, per thread."""
 
     last = 0
 
     def read(self, answer: object, *fields: str) -> None:
-        """Add up what the server reports in these fields of `usage`."""
+        """Sum these fields of the server's `usage`."""
         usage = answer.get("usage") if isinstance(answer, dict) else None
         counts = [usage.get(name) for name in fields] if isinstance(usage, dict) else []
         self.last = sum(count for count in counts if type(count) is int and count > 0)
 
 
 class ChatWriter:
-    """`POST {url}/chat/completions`, with the most likely words (temperature 0) wherever a server lets us choose."""
+    """`POST {url}/chat/completions`, at temperature 0 where the server allows it."""
 
     def __init__(
         self,
@@ -78,13 +78,13 @@ class ChatWriter:
         model: str,
         key: str | None = None,
         *,
-        patience: Patience = WRITING_TAKES_LONG,
+        timeouts: RequestTimeouts = WRITING_TIMEOUTS,
     ) -> None:
         self._endpoint = _ChatEndpoint(
-            "the writing server", url, key, instead="choose another writer in the settings", patience=patience
+            "the writing server", url, key, instead="choose another writer in the settings", timeouts=timeouts
         )
         self._name = model
-        self._given_up: frozenset[str] = frozenset()
+        self._omitted: frozenset[str] = frozenset()
         self._tokens = TokenCount()
 
     @property
@@ -99,12 +99,12 @@ class ChatWriter:
     def spent(self) -> int:
         return self._tokens.last
 
-    def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+    def write(self, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
         body: dict[str, Any] = {
             "model": self._name,
             "messages": [{"role": "user", "content": encodable(prompt)}],
             "temperature": 0,
-            "max_tokens": most_tokens,
+            "max_tokens": max_tokens,
         }
         if schema is None:
             return self._message(self._answer(body))[0]
@@ -113,32 +113,32 @@ class ChatWriter:
             self._answer({**body, "response_format": {"type": "json_schema", "json_schema": form}})
         )
         if cut_off:
-            told = self._endpoint.unusable("more than its tokens allow", "allow it more tokens, or ask for less")
-            raise AnswerCutOff(str(told), text)
+            error = self._endpoint.unusable("more than the token limit allows", "raise the token limit")
+            raise AnswerCutOff(str(error), text)
         if not text.lstrip().startswith(("{", "[")):
-            # It took the schema and did not heed it; the prompt alone does as much.
-            self._given_up |= {"response_format"}
+            # The server accepted the schema but ignored it, so the prompt alone is enough from now on.
+            self._omitted |= {"response_format"}
         return text
 
     def _answer(self, body: Mapping[str, Any]) -> object:
-        """What a server answers once it is asked the way it takes; it is remembered, and nothing is tried twice."""
-        given_up = self._given_up
+        """Send the request without parameters that the server rejects; rejected ones are remembered."""
+        omitted = self._omitted
         self._tokens.last = 0
         while True:
             try:
-                answer = self._endpoint.post("/chat/completions", _without(given_up, body))
+                answer = self._endpoint.post("/chat/completions", _without(omitted, body))
             except ModelUnavailable as exc:
-                blamed = _blamed(exc.__cause__, body.keys() - given_up)
-                if blamed is None:
+                rejected = _rejected_parameter(exc.__cause__, body.keys() - omitted)
+                if rejected is None:
                     raise
-                given_up |= {blamed}
+                omitted |= {rejected}
             else:
-                self._given_up |= given_up
+                self._omitted |= omitted
                 self._tokens.read(answer, "prompt_tokens", "completion_tokens")
                 return answer
 
     def _message(self, answer: Any) -> tuple[str, bool]:
-        """What was written, and whether its end is missing."""
+        """The text, and whether the token limit cut it off."""
         try:
             choice = answer["choices"][0]
             message = choice["message"]
@@ -147,40 +147,40 @@ class ChatWriter:
             raise self._endpoint.unusable("no message") from exc
         ended = choice.get("finish_reason")
         if refusal or ended == "content_filter":
-            told = self._endpoint.unusable("that it will not", "choose another model")
-            raise UnusableAnswer(str(told))
+            error = self._endpoint.unusable("with a refusal", "choose another model")
+            raise UnusableAnswer(str(error))
         written = text if isinstance(text, str) and text.strip() else ""
         if not written:
-            told = self._endpoint.unusable("an empty message", "allow it more tokens, or choose another model")
-            raise AnswerCutOff(str(told)) if ended == "length" else UnusableAnswer(str(told))
+            error = self._endpoint.unusable("an empty message", "raise the token limit, or choose another model")
+            raise AnswerCutOff(str(error)) if ended == "length" else UnusableAnswer(str(error))
         return written, ended == "length"
 
     def close(self) -> None:
         self._endpoint.close()
 
 
-class _NotTaken(Exception):
-    """The server does not take a request such as this; it may say why."""
+class _RequestRejected(Exception):
+    """The server rejects the form of a request, possibly with a reason."""
 
 
 class _ChatEndpoint(ModelEndpoint):
-    """Tells, as the cause of an error, where another request might be taken."""
+    """Marks, as the cause of an error, that a different request may be accepted."""
 
-    def _refused(self, response: httpx.Response, data: bytes) -> _Refusal:
-        refusal = super()._refused(response, data)
-        if response.status_code in _NOT_TAKEN:
-            refusal.__cause__ = _NotTaken(refusal.what)
+    def _failed_attempt(self, response: httpx.Response, data: bytes) -> FailedAttempt:
+        refusal = super()._failed_attempt(response, data)
+        if response.status_code in _REJECTED_STATUSES:
+            refusal.__cause__ = _RequestRejected(refusal.what)
         return refusal
 
 
-def _blamed(cause: BaseException | None, sent: Set[str]) -> str | None:
-    """What to leave out of the next request: what the refusal names, else the schema, which fewest servers take."""
-    if not isinstance(cause, _NotTaken):
+def _rejected_parameter(cause: BaseException | None, sent: Set[str]) -> str | None:
+    """The parameter to omit next: one that the error names, else the schema, which the fewest servers support."""
+    if not isinstance(cause, _RequestRejected):
         return None
-    named = [part for part, sign in _SIGNS.items() if part in sent and sign in str(cause)]
+    named = [part for part, sign in _PARAMETER_WORDS.items() if part in sent and sign in str(cause)]
     return next(iter(named), "response_format" if "response_format" in sent else None)
 
 
-def _without(given_up: Set[str], body: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {part: value for part, value in body.items() if part not in given_up}
-    return kept | {"max_completion_tokens": body["max_tokens"]} if "max_tokens" in given_up else kept
+def _without(omitted: Set[str], body: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {part: value for part, value in body.items() if part not in omitted}
+    return kept | {"max_completion_tokens": body["max_tokens"]} if "max_tokens" in omitted else kept

@@ -1,4 +1,4 @@
-"""What embedding models want to read before a text, by their own documentation."""
+"""Prefixes that embedding models expect before a text, according to their documentation."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class Prefixes:
 _TASK = "Instruct: Given a question, retrieve memories that answer it\nQuery: "
 _PASSAGES = "Represent this sentence for searching relevant passages: "
 
-# The first family whose name occurs in the model's decides: longer names stand before those that they contain.
+# The first family whose name occurs in the model's name decides: longer names come before names they contain.
 _FAMILIES = {
     "qwen3-embedding": Prefixes(query=_TASK),
     "nomic-embed-text": Prefixes("search_query: ", "search_document: "),
@@ -32,6 +32,6 @@ _NONE = Prefixes()
 
 
 def prefixes_of(model: str) -> Prefixes:
-    """By the model's name, as any server spells it; models that are not known get none."""
+    """Prefixes by the model's name in any spelling; none for unknown models."""
     name = model.lower()
     return next((prefixes for family, prefixes in _FAMILIES.items() if family in name), _NONE)

@@ -1,4 +1,4 @@
-"""What all embedders on a server share: batches, prefixes, and distrust of the answers."""
+"""Common part of all remote embedders: batches, prefixes and validation of the answers."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _TINY = "a"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How much is sent at once."""
+class BatchLimits:
+    """Maximum size of a request."""
 
     texts: int = 128
-    # OpenAI takes 300,000 tokens a request, and a character of a rare script is more than one.
+    # OpenAI accepts 300,000 tokens per request, and a character of a rare script is more than one token.
     characters: int = 100_000
-    # OpenAI's embedders end at 8,192 tokens. Bytes, since no text has more tokens than bytes.
+    # OpenAI's embedders accept 8,192 tokens. Given in bytes, because a text never has more tokens than bytes.
     text_bytes: int = 8_000
 
 
 class RemoteEmbedder(ABC):
-    """Vectors from a server, each answer checked: as many as texts, all of one dimension, finite."""
+    """Vectors from a server. Every answer is validated: one vector per text, equal dimensions, finite numbers."""
 
     def __init__(
-        self, endpoint: ModelEndpoint, provider: str, model: str, limits: Limits, dimension: int | None = None
+        self, endpoint: ModelEndpoint, provider: str, model: str, limits: BatchLimits, dimension: int | None = None
     ) -> None:
-        """`dimension` where the server is asked for shorter vectors than the model's own."""
+        """`dimension` requests shorter vectors than the model's own."""
         self._endpoint = endpoint
         self._name = model
         self._space = f"{provider}/{model}" + (f"@{dimension}" if dimension else "")
@@ -57,14 +57,14 @@ class RemoteEmbedder(ABC):
 
     @property
     def dimension(self) -> int:
-        """Asks the server where no answer has shown it yet."""
+        """Sends a request unless an earlier answer has shown it."""
         return self._dimension or self._vectors([_TINY]).shape[1]
 
     @property
     def location(self) -> ModelLocation:
         return self._endpoint.location
 
-    def reliance(self, text: str) -> float:
+    def reliability(self, text: str) -> float:
         return 1.0
 
     @property
@@ -94,11 +94,11 @@ class RemoteEmbedder(ABC):
 
     @abstractmethod
     def _rows(self, texts: Sequence[str]) -> object:
-        """The server's answer for these texts, in their order; not yet checked."""
+        """The server's answer for these texts, in their order; not validated."""
 
     def _embedded(self, prefix: str, texts: Sequence[str]) -> Vectors:
         readable = [clipped(text, self._limits.text_bytes) for text in texts]
-        # Some servers refuse a whole batch for one empty text.
+        # Some servers reject a whole batch for one empty text.
         said = [at for at, text in enumerate(readable) if text.strip()]
         batches = in_batches([prefix + readable[at] for at in said], self._limits.texts, self._limits.characters)
         parts = [self._vectors(batch) for batch in batches]
@@ -125,6 +125,8 @@ class RemoteEmbedder(ABC):
         answered = f"{found} numbers for a text where {expected} are expected"
         if self._reduced_to:
             raise self._endpoint.unusable(
-                answered, f"{self._name} cannot be shortened to this; leave the dimension out"
+                answered, f"{self._name} does not support this dimension; remove it from the settings"
             )
-        raise self._endpoint.unusable(answered, f"{self._name} is another model than before; restore it or index anew")
+        raise self._endpoint.unusable(
+            answered, f"{self._name} is a different model than before; restore it, or run `treering embed`"
+        )

@@ -1,29 +1,29 @@
-"""Rerankers on a server: Cohere, Jina, vLLM and what speaks like them."""
+"""Rerankers on a server: Cohere, Jina, vLLM and compatible ones."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from treering.adapters.models.http import ModelEndpoint, Patience
-from treering.adapters.models.remote import Limits
+from treering.adapters.models.http import ModelEndpoint, RequestTimeouts
+from treering.adapters.models.remote import BatchLimits
 from treering.adapters.models.scores import from_0_to_1
 from treering.adapters.models.texts import clipped, in_batches
 from treering.core.privacy import ModelLocation
 
 DialectName = Literal["cohere", "jina", "vllm"]
 
-CANDIDATES = Limits(texts=200, characters=400_000)
-"""Cohere advises against more than 1,000 texts; a search hands over some dozens."""
+CANDIDATES = BatchLimits(texts=200, characters=400_000)
+"""Cohere advises against more than 1,000 texts; a search passes a few dozen."""
 _LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
-class _Dialect:
+class _RerankApi:
     path: str
     body: Callable[[str, str, Sequence[str]], Mapping[str, Any]]
     read: Callable[[Any], Iterable[tuple[Any, Any]]]
-    """Index and score of each result; any of LookupError, TypeError and AttributeError where there are none."""
+    """Index and score of each result; raises LookupError, TypeError or AttributeError for a malformed answer."""
 
 
 def _plain_body(model: str, query: str, texts: Sequence[str]) -> Mapping[str, Any]:
@@ -38,17 +38,17 @@ def _results(answer: Any) -> Iterable[tuple[Any, Any]]:
     return [(each["index"], each["relevance_score"]) for each in answer["results"]]
 
 
-_DIALECTS: Mapping[DialectName, _Dialect] = {
-    "cohere": _Dialect("/v2/rerank", _plain_body, _results),
-    "jina": _Dialect("/v1/rerank", _body_without_echo, _results),
-    "vllm": _Dialect("/v1/rerank", _plain_body, _results),
+_APIS: Mapping[DialectName, _RerankApi] = {
+    "cohere": _RerankApi("/v2/rerank", _plain_body, _results),
+    "jina": _RerankApi("/v1/rerank", _body_without_echo, _results),
+    "vllm": _RerankApi("/v1/rerank", _plain_body, _results),
 }
 
 
 class HttpReranker:
-    """Scores from a server. A URL that ends in /rerank is used as it is; otherwise the dialect's path is added.
+    """Scores from a server. A URL that ends in /rerank is used unchanged; otherwise the API's path is appended.
 
-    A text that the answer leaves out has 0, as has one that says nothing.
+    A text that the answer omits scores 0, as does an empty text.
     """
 
     def __init__(
@@ -58,14 +58,14 @@ class HttpReranker:
         key: str | None = None,
         dialect: DialectName = "cohere",
         *,
-        limits: Limits = CANDIDATES,
-        patience: Patience | None = None,
+        limits: BatchLimits = CANDIDATES,
+        timeouts: RequestTimeouts | None = None,
     ) -> None:
-        base, self._path = _split(url, _DIALECTS[dialect].path)
+        base, self._path = _split(url, _APIS[dialect].path)
         self._endpoint = ModelEndpoint(
-            "the reranker", base, key, instead="choose another reranker in the settings", patience=patience
+            "the reranker", base, key, instead="choose another reranker in the settings", timeouts=timeouts
         )
-        self._dialect = _DIALECTS[dialect]
+        self._dialect = _APIS[dialect]
         self._provider = dialect
         self._name = model
         self._limits = limits
@@ -94,7 +94,7 @@ class HttpReranker:
         self._endpoint.close()
 
     def _batch_scores(self, query: str, texts: Sequence[str]) -> list[float | None]:
-        """As the server gives them; None for a text that it leaves out."""
+        """Scores as the server returns them; None for a text that it omits."""
         answer = self._endpoint.post(self._path, self._dialect.body(self._name, query, texts))
         try:
             results = list(self._dialect.read(answer))
@@ -103,7 +103,7 @@ class HttpReranker:
         scores: list[float | None] = [None] * len(texts)
         for index, score in results:
             if type(index) is not int or not 0 <= index < len(texts) or scores[index] is not None:
-                raise self._endpoint.unusable(f"a score for text {index!r}, which was not asked for or has one already")
+                raise self._endpoint.unusable(f"a score for text {index!r}, which was not sent or already has one")
             if type(score) not in (int, float) or not abs(score) <= _LARGEST:
                 raise self._endpoint.unusable("a score that is not a number")
             scores[index] = float(score)
@@ -111,7 +111,7 @@ class HttpReranker:
 
 
 def _split(url: str, path: str) -> tuple[str, str]:
-    """Base and path of the address to ask, for a URL with or without the path, or with its version only."""
+    """Base URL and path of requests, for a URL with or without the path, or with its version only."""
     base = url.strip().rstrip("/")
     if base.endswith("/rerank"):
         return base.removesuffix("/rerank"), "/rerank"

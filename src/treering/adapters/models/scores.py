@@ -1,4 +1,4 @@
-"""Scores of rerankers on one scale."""
+"""Normalisation of reranker scores."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _ROUNDING = 1e-3
 
 
 def logistic(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    # Far beyond what decides between two texts, and still within what the exponential can take.
+    # Beyond any difference that matters, and within the range of the exponential function.
     return np.asarray(1 / (1 + np.exp(-np.clip(logits, -500, 500))), np.float64)
 
 
 def from_0_to_1(scores: Sequence[float]) -> list[float]:
-    """Scores as they are where all lie from 0 to 1; otherwise they are logits, all of them, and become likelihoods.
+    """Return scores that are all from 0 to 1 unchanged; otherwise treat all of them as logits and map them to 0–1.
 
-    Either way the order stays. (vLLM, Cohere and Jina give likelihoods; llama.cpp, and vLLM when told so, logits.)
+    The order never changes. (vLLM, Cohere and Jina return probabilities; llama.cpp, and vLLM if configured, logits.)
     """
     given = np.asarray(scores, np.float64)
     if given.size and (given.min() < -_ROUNDING or given.max() > 1 + _ROUNDING):

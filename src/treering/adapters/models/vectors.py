@@ -1,4 +1,4 @@
-"""Numbers to vectors that can be compared."""
+"""Validation and normalisation of vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def unit_rows(rows: NDArray[np.floating[Any]]) -> Vectors:
-    """Each row with length 1; rows of zeros stay."""
+    """Scale each row to length 1; zero rows stay zero."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     units = np.zeros(rows.shape, np.float32)
     np.divide(rows, lengths, out=units, where=lengths > 0, casting="same_kind")
@@ -21,7 +21,7 @@ def unit_rows(rows: NDArray[np.floating[Any]]) -> Vectors:
 
 
 def read_vectors(rows: object, count: int) -> Vectors:
-    """What a server answered as vectors of length 1. `ValueError`, saying what is wrong, where it is none."""
+    """A server's answer as vectors of length 1; `ValueError`, with the reason, if it is not valid."""
     if not isinstance(rows, list) or len(rows) != count:
         found = len(rows) if isinstance(rows, list) else "no"
         raise ValueError(f"{found} vectors for {count} texts")
@@ -30,8 +30,8 @@ def read_vectors(rows: object, count: int) -> Vectors:
     except (ValueError, OverflowError) as exc:
         raise ValueError("vectors of different lengths") from exc
     if numbers.dtype.kind not in "iuf" or numbers.ndim != 2 or not numbers.shape[1]:
-        raise ValueError("something that is not a list of numbers for each text")
-    # In double precision, so that the square of a number that fits single precision does not become infinite.
+        raise ValueError("something other than a list of numbers for each text")
+    # In double precision, so that the squares of large single-precision numbers stay finite.
     numbers = numbers.astype(np.float64)
     if not np.isfinite(numbers).all() or np.abs(numbers).max() > np.finfo(np.float32).max:
         raise ValueError("numbers that are not finite")

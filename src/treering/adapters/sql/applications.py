@@ -1,4 +1,4 @@
-"""Patterns, when they were applied and what came of it, counted by session."""
+"""Patterns and their applications, with outcomes counted by session."""
 
 from __future__ import annotations
 
@@ -30,33 +30,41 @@ from treering.adapters.sql.conditions import in_scope
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import APPLICATIONS, EPISODES, PATTERNS
 from treering.adapters.sql.records import LogRecords
-from treering.adapters.sql.revised_records import LearnedRecords
+from treering.adapters.sql.revised_records import RevisedRecords
 from treering.core.episodes import OutcomeStatus
 from treering.core.errors import BlobMissing, Conflict, Unreadable
 from treering.core.history import Action
 from treering.core.patterns import Application, Pattern
 from treering.core.values import EMPTY
-from treering.ports.patterns import STAMP_ROOM, Applied, Lately, PatternMark, PatternStamp, Used, UsedEpisode
+from treering.ports.patterns import (
+    STAMP_ROOM,
+    PatternMark,
+    PatternStamp,
+    PatternUse,
+    RecentApplications,
+    SessionOutcomes,
+    UsedEpisode,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.sql import ColumnElement
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.ports.collections import Detail
 
 _APPLICATIONS, _EPISODES, _PATTERNS = APPLICATIONS.table.c, EPISODES.table.c, PATTERNS.table.c
 _SUCCEEDED = case((_EPISODES.outcome_status == OutcomeStatus.SUCCESS.value, 1), else_=0)
-# What belongs to no session has its own, which no session is called like.
+# An episode without a session forms a group of its own, with a prefix that no session has.
 _SESSION = case(
     (_EPISODES.session.is_(None), literal_column("'1 '", Text) + _EPISODES.id),
     else_=literal_column("'0 '", Text) + _EPISODES.session,
 )
 
 
-class PatternRecords(LearnedRecords[Pattern]):
+class PatternRecords(RevisedRecords[Pattern]):
     """Patterns of one project."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(PATTERNS, context)
 
     def stamp(self) -> PatternStamp:
@@ -83,14 +91,14 @@ class PatternRecords(LearnedRecords[Pattern]):
         ApplicationRecords(self._context).purge_of(id)
 
     def forget_episode(self, id: str) -> None:
-        """The episode is removed for good: no pattern names it any more, whoever's it is."""
+        """Remove a purged episode from every pattern that names it, of any owner."""
         scope = self._context.scope
         here = _PATTERNS.tenant == scope.tenant, _PATTERNS.project == scope.project
-        # What lies in a blob may name it as well.
+        # Content in a blob may name it, too.
         named = (_PATTERNS.rest.contains(each, autoescape=True) for each in (json.dumps(id, ensure_ascii=False), BLOBS))
         found = select(PATTERNS.table).where(*here, or_(*named)).order_by(_PATTERNS.id).with_for_update()
 
-        def forget(context: Context) -> Iterator[str]:
+        def forget(context: TransactionContext) -> Iterator[str]:
             for row in context.connection.execute(found).mappings().all():
                 try:
                     pattern, before = self._decode(row), self._codec.stored(row)
@@ -110,7 +118,7 @@ class PatternRecords(LearnedRecords[Pattern]):
 class ApplicationRecords(LogRecords[Application]):
     """Applications of one project."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(APPLICATIONS, context)
 
     def add(self, application: Application) -> bool:
@@ -119,13 +127,15 @@ class ApplicationRecords(LogRecords[Application]):
         try:
             self._insert([self._clean(application)], Action.CREATE)
         except Conflict:
-            # Somebody told of it at the same time.
+            # Another transaction stored it at the same time.
             return False
         return True
 
-    def applied(self, patterns: Sequence[str] | None = None, *, since: datetime | None = None) -> Iterator[Applied]:
+    def applied(
+        self, patterns: Sequence[str] | None = None, *, since: datetime | None = None
+    ) -> Iterator[SessionOutcomes]:
         alone = _APPLICATIONS.session.is_(None)
-        # One episode may have followed two patterns that were merged since.
+        # One episode may have applied two patterns that have since been merged.
         unit = func.coalesce(_APPLICATIONS.session, _APPLICATIONS.episode, _APPLICATIONS.id)
         groups = (_APPLICATIONS.pattern, _APPLICATIONS.evidence, cast(alone, Integer), unit, _APPLICATIONS.task_type)
         statement = (
@@ -146,14 +156,14 @@ class ApplicationRecords(LogRecords[Application]):
             statement = statement.where(_APPLICATIONS.at > micros(since))
         found = self._context.connection.execute(statement)
         for pattern, evidence, is_alone, session, task_type, last, *counts in found:
-            yield Applied(pattern, evidence, f"{is_alone} {session}", task_type, instant(last), *counts)
+            yield SessionOutcomes(pattern, evidence, f"{is_alone} {session}", task_type, instant(last), *counts)
 
-    def used(self, patterns: Sequence[str] | None = None) -> Mapping[str, Used]:
+    def used(self, patterns: Sequence[str] | None = None) -> Mapping[str, PatternUse]:
         statement = _used(self._visible(), patterns is not None)
         found = self._context.connection.execute(statement, {} if patterns is None else {"patterns": patterns})
-        return {pattern: Used(times, instant(last)) for pattern, times, last in found}
+        return {pattern: PatternUse(times, instant(last)) for pattern, times, last in found}
 
-    def lately(self, parts: Iterable[tuple[str, int]], limit: int) -> Lately:
+    def lately(self, parts: Iterable[tuple[str, int]], limit: int) -> RecentApplications:
         columns = _APPLICATIONS.episode, _APPLICATIONS.outcome, _APPLICATIONS.time_saved_ms, _APPLICATIONS.cost_saved
         statement = (
             select(*columns)
@@ -163,7 +173,7 @@ class ApplicationRecords(LogRecords[Application]):
         )
         rows = self._context.connection.execute(statement).all()
         known = [(row.episode, row.outcome == OutcomeStatus.SUCCESS.value) for row in rows if row.episode is not None]
-        return Lately(
+        return RecentApplications(
             supporting=tuple(dict.fromkeys(id for id, good in known if good)),
             counter=tuple(dict.fromkeys(id for id, good in known if not good)),
             mean_time_saved_ms=_mean(row.time_saved_ms for row in rows),
@@ -193,7 +203,7 @@ class ApplicationRecords(LogRecords[Application]):
             yield UsedEpisode(pattern, episode, task_type, session, bool(succeeded), *map(int, of_session))
 
     def outcomes_by_session(self) -> Mapping[str | None, tuple[float, int]]:
-        """Of all episodes by task type: the shares that succeeded, added up over sessions, and how many these are.
+        """By task type: the sum over sessions of the share of successful episodes, and the number of sessions.
 
         What stands for several is left out: they are counted themselves.
         """
@@ -208,29 +218,29 @@ class ApplicationRecords(LogRecords[Application]):
         return {type_: (float(shares), int(n)) for type_, shares, n in self._context.connection.execute(statement)}
 
     def _countable(self) -> tuple[ColumnElement[bool], ...]:
-        """Episodes that base rates are made of."""
+        """Conditions of the episodes that base rates are computed from."""
         ours = in_scope(EPISODES, self._context.scope)
         standing_for_others = select(_EPISODES.consolidated_into).where(ours, _EPISODES.consolidated_into.is_not(None))
         return ours, _EPISODES.deleted_at.is_(None), _EPISODES.id.not_in(standing_for_others)
 
     def forget_words_of(self, episode: str) -> None:
-        """The episode is removed for good: that a pattern was applied stays known, what the task was does not."""
+        """Keep the applications of a purged episode, but remove the features of its task."""
         self._sweep_blobs(_APPLICATIONS.episode == episode)
-        # What has no column of its own are the features.
+        # Only the features have no column of their own.
         silent = update(APPLICATIONS.table).where(*self._here(), _APPLICATIONS.episode == episode)
         self._context.execute_for_all(silent.values(episode=None, rest="{}"))
 
     def purge_of(self, pattern: str) -> None:
-        """The pattern is removed for good, and what is known of its applications with it."""
+        """Purge all applications of a purged pattern."""
         self._sweep_blobs(_APPLICATIONS.pattern == pattern)
         gone = delete(APPLICATIONS.table).where(*self._here(), _APPLICATIONS.pattern == pattern)
         self._context.execute_for_all(gone)
 
     def _sweep_blobs(self, condition: ColumnElement[bool]) -> None:
-        """Of everybody's: what belongs to somebody else leaves as well."""
+        """Queue the removal of the blobs, of every owner."""
         found = select(APPLICATIONS.table).where(*self._here(), condition)
 
-        def forget(context: Context) -> Iterator[str]:
+        def forget(context: TransactionContext) -> Iterator[str]:
             for row in context.connection.execute(found).mappings().all():
                 if self._codec.stored(row).blobs:
                     yield from self._derivation.forget(row["id"])
@@ -247,10 +257,10 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-# Conditions of a scope are kept, so that they can be a key here.
+# Conditions of a scope are cached objects, so that they can be a cache key here.
 @lru_cache(maxsize=1_000)
 def _used(seen: ColumnElement[bool], some: bool) -> Select[Any]:
-    """Built once: a statement costs as much to build as to run."""
+    """Cached: building a statement costs as much as running it."""
     statement = select(_APPLICATIONS.pattern, func.count(), func.max(_APPLICATIONS.at)).where(seen)
     if some:
         statement = statement.where(_APPLICATIONS.pattern.in_(bindparam("patterns", expanding=True)))

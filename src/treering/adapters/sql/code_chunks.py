@@ -9,13 +9,13 @@ from sqlalchemy import Column, LargeBinary, Table, and_, delete, exists, func, o
 
 from treering.adapters.sql.records import batches
 from treering.adapters.sql.rows import insert_tuples
-from treering.adapters.sql.tables import add_index, table, text, whole
+from treering.adapters.sql.tables import add_index, integer, table, text
 from treering.ports.code_chunks import ChunkCoverage, StoredChunk
 
 if TYPE_CHECKING:
     from sqlalchemy.sql import ColumnElement
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 _BATCH = 500
 
@@ -27,12 +27,12 @@ def _packed(name: str) -> Column[bytes]:
 code_chunks = table(
     "code_chunks",
     text("path"),
-    whole("place"),
+    integer("place"),
     text("symbol"),
-    whole("start_line"),
-    whole("end_line"),
+    integer("start_line"),
+    integer("end_line"),
     text("digest"),
-    whole("length"),
+    integer("length"),
     _packed("codes"),
     _packed("counts"),
     key=("path", "place"),
@@ -40,7 +40,7 @@ code_chunks = table(
 add_index(code_chunks, "digest", "path", "place")
 
 code_vectors = table("code_vectors", text("model"), text("digest"), _packed("vector"), key=("model", "digest"))
-"""One vector a text and model, as little-endian 16-bit floats: a chunk that moved keeps it."""
+"""One vector per text and model, as little-endian 16-bit floats: a moved chunk keeps it."""
 
 _COLUMNS = ("path", "place", "symbol", "start_line", "end_line", "digest", "length", "codes", "counts")
 
@@ -48,7 +48,7 @@ _COLUMNS = ("path", "place", "symbol", "start_line", "end_line", "digest", "leng
 class StoredChunks:
     """See `treering.ports.code_chunks.CodeChunks`."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         self._context = context
         self._connection = context.connection
         self._project = (context.scope.tenant, context.scope.project)
@@ -118,7 +118,7 @@ class StoredChunks:
         return select(*(code_chunks.c[name] for name in _COLUMNS)).where(self._here(code_chunks))
 
     def _forget_vectors(self, digests: Sequence[str]) -> None:
-        """Those that no chunk has any more."""
+        """Delete vectors that no chunk refers to any more."""
         gone = sorted(set(digests) - self._held(digests))
         for batch in batches(gone, _BATCH):
             columns = code_vectors.c

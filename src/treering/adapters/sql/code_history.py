@@ -1,4 +1,4 @@
-"""What the commits of one project's repository say, as it is stored."""
+"""Stored statistics of the commits of one project's repository."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treering.ports.code_history import HistoryState
 if TYPE_CHECKING:
     from sqlalchemy.sql import ColumnElement
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 code_history = table(
     "code_history",
@@ -31,7 +31,7 @@ _STATE = ("root", "inside", "version", "seen", "seeded")
 class StoredHistory:
     """See `treering.ports.code_history.CodeHistory`."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         self._context = context
         self._connection = context.connection
         self._project = {"tenant": context.scope.tenant, "project": context.scope.project}
@@ -48,8 +48,8 @@ class StoredHistory:
         return bytes(found or b"")
 
     def put(self, state: HistoryState, counts: bytes | None = None) -> None:
-        told = {name: getattr(state, name) for name in _STATE} | {"seen": json.dumps(dict(state.seen))}
-        changed = told if counts is None else {**told, "counts": counts}
+        row = {name: getattr(state, name) for name in _STATE} | {"seen": json.dumps(dict(state.seen))}
+        changed = row if counts is None else {**row, "counts": counts}
         statement = self._context.dialect.insert(code_history).values(**self._project, **{"counts": b"", **changed})
         self._connection.execute(
             statement.on_conflict_do_update(

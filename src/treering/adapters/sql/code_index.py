@@ -18,24 +18,24 @@ from treering.ports.code import (
     CodeState,
     CodeTotals,
     FileContents,
+    FileDependency,
     FileFacts,
     FileKeys,
-    Lease,
+    IndexLease,
     ListedFile,
     ReadFile,
     ResolvedFile,
-    Tie,
 )
 
 if TYPE_CHECKING:
     from sqlalchemy.sql import ColumnElement
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 _BATCH = 500
 _AT_ONCE = 100
 _NOTHING = b""
-# No clocks that work together differ by this much: a lease that lasts longer was taken by one that was wrong.
+# Cooperating clocks never differ by this much: a longer lease was taken by a wrong clock.
 _AHEAD = timedelta(days=1)
 _PUT = (
     *("tenant", "project", "path", "language", "digest", "stamp", "read_at", "resolved", "skipped", "generation"),
@@ -52,13 +52,13 @@ _CONTENTS = ("path", "resolved", "definitions", "edges", "further")
 class StoredCode:
     """See `treering.ports.code.CodeIndex`."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         self._context = context
         self._connection = context.connection
         self._project = (context.scope.tenant, context.scope.project)
         self._chunks = StoredChunks(context)
 
-    # How it stands, and who writes
+    # Status and lease
 
     def state(self) -> CodeState | None:
         columns = (code_state.c[name] for name in _STATE)
@@ -66,14 +66,14 @@ class StoredCode:
         if row is None:
             return None
         held = row.lease_owner is not None and self._holds(row.lease_until)
-        lease = Lease(row.lease_owner, instant(row.lease_until)) if held else None
+        lease = IndexLease(row.lease_owner, instant(row.lease_until)) if held else None
         return CodeState(row.root, row.version, bool(row.complete), row.generation, row.told, lease)
 
-    def hold(self) -> CodeState | None:
+    def lock_state(self) -> CodeState | None:
         self._connection.execute(select(code_state.c.root).where(self._here(code_state)).with_for_update(read=True))
         return self.state()
 
-    def take(self, owner: str, duration: timedelta) -> bool:
+    def take_lease(self, owner: str, duration: timedelta) -> bool:
         self._context.dialect.lock(self._connection, self._context.scope, "claim code index")
         columns, now = code_state.c, self._context.now
         until = micros(now + duration)
@@ -94,27 +94,27 @@ class StoredCode:
     def _holds(self, until: int) -> bool:
         return micros(self._context.now) < until <= micros(self._context.now + _AHEAD)
 
-    def give_back(self, owner: str) -> None:
+    def release_lease(self, owner: str) -> None:
         mine = (self._here(code_state), code_state.c.lease_owner == owner)
         self._connection.execute(update(code_state).where(*mine).values(lease_owner=None, lease_until=None))
 
     def describe(
-        self, owner: str, *, seen: int, root: str, version: str, complete: bool, told: str | None = None
+        self, owner: str, *, seen: int, root: str, version: str, complete: bool, report: str | None = None
     ) -> int:
         columns = code_state.c
         new = {"root": root, "version": version, "complete": complete, "generation": columns.generation + 1}
         changed = (
             update(code_state)
             .where(self._here(code_state), columns.lease_owner == owner, columns.generation == seen)
-            .values(new if told is None else {**new, "told": told})
+            .values(new if report is None else {**new, "told": report})
             .returning(columns.generation)
         )
         generation = self._connection.execute(changed).scalar()
         if generation is None:
-            raise Conflict("another process indexes this project or has changed its index; ask again")
+            raise Conflict("another process is indexing this project or has changed its index; try again")
         return int(generation)
 
-    # Changing
+    # Writes
 
     def clear(self) -> None:
         for table in (code_files, code_facts, code_uses, code_ties):
@@ -132,7 +132,7 @@ class StoredCode:
         insert_tuples(self._connection, code_facts, ("tenant", "project", "path", "given", "facts"), facts)
 
     def _row(self, file: ReadFile, generation: int) -> tuple[Any, ...]:
-        # Nothing is left to resolve of a file that nothing was read of.
+        # A skipped file has nothing to resolve.
         resolved = bool(file.skipped)
         about = (file.path, file.language, file.digest, file.stamp, file.read_at, resolved, file.skipped, generation)
         return (*self._project, *about, file.defined, 0, 0, file.problems, file.definitions, _NOTHING, _NOTHING)
@@ -183,7 +183,7 @@ class StoredCode:
         for batch in batches(paths, _BATCH):
             self._connection.execute(delete(table).where(self._here(table), column.in_(batch)))
 
-    # Reading
+    # Reads
 
     def listed(self) -> Sequence[ListedFile]:
         rows = self._rows(select(*(code_files.c[name] for name in _LISTED)).where(self._here(code_files)))
@@ -230,12 +230,12 @@ class StoredCode:
         some = select(packed).where(self._here(code_files), func.length(packed) > 0)
         return (bytes(each) for (each,) in self._few_at_once(some))
 
-    def ties(self, files: Sequence[str], *, limit: int) -> Sequence[Tie]:
+    def ties(self, files: Sequence[str], *, limit: int) -> Sequence[FileDependency]:
         columns = code_ties.c
         touching = or_(columns.origin.in_(files), columns.target.in_(files))
         statement = select(columns.origin, columns.target, columns.weight).where(self._here(code_ties), touching)
         ordered = statement.order_by(columns.weight.desc(), columns.origin, columns.target).limit(limit)
-        return [Tie(*row) for row in self._rows(ordered)]
+        return [FileDependency(*row) for row in self._rows(ordered)]
 
     def totals(self) -> CodeTotals:
         columns = code_files.c
@@ -256,7 +256,7 @@ class StoredCode:
             yield from self._rows(select(*columns).where(self._here(table), table.c.path.in_(batch)))
 
     def _few_at_once(self, statement: Any) -> Iterator[Any]:
-        """The rows as they are read: what a whole project holds is never in memory at once."""
+        """Stream the rows, so that a whole project is never in memory at once."""
         with self._connection.execute(statement, execution_options={"yield_per": _AT_ONCE}) as rows:
             yield from rows
 

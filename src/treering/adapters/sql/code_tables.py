@@ -6,7 +6,7 @@ load, and a change always replaces all edges of a file. What uses what is indexe
 
 from sqlalchemy import Column, LargeBinary
 
-from treering.adapters.sql.tables import add_index, flag, metadata, moment, real, table, text, whole
+from treering.adapters.sql.tables import add_index, flag, integer, metadata, moment, real, table, text
 
 __all__ = ["code_facts", "code_files", "code_state", "code_ties", "code_uses", "metadata"]
 
@@ -20,7 +20,7 @@ code_state = table(
     text("root"),
     text("version"),
     flag("complete"),
-    whole("generation"),
+    integer("generation"),
     text("told"),
     text("lease_owner", nullable=True),
     moment("lease_until", nullable=True),
@@ -33,14 +33,14 @@ code_files = table(
     text("language"),
     text("digest"),
     text("stamp"),
-    whole("read_at"),
+    integer("read_at"),
     flag("resolved"),
     text("skipped"),
-    whole("generation"),
-    whole("defined"),
-    whole("used"),
-    whole("unknown"),
-    whole("problems"),
+    integer("generation"),
+    integer("defined"),
+    integer("used"),
+    integer("unknown"),
+    integer("problems"),
     _packed("definitions"),
     _packed("edges"),
     _packed("further"),
@@ -49,10 +49,10 @@ code_files = table(
 add_index(code_files, "generation", "path")
 
 code_facts = table("code_facts", text("path"), _packed("given"), _packed("facts"), key=("path",))
-"""What only indexing needs: it would slow down whoever reads the graph."""
+"""Needed only for indexing; separate, because it would slow down reading the graph."""
 
 code_uses = table("code_uses", text("path"), _packed("asked"), _packed("unresolved"), key=("path",))
-"""What a resolution asked for and did not find; written anew while the facts stay."""
+"""Names that a resolution looked for and did not find; rewritten while the facts stay."""
 
 code_ties = table("code_ties", text("origin"), text("target"), real("weight"), key=("origin", "target"), clustered=True)
 add_index(code_ties, "target", "origin")

@@ -1,4 +1,4 @@
-"""Values to rows and back, without loss. Long text moves to the blob store on the way."""
+"""Lossless conversion between values and rows. Long text is moved to the blob store."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, Generic, TypeVar
 
-from treering.adapters.sql.kinds import Kind
+from treering.adapters.sql.kinds import RecordKind
 from treering.core.errors import BlobMissing, Unreadable
 from treering.core.scope import Scope
 from treering.core.values import Record
@@ -20,14 +20,14 @@ Row = dict[str, Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 BLOBS = "~blobs"
-# Columns whose text has no limit worth speaking of.
+# Columns with practically unlimited text.
 _UNBOUNDED = frozenset({"content", "text", "before", "error", "rest"})
-# Beside those, what quotes a record; moved where no text is to be in the database.
+# Columns that quote a record; moved, too, if the database must not hold text.
 _QUOTING = frozenset({"citation"})
-# What every machine reads: ids and labels, never a record's text.
+# Kinds that stay in the database: ids and labels, never a record's text.
 _OPERATIONAL = frozenset({"job", "audit", "entity"})
 _NOTHING = "{}"
-# What turning a row into a value raises where the row is not what was written; pydantic's own is a ValueError.
+# Errors from decoding a row that is not what was written; pydantic's error is a ValueError.
 _NOT_A_RECORD = (ValueError, TypeError, KeyError, AttributeError, OverflowError)
 
 
@@ -41,7 +41,7 @@ def instant(stored: int) -> datetime:
 
 
 def primitive(value: Any) -> Any:
-    """What a driver takes."""
+    """The value as a type that drivers accept."""
     if isinstance(value, datetime):
         return micros(value)
     if isinstance(value, Enum):
@@ -51,7 +51,7 @@ def primitive(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Encoded:
-    """A row, and the digests of the blobs it points to."""
+    """A row, and the digests of the blobs it refers to."""
 
     row: Row
     blobs: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ def _is_choice(annotation: Any) -> bool:
 class Codec(Generic[V]):
     """Encodes one kind of value."""
 
-    def __init__(self, kind: Kind[V], blob_bytes: int | None) -> None:
+    def __init__(self, kind: RecordKind[V], blob_bytes: int | None) -> None:
         self._kind = kind
         self._blob_bytes = None if blob_bytes == 0 and kind.name in _OPERATIONAL else blob_bytes
         fields = kind.value.model_fields
@@ -118,13 +118,13 @@ class Codec(Generic[V]):
         return self._kind.value.from_stored(fields)
 
     def _rest(self, value: V) -> str:
-        """Only what is there: what is left out comes back as the field's default, which is nothing."""
+        """Only non-empty fields: omitted ones are restored as the field's empty default."""
         fields = value.__dict__
         filled = {name for name in self._in_rest if fields[name] is not None and fields[name] != ()}
         return value.model_dump_json(include=filled, exclude_none=True) if filled else _NOTHING
 
     def stored(self, row: Mapping[Any, Any]) -> Encoded:
-        """A row as it stands, whatever the settings were when it was written."""
+        """A stored row, independent of the settings at the time of writing."""
         return Encoded(dict(row), tuple(json.loads(row["rest"]).get(BLOBS, {}).values()))
 
     def _spill(self, scope: Scope, row: Row, blobs: Blobs) -> Encoded:
@@ -156,10 +156,10 @@ class Codec(Generic[V]):
         return {**rest, **texts}
 
 
-def codec_of(kind: Kind[V], blob_bytes: int | None) -> Codec[V]:
+def codec_of(kind: RecordKind[V], blob_bytes: int | None) -> Codec[V]:
     """The codec of a kind; `blob_bytes` is the length above which text moves to the blob store, None for never."""
     return _codec(kind, blob_bytes)
 
 
-# Which field goes where is the same for every transaction, and working it out costs as much as a small statement.
-_codec: Callable[[Kind[Any], int | None], Codec[Any]] = cache(Codec)
+# Cached: the layout is the same for every transaction, and computing it costs as much as a small statement.
+_codec: Callable[[RecordKind[Any], int | None], Codec[Any]] = cache(Codec)

@@ -1,4 +1,4 @@
-"""Filters to SQL: one row a field, none forgotten (a test counts them)."""
+"""Translation of filters to SQL: one condition per field, complete (a test checks it)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Table, and_, exists, or_, select, true
 
 from treering.adapters.sql.codec import micros, primitive
-from treering.adapters.sql.kinds import FLAG, Kind
+from treering.adapters.sql.kinds import FLAG, RecordKind
 from treering.adapters.sql.tables import facets
 from treering.core import queries
 from treering.core.scope import EVERY_VISIBILITY, Scope, Visibility
@@ -18,15 +18,15 @@ from treering.core.scope import EVERY_VISIBILITY, Scope, Visibility
 if TYPE_CHECKING:
     from treering.core.queries import Filter, PlaceRange, ShareRange, TimeRange
 
-Condition = Callable[[Kind[Any], Any], ColumnElement[bool]]
+Condition = Callable[[RecordKind[Any], Any], ColumnElement[bool]]
 
 
-def in_scope(kind: Kind[Any], scope: Scope) -> ColumnElement[bool]:
-    """What this scope may see of a kind. Part of every statement."""
+def in_scope(kind: RecordKind[Any], scope: Scope) -> ColumnElement[bool]:
+    """Rows of a kind that the scope can see. Part of every statement."""
     return _seen(kind.table, scope)
 
 
-# Building it costs as much as a small statement; a process works in few scopes.
+# Building it costs as much as a small statement; a process uses few scopes.
 @lru_cache(maxsize=1_000)
 def _seen(table: Table, scope: Scope) -> ColumnElement[bool]:
     columns = table.c
@@ -38,8 +38,8 @@ def _seen(table: Table, scope: Scope) -> ColumnElement[bool]:
     return and_(*clauses)
 
 
-def matching(kind: Kind[Any], where: Filter, answered: str | None = None) -> Iterator[ColumnElement[bool]]:
-    """The conditions of a filter; fields that ask nothing, and the one that is answered already, add none."""
+def matching(kind: RecordKind[Any], where: Filter, answered: str | None = None) -> Iterator[ColumnElement[bool]]:
+    """Conditions of a filter, without unset fields and the one that is `answered` otherwise."""
     table = CONDITIONS[type(where)]
     for field, wanted in where.__dict__.items():
         if field != answered and wanted is not None and wanted != ():
@@ -51,9 +51,9 @@ def _one_of(column: str) -> Condition:
 
 
 def _none_of(column: str) -> Condition:
-    """Without a value it is none of them."""
+    """True for a row without a value, too."""
 
-    def build(kind: Kind[Any], values: tuple[str, ...]) -> ColumnElement[bool]:
+    def build(kind: RecordKind[Any], values: tuple[str, ...]) -> ColumnElement[bool]:
         stored = kind.table.c[column]
         return or_(stored.is_(None), stored.not_in([primitive(value) for value in values]))
 
@@ -65,7 +65,7 @@ def _equal(column: str) -> Condition:
 
 
 def _is_set(column: str) -> Condition:
-    def build(kind: Kind[Any], wanted: bool) -> ColumnElement[bool]:
+    def build(kind: RecordKind[Any], wanted: bool) -> ColumnElement[bool]:
         stored = kind.table.c[column]
         return stored.is_not(None) if wanted else stored.is_(None)
 
@@ -73,7 +73,7 @@ def _is_set(column: str) -> Condition:
 
 
 def _during(column: str) -> Condition:
-    def build(kind: Kind[Any], span: TimeRange) -> ColumnElement[bool]:
+    def build(kind: RecordKind[Any], span: TimeRange) -> ColumnElement[bool]:
         stored = kind.table.c[column]
         bounds: list[ColumnElement[bool]] = [true()]
         if span.since is not None:
@@ -86,36 +86,36 @@ def _during(column: str) -> Condition:
 
 
 def _share(column: str) -> Condition:
-    def build(kind: Kind[Any], span: ShareRange) -> ColumnElement[bool]:
+    def build(kind: RecordKind[Any], span: ShareRange) -> ColumnElement[bool]:
         return kind.table.c[column].between(span.at_least, span.at_most)
 
     return build
 
 
-def _valid_at(kind: Kind[Any], moment: Any) -> ColumnElement[bool]:
+def _valid_at(kind: RecordKind[Any], moment: Any) -> ColumnElement[bool]:
     at = micros(moment)
     start, end = kind.table.c.valid_from, kind.table.c.valid_until
     return and_(or_(start.is_(None), start <= at), or_(end.is_(None), end > at))
 
 
-def _believed_at(kind: Kind[Any], moment: Any) -> ColumnElement[bool]:
+def _believed_at(kind: RecordKind[Any], moment: Any) -> ColumnElement[bool]:
     at = micros(moment)
     learned, retired = kind.table.c.created_at, kind.table.c.deprecated_at
     return and_(learned <= at, or_(retired.is_(None), retired > at))
 
 
-def _placed(kind: Kind[Any], places: PlaceRange) -> ColumnElement[bool]:
+def _placed(kind: RecordKind[Any], places: PlaceRange) -> ColumnElement[bool]:
     stored = kind.table.c.seq
     return and_(stored >= places.first, stored < places.before)
 
 
-def _learned(kind: Kind[Any], wanted: bool) -> ColumnElement[bool]:
+def _learned(kind: RecordKind[Any], wanted: bool) -> ColumnElement[bool]:
     turns, learned = kind.table.c.turns, kind.table.c.learned
     return turns <= learned if wanted else turns > learned
 
 
-def has_facet(kind: Kind[Any], facet: str, values: tuple[str, ...]) -> ColumnElement[bool]:
-    """The record carries one of `values`; looked up record by record."""
+def has_facet(kind: RecordKind[Any], facet: str, values: tuple[str, ...]) -> ColumnElement[bool]:
+    """The record has one of `values`; checked for each record."""
     columns = kind.table.c
     return exists(
         select(1).where(
@@ -132,12 +132,12 @@ def has_facet(kind: Kind[Any], facet: str, values: tuple[str, ...]) -> ColumnEle
 
 @dataclass(frozen=True, slots=True)
 class AnyFacet:
-    """The record carries one of the values."""
+    """The record has one of the values."""
 
     facet: str
     fold: bool = False
 
-    def __call__(self, kind: Kind[Any], values: tuple[str, ...]) -> ColumnElement[bool]:
+    def __call__(self, kind: RecordKind[Any], values: tuple[str, ...]) -> ColumnElement[bool]:
         return has_facet(kind, self.facet, self.folded(values))
 
     def folded(self, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -146,25 +146,25 @@ class AnyFacet:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """The record is so, or is not. Few are, and those few stand in the inverted index."""
+    """The record has the flag or not. Flagged records are few, and are in the inverted index."""
 
     name: str
 
-    def __call__(self, kind: Kind[Any], wanted: bool) -> ColumnElement[bool]:
+    def __call__(self, kind: RecordKind[Any], wanted: bool) -> ColumnElement[bool]:
         return has_facet(kind, FLAG, (self.name,)) if wanted else kind.table.c[self.name].is_(False)
 
 
 @dataclass(frozen=True, slots=True)
 class EveryFacet:
-    """The record carries all of the values."""
+    """The record has all of the values."""
 
     facet: str
 
-    def __call__(self, kind: Kind[Any], values: tuple[str, ...]) -> ColumnElement[bool]:
+    def __call__(self, kind: RecordKind[Any], values: tuple[str, ...]) -> ColumnElement[bool]:
         return and_(*(has_facet(kind, self.facet, (value,)) for value in values))
 
 
-def _either_file(kind: Kind[Any], files: tuple[str, ...]) -> ColumnElement[bool]:
+def _either_file(kind: RecordKind[Any], files: tuple[str, ...]) -> ColumnElement[bool]:
     return or_(kind.table.c.first.in_(files), kind.table.c.second.in_(files))
 
 

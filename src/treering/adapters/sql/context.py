@@ -1,4 +1,4 @@
-"""What every collection of one transaction shares."""
+"""State shared by the collections of one transaction."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ if TYPE_CHECKING:
     from treering.ports.blobs import Blobs
     from treering.ports.clock import NewId
     from treering.ports.index import SearchIndex
-    from treering.ports.store import Check, Copied
+    from treering.ports.store import Check, CopyContents
 
 T = TypeVar("T")
 
 
 class Dialect(Protocol):
-    """Where the two engines differ."""
+    """Differences between the two engines."""
 
     name: str
     location: str
     read_only: StoreError | None
-    """Raised by whatever would write; None if writing is possible."""
+    """Raised by every write; None if the database is writable."""
     registered: set[PrincipalName]
     """Rows of `principals` that this process has stored."""
     raw_files: tuple[str, ...]
-    """What follows the location in the names of the files that hold the database; none where a server keeps them."""
+    """Suffixes of the database files after the location; empty for a server."""
 
     def open(self) -> Engine: ...
 
     def translated(self) -> AbstractContextManager[None]:
-        """Driver errors become ours."""
+        """Translate driver errors into ours."""
         ...
 
     def insert(self, table: Any) -> Any:
-        """An INSERT that knows ON CONFLICT."""
+        """An INSERT that supports ON CONFLICT."""
         ...
 
     def writing(self, seconds: float | None) -> AbstractContextManager[None]:
-        """Writers of this process take turns where the engine has one writer; None waits as the settings say."""
+        """Serialise the writers of this process if the engine has a single writer; None waits as the settings say."""
         ...
 
     def options(self, *, writing: bool) -> Mapping[str, Any]:
-        """Execution options of a connection whose transaction is about to begin."""
+        """Execution options of a connection whose transaction is about to start."""
         ...
 
     def limit_waits(self, connection: Connection, seconds: float) -> None:
-        """Let a statement of this transaction fail rather than wait longer for a lock."""
+        """Make statements of this transaction fail instead of waiting longer for a lock."""
         ...
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
@@ -66,11 +66,11 @@ class Dialect(Protocol):
         ...
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
-        """Be the only one in the project who holds `name`, until the transaction ends."""
+        """Hold the project-wide lock `name` until the transaction ends."""
         ...
 
     def enter(self, connection: Connection, scope: Scope) -> None:
-        """Tell the database the scope of this transaction."""
+        """Set the scope of this transaction in the database."""
         ...
 
     def views(self, connection: Connection, scope: Scope) -> Sequence[Scope]:
@@ -79,51 +79,51 @@ class Dialect(Protocol):
         ...
 
     def migrating(self, connection: Connection) -> None:
-        """Wait until no other process migrates."""
+        """Wait until no other process is migrating."""
         ...
 
     def names(
         self, connection: Connection, tenant: str | None = None, project: str | None = None
     ) -> Sequence[PrincipalName]:
-        """Principals of a project, of a tenant, or all of them: their names only."""
+        """Names of the principals of a project, of a tenant, or of all."""
         ...
 
     def guard_blobs(self, connection: Connection, scope: Scope, *, sweeping: bool) -> None:
-        """Keep a sweep from deleting a blob that an open transaction is about to refer to."""
+        """Prevent a sweep from deleting a blob that an open transaction is about to refer to."""
         ...
 
     def index_text(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
-        """Make texts searchable."""
+        """Add texts to the index."""
         ...
 
     def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
-        """Leave no word of one text in the index."""
+        """Remove every word of one text from the index."""
         ...
 
     def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
-        """Empty the documents that `where` picks, and their vectors."""
+        """Remove the documents that match `where`, and their vectors."""
         ...
 
     def restore_index(self, connection: Connection, scope: Scope) -> None:
-        """Make what is found by number agree with the documents: nothing of those that are gone, all of the others."""
+        """Make the index match the documents: remove entries of missing documents, add missing entries."""
         ...
 
     def before_bulk(self, connection: Connection) -> None: ...
 
-    def index(self, context: Context) -> SearchIndex:
-        """The documents of the context's project."""
+    def index(self, context: TransactionContext) -> SearchIndex:
+        """The search index of the context's project."""
         ...
 
     def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
-        """Whether the column holds one of many numbers; the statement stays the same however many."""
+        """Whether the column holds one of `numbers`, with a statement that does not depend on their count."""
         ...
 
     def after_bulk(self, connection: Connection) -> None:
-        """Let the planner learn what a bulk load changed."""
+        """Update the planner's statistics after a bulk load."""
         ...
 
     def changes(self, connection: Connection) -> int:
-        """A number that grows with each row that this connection changes; 0 where nobody needs to know."""
+        """A counter that grows with each row that this connection changes; 0 on an engine that does not need it."""
         ...
 
     def sizes(self, connection: Connection) -> dict[str, int]: ...
@@ -131,27 +131,27 @@ class Dialect(Protocol):
     def check(self, connection: Connection, scope: Scope) -> Sequence[Check]: ...
 
     def damage(self, connection: Connection) -> str:
-        """What is wrong with the file itself; empty where it is sound."""
+        """Damage of the file itself; empty if it is sound."""
         ...
 
     def optimise(self, engine: Engine) -> None:
-        """Let the planner learn, and empty the log, without making anybody wait."""
+        """Update the planner's statistics and checkpoint the log, without blocking others."""
         ...
 
-    def forget_traces(self, engine: Engine, seconds: float | None) -> None: ...
+    def erase_traces(self, engine: Engine, seconds: float | None) -> None: ...
 
-    def copy_to(self, engine: Engine, target: Path, identity: str) -> Copied | None:
-        """Copy the database to a file that is known by another `identity`; None where it is not one."""
+    def copy_to(self, engine: Engine, target: Path, identity: str) -> CopyContents | None:
+        """Copy the database to a file with another `identity`; None if it is not a file."""
         ...
 
     def kept_aside(self) -> Sequence[Path]:
-        """Damaged files that were saved from; what they lost may still be wanted."""
+        """Damaged files kept after a salvage; they may contain records that were not saved."""
         ...
 
     def before_close(self, engine: Engine) -> None: ...
 
     def after_fork(self) -> None:
-        """In a child process: let go of what the parent's threads hold."""
+        """In a child process: release locks that the parent's threads hold."""
         ...
 
 
@@ -164,7 +164,7 @@ class PrincipalName(NamedTuple):
 
 
 class RemovedRecord(NamedTuple):
-    """A record that is taken away; for a turn also its place, for an episode that is purged what it says."""
+    """A removed record; for a turn with its position, for a purged episode with its text."""
 
     id: str
     session: str | None = None
@@ -174,16 +174,16 @@ class RemovedRecord(NamedTuple):
 
 @dataclass
 class Unsaved:
-    """What the parts of one transaction share and nobody else sees yet."""
+    """State shared by the views of one transaction and invisible to others."""
 
     before: int
-    """The connection's changes when the transaction began."""
+    """The connection's change counter at the start of the transaction."""
     index: Any = None
-    """What was read of the index last, with this transaction's own changes."""
+    """The index state read last, including this transaction's own changes."""
 
 
 @dataclass(frozen=True)
-class Context:
+class TransactionContext:
     """One open transaction."""
 
     connection: Connection
@@ -197,35 +197,35 @@ class Context:
     writing: bool
     unsaved: Unsaved
     queued: list[str] = field(default_factory=list)
-    """The kinds of the jobs that this transaction queued, or found waiting with the same key."""
+    """Kinds of the jobs that this transaction queued, or found queued with the same key."""
     purged: list[str] = field(default_factory=list)
     """Records whose links to entities are removed at the end of the transaction."""
     removed: list[RemovedRecord] = field(default_factory=list)
-    """Records whose words leave the sessions that quote them, at the end of the transaction."""
+    """Records whose text is removed from sessions that quote them, at the end of the transaction."""
     deferred_jobs: list[tuple[Job, ...]] = field(default_factory=list)
-    """Jobs to queue at the end of the transaction: of each group the first whose key does not wait by then."""
+    """Jobs to queue at the end of the transaction: from each group the first whose key is not queued by then."""
     registering: set[PrincipalName] = field(default_factory=set)
     """Rows of `principals` that this transaction stores."""
     after_commit: list[Callable[[], object]] = field(default_factory=list)
-    """What to do once the transaction is stored."""
+    """Callbacks to run after the commit."""
 
     def is_unchanged(self) -> bool:
-        """Whether the transaction has changed nothing so far: what it sees, everybody sees."""
+        """Whether the transaction has made no changes, so that it sees what everyone sees."""
         return self.dialect.changes(self.connection) == self.unsaved.before
 
     @contextmanager
-    def entered(self, scope: Scope) -> Iterator[Context]:
+    def entered(self, scope: Scope) -> Iterator[TransactionContext]:
         """The same transaction in another scope."""
         self.dialect.enter(self.connection, scope)
         try:
             yield replace(self, scope=scope)
         finally:
-            # After an error of the database nothing more can be said in this transaction.
+            # After a database error, this transaction accepts no further statements.
             with suppress(DBAPIError):
                 self.dialect.enter(self.connection, self.scope)
 
-    def for_every_principal(self, work: Callable[[Context], Iterable[T]]) -> list[T]:
-        """Do `work` as each principal of the project in turn; what they found, each once."""
+    def for_every_principal(self, work: Callable[[TransactionContext], Iterable[T]]) -> list[T]:
+        """Run `work` as each principal of the project in turn; return the distinct results."""
         found: dict[T, None] = {}
         for view in self.dialect.views(self.connection, self.scope):
             with self.entered(view) as context:
@@ -233,9 +233,9 @@ class Context:
         return list(found)
 
     def execute_for_all(self, statement: Executable) -> list[Any]:
-        """Execute a statement that names no principal, for all of them; the rows it returns, each once."""
+        """Execute a statement without a principal condition for all principals; return the distinct rows."""
 
-        def execute(context: Context) -> Sequence[Any]:
+        def execute(context: TransactionContext) -> Sequence[Any]:
             result = context.connection.execute(statement)
             return result.all() if result.returns_rows else ()
 

@@ -1,4 +1,4 @@
-"""Reads a damaged SQLite file row by row, around the pages that cannot be read."""
+"""Reads a damaged SQLite file row by row, skipping unreadable pages."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from treering.adapters.sql.codec import Row
 
-# Past this no row is looked for behind an unreadable page: no table has so many.
+# Upper limit of row numbers searched after an unreadable page: no table has this many rows.
 _FURTHEST = 2**40
 
 
 class DamagedFile:
-    """The readable rows of each table, and in `unreadable` what lies between them."""
+    """The readable rows of each table; `unreadable` describes the gaps."""
 
     def __init__(self, path: Path) -> None:
         self._connection = sqlite3.connect(path, isolation_level=None)
-        # Without this SQLite refuses a whole file that is shorter than it says.
+        # Without this, SQLite rejects a file that is shorter than its header says.
         self._connection.execute("PRAGMA writable_schema = ON")
         self._connection.execute("PRAGMA cell_size_check = ON")
         self.unreadable: list[str] = []
@@ -29,7 +29,7 @@ class DamagedFile:
         self._connection.close()
 
     def tables(self) -> set[str]:
-        """Which tables are known; raises where not even that can be read."""
+        """Names of the tables; raises if not even these can be read."""
         return {name for (name,) in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     def revision(self, table: str) -> str | None:
@@ -47,7 +47,7 @@ class DamagedFile:
         return None if found is None or not isinstance(found[0], str) else found[0]
 
     def has(self, table: str, row: Row) -> bool | None:
-        """Whether the row is there, by its whole key; None where that cannot be read."""
+        """Whether the row exists, by its complete key; None if that cannot be read."""
         where = " AND ".join(f'"{name}" = ?' for name in row)
         try:
             found = self._connection.execute(f"SELECT 1 FROM {table} WHERE {where}", (*row.values(),)).fetchone()
@@ -56,7 +56,7 @@ class DamagedFile:
         return found is not None
 
     def rows(self, table: str, key: tuple[str, ...]) -> Iterator[Row]:
-        """Every readable row, most of them in order."""
+        """Every readable row, mostly in order."""
         columns = [str(row[1]) for row in self._connection.execute(f"PRAGMA table_info({table})")]
         if self._is_clustered(table):
             found = _Clustered(self._connection, table, columns, key).read(self.unreadable)
@@ -69,7 +69,7 @@ class DamagedFile:
 
 
 class _Numbered:
-    """A table whose rows have numbers: a row behind an unreadable page is found by guessing its number."""
+    """A table with row numbers: rows after an unreadable page are found by probing numbers."""
 
     def __init__(self, connection: sqlite3.Connection, table: str, columns: list[str]) -> None:
         self._connection = connection
@@ -97,7 +97,7 @@ class _Numbered:
         unreadable += (f"{self._table}: rows {first} to {last}" for first, last in _spans(sorted(self._missing)))
 
     def _next_readable(self, low: int) -> int | None:
-        """A number from which on reading works again."""
+        """A number from which reading works again."""
         step = 1
         while low + step <= _FURTHEST:
             try:
@@ -109,7 +109,7 @@ class _Numbered:
         return None
 
     def _between(self, low: int, high: int) -> Iterator[tuple[Any, ...]]:
-        """From both ends towards what cannot be read, then the same in each half of what is left."""
+        """Read from both ends towards the unreadable part, then do the same in each half of the rest."""
         spans = [(low, high)]
         while spans:
             low, high = spans.pop()
@@ -131,7 +131,7 @@ class _Numbered:
 
 
 class _Clustered:
-    """A table kept in the order of its key: rows behind an unreadable page are found by the keys its indexes know."""
+    """A table clustered by its key: rows after an unreadable page are found by the keys in its indexes."""
 
     def __init__(self, connection: sqlite3.Connection, table: str, columns: list[str], key: tuple[str, ...]) -> None:
         self._connection = connection
@@ -157,7 +157,7 @@ class _Clustered:
         unreadable.append(f"{self._table}: {lost or 'some'} entries")
 
     def _scan(self, statement: str, *values: tuple[Any, ...]) -> Generator[tuple[Any, ...], None, bool]:
-        """Rows up to one that was seen before, or that cannot be read: then the answer is False."""
+        """Yield rows up to one seen before; return False if reading fails."""
         try:
             for row in self._connection.execute(statement, *values):
                 key = tuple(row[place] for place in self._places)
@@ -170,7 +170,7 @@ class _Clustered:
         return True
 
     def _known_keys(self) -> Iterator[tuple[Any, ...]]:
-        """From both ends of every index."""
+        """Keys from both ends of every index."""
         indexes = self._connection.execute("SELECT name FROM pragma_index_list(?) WHERE origin = 'c'", (self._table,))
         for (index,) in indexes.fetchall():
             names = self._connection.execute("SELECT name FROM pragma_index_info(?)", (index,)).fetchall()
@@ -183,13 +183,13 @@ class _Clustered:
 
 
 def _refuse_a_circle(onwards: bool) -> None:
-    """Where a page that is gone makes others follow themselves, rows come back without end."""
+    """Detect cycles: after a lost page, pages may link to themselves and rows repeat without end."""
     if not onwards:
         raise sqlite3.DatabaseError("rows come back")
 
 
 def _spans(numbers: list[int]) -> Iterator[tuple[int, int]]:
-    """Runs of numbers that follow each other."""
+    """Runs of consecutive numbers."""
     first = last = None
     for number in numbers:
         if last is not None and number == last + 1:

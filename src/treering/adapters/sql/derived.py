@@ -1,4 +1,4 @@
-"""What follows from a record and is kept beside it in the same transaction: facets and searchable text."""
+"""Data derived from a record and stored in the same transaction: facets and searchable text."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from treering.core.values import Record
 
 if TYPE_CHECKING:
     from treering.adapters.sql.codec import Encoded, Row
-    from treering.adapters.sql.context import Context
-    from treering.adapters.sql.kinds import Kind
+    from treering.adapters.sql.context import TransactionContext
+    from treering.adapters.sql.kinds import RecordKind
 
 V = TypeVar("V", bound=Record)
 
@@ -28,20 +28,20 @@ _ID = _FACET.index("id")
 class Derivation(Generic[V]):
     """Adds and removes the derived rows of one kind."""
 
-    def __init__(self, kind: Kind[V], context: Context) -> None:
+    def __init__(self, kind: RecordKind[V], context: TransactionContext) -> None:
         self._kind = kind
         self._context = context
 
     def add(self, values: Sequence[tuple[V, Encoded]]) -> None:
         rows = [row for value, encoded in values for row in self._facets(value, encoded)]
-        # In key order a batch touches each page of the index once.
+        # In key order, a batch touches each page of the index once.
         insert_tuples(self._context.connection, facets, _FACET, sorted(rows))
         if self._kind.searched:
             found = [self._document(value, encoded) for value, encoded in values]
             self._context.dialect.index_text(self._context.connection, found)
 
     def renew(self, values: Sequence[tuple[V, Encoded]]) -> None:
-        """Facets anew; documents only where they are not as the records want them, so that vectors stay."""
+        """Rebuild facets; replace only documents that differ from their records, so that vectors are kept."""
         rows = [row for value, encoded in values for row in self._facets(value, encoded)]
         insert_tuples(self._context.connection, facets, _FACET, sorted(rows))
         if not self._kind.searched:
@@ -55,7 +55,7 @@ class Derivation(Generic[V]):
         self._context.dialect.index_text(self._context.connection, differing)
 
     def _indexed(self, ids: Iterable[str]) -> dict[str, Row]:
-        """Documents as they stand, by the id of their record."""
+        """Stored documents, by the id of their record."""
         columns = [column for column in documents.c if column.name != "number"]
         scope = self._context.scope
         statement = select(*columns).where(
@@ -67,7 +67,7 @@ class Derivation(Generic[V]):
         return {row["id"]: dict(row) for row in self._context.connection.execute(statement).mappings()}
 
     def replace(self, before: tuple[V, Encoded], after: tuple[V, Encoded]) -> None:
-        """The derived rows of a record that changed.
+        """Update the derived rows of a changed record.
 
         A document keeps its number, and so its vectors, unless its words change or whether they may be sent elsewhere.
         """
@@ -84,7 +84,7 @@ class Derivation(Generic[V]):
             self._context.dialect.index_text(self._context.connection, [document])
 
     def forget(self, id: str) -> tuple[str, ...]:
-        """Remove the derived rows of a record that need not be readable; the digests of its blobs are returned."""
+        """Remove the derived rows of a record, which may be unreadable; return the digests of its blobs."""
         scope = self._context.scope
         here = (facets.c.tenant == scope.tenant, facets.c.project == scope.project)
         statement = delete(facets).where(*here, facets.c.kind == self._kind.name, facets.c.id == id)
@@ -94,7 +94,7 @@ class Derivation(Generic[V]):
         return tuple(value for facet, value in removed if facet == "blob")
 
     def refresh_beside(self, thread: str, place: int) -> None:
-        """New numbers, and so new vectors, for the documents before and after a place in a conversation."""
+        """Give the documents before and after a position in a conversation new numbers, and so new vectors."""
         scope, dialect, connection = self._context.scope, self._context.dialect, self._context.connection
         columns = [column for column in documents.c if column.name != "number"]
         statement = select(*columns).where(

@@ -1,6 +1,6 @@
-"""The index of the embedded engine: words and signs of a project in memory, brought up to date by each reader.
+"""The index of the embedded engine: words and sign bits of a project in memory, updated by each reader.
 
-The file is the truth: what is found here counts only once the file confirms it.
+The file is the source of truth: results count only once the file confirms them.
 """
 
 from __future__ import annotations
@@ -15,24 +15,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treering.adapters.sql.index_base import Index
-from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
-from treering.adapters.vectors.signs import SAMPLE, STORED, Rounded, Signs, centred, first_sampled, in_common
-from treering.adapters.words.postings import Scored, Words, score
-from treering.adapters.words.segments import Columns, Segments
+from treering.adapters.sql.index_base import SqlIndex
+from treering.adapters.sql.unstored_vectors import MadeVector, PendingVectors
+from treering.adapters.vectors.signs import (
+    SAMPLE,
+    STORED,
+    QuantizedVectors,
+    SignBits,
+    centred,
+    first_sampled,
+    in_common,
+)
+from treering.adapters.words.postings import Words, WordScores, score
+from treering.adapters.words.segments import DocumentColumns, Segments
 from treering.core.embedded_text import part_of, spaces_of
 from treering.core.ranking import BM25
-from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
+from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, IndexQuery
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.core.settings import RecallSettings
 
 _EPISODE = "episode"
 _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
-# A plus keeps SQLite from an index that would have it read the whole project to find what is new.
+# The unary plus keeps SQLite from using an index that would read the whole project to find new rows.
 _DOCUMENTS = (
     "SELECT number, kind, owner, at, speaker, marks, length, thread, place, language, codes, counts FROM documents "
     "WHERE number > ? AND +tenant = ? AND +project = ? ORDER BY number"
@@ -55,21 +63,21 @@ _CHOSEN = (
     "SELECT number, vector FROM vectors WHERE tenant = ? AND project = ? AND model = ? "
     "AND number IN (SELECT value FROM json_each(?))"
 )
-# Rows that are turned into arrays at a time: enough to make it cheap, few enough to keep the peak low.
+# Rows converted to arrays at a time: enough to be cheap, few enough to keep the peak memory low.
 _AT_ONCE = 20_000
-# Of very many vectors at least one in so many is ranked by its numbers.
+# Of very many vectors, at least one in this many is rescored.
 _RESCORED_OF = 150
 
 
 @dataclass(frozen=True)
-class Space:
-    """The vectors of one model without what they have in common: their signs, and the numbers themselves, rounded."""
+class VectorSpace:
+    """The centred vectors of one model: their sign bits, and the quantized numbers."""
 
-    signs: Signs
-    rounded: Rounded
+    signs: SignBits
+    rounded: QuantizedVectors
 
     def rows_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where these numbers stand; −1 for those without a vector."""
+        """Rows of these numbers; −1 for those without a vector."""
         known = self.signs.numbers
         if not len(known):
             return np.full(len(numbers), -1, np.int64)
@@ -78,24 +86,24 @@ class Space:
 
 
 @dataclass(frozen=True)
-class State:
+class IndexState:
     """What has been read of a project so far."""
 
     segments: Segments = field(default_factory=Segments.empty)
-    spaces: dict[str, Space] = field(default_factory=dict)
+    spaces: dict[str, VectorSpace] = field(default_factory=dict)
     languages: Counter[str] = field(default_factory=Counter)
     speakers: Counter[int] = field(default_factory=Counter)
     threads: dict[str, int] = field(default_factory=dict)
     owners: dict[str, int] = field(default_factory=lambda: {"": 0})
 
 
-class Loaded:
+class ProjectIndex:
     """The state of one project in this process, shared by its threads."""
 
     def __init__(self) -> None:
         self.lock = Lock()
-        self.state = State()
-        self.unstored = UnstoredVectors()
+        self.state = IndexState()
+        self.unstored = PendingVectors()
 
     def forget_spaces(self, *, but: Collection[str]) -> None:
         with self.lock:
@@ -103,18 +111,18 @@ class Loaded:
             self.state = replace(self.state, spaces=spaces)
 
 
-class EmbeddedIndex(Index):
+class EmbeddedIndex(SqlIndex):
     """The documents of one project, as one transaction sees them."""
 
-    def __init__(self, context: Context, loaded: Loaded) -> None:
+    def __init__(self, context: TransactionContext, loaded: ProjectIndex) -> None:
         super().__init__(context, loaded.unstored)
         self._loaded = loaded
         self._settings: RecallSettings = context.settings.recall
-        self._read: State | None = None
+        self._read: IndexState | None = None
         self._models_read: set[str] = set()
-        self._scored: tuple[Wanted, Scored] | None = None
+        self._scored: tuple[IndexQuery, WordScores] | None = None
 
-    def ready(self, model: str) -> None:
+    def load(self, model: str) -> None:
         self._state(model)
 
     def languages(self) -> Sequence[str]:
@@ -132,20 +140,20 @@ class EmbeddedIndex(Index):
         return {speaker for speaker, count in self._state().speakers.items() if speaker and count > 1}
 
     def candidates(
-        self, wanted: Wanted, kinds: Sequence[str], *, most: int, among: NDArray[np.int64] | None = None
+        self, wanted: IndexQuery, kinds: Sequence[str], *, limit: int, among: NDArray[np.int64] | None = None
     ) -> Candidates:
         state = self._state(wanted.model)
         allowed = self._allowed(state, kinds, among)
         scored = self._score(wanted)
         by_words = scored.rows if allowed is None else scored.rows[allowed[scored.rows]]
-        if len(by_words) > most:
-            by_words = by_words[np.argpartition(-scored.scores[by_words], most)[:most]]
-        return self._columns(wanted, np.union1d(by_words, self._nearest(state, wanted, most, allowed)))
+        if len(by_words) > limit:
+            by_words = by_words[np.argpartition(-scored.scores[by_words], limit)[:limit]]
+        return self._columns(wanted, np.union1d(by_words, self._nearest(state, wanted, limit, allowed)))
 
-    def look_at(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates:
+    def columns_of(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> Candidates:
         return self._columns(wanted, self._state(wanted.model).segments.rows_of(np.sort(numbers)))
 
-    def word_scores(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def word_scores(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         segments, scored = self._state().segments, self._score(wanted)
         found = np.zeros(len(numbers))
         rows = segments.rows_of(numbers)
@@ -158,7 +166,7 @@ class EmbeddedIndex(Index):
             held += part.spread(codes)
         return np.array([ranking.weight(count) for count in held.tolist()])
 
-    def resemblance(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
+    def similarity(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
         space = self._state(model).spaces[model]
         there = best[space.rows_of(best) >= 0]
         if not len(there):
@@ -177,7 +185,7 @@ class EmbeddedIndex(Index):
         return Coverage(len(state.segments) - len(gone), embedded)
 
     def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
-        """The next documents without a gap: a document before the newest vector is never looked at again."""
+        """The next documents without a gap: one before the newest vector is never examined again."""
         newest = self._context.connection.exec_driver_sql(_NEWEST, (*self._here, model)).scalar_one()
         kind = _EPISODE if part_of(model) else ""
         span = (newest, int(numbers.max()), *self._here, kind, kind)
@@ -188,8 +196,10 @@ class EmbeddedIndex(Index):
         self._context.after_commit.append(lambda: self._loaded.forget_spaces(but=spaces_of(but, beside)))
         return super().drop_vectors(but=but, beside=beside)
 
-    def _nearest(self, state: State, wanted: Wanted, most: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-        """Rows of the best by vector: many by their signs, the best of these by the vectors themselves."""
+    def _nearest(
+        self, state: IndexState, wanted: IndexQuery, limit: int, allowed: NDArray[np.bool_] | None
+    ) -> NDArray[np.int64]:
+        """Rows of the best by vector: preselected by sign bits, then ranked by the vectors themselves."""
         space = state.spaces.get(wanted.model)
         if space is None or wanted.vector is None or not len(space.signs.numbers):
             return np.empty(0, np.int64)
@@ -197,13 +207,13 @@ class EmbeddedIndex(Index):
         if allowed is not None:
             rows = np.minimum(np.searchsorted(state.segments.columns.number, space.signs.numbers), len(allowed) - 1)
             mask = allowed[rows] & (state.segments.columns.number[rows] == space.signs.numbers)
-        deep = max(most, self._settings.rescored, len(space.signs.numbers) // _RESCORED_OF)
+        deep = max(limit, self._settings.rescored, len(space.signs.numbers) // _RESCORED_OF)
         near = np.sort(space.signs.nearest(wanted.vector, deep, mask))
         likeness = _likeness(space, _seen_apart(space, wanted.vector), near)
-        best = near if len(near) <= most else near[np.argpartition(-likeness, most)[:most]]
+        best = near if len(near) <= limit else near[np.argpartition(-likeness, limit)[:limit]]
         return state.segments.rows_of(np.sort(best))
 
-    def _columns(self, wanted: Wanted, rows: NDArray[np.int64]) -> Candidates:
+    def _columns(self, wanted: IndexQuery, rows: NDArray[np.int64]) -> Candidates:
         state, seen = self._state(wanted.model), self._seen()
         segments, columns = state.segments, state.segments.columns
         rows = rows if seen is None else rows[seen[rows]]
@@ -227,13 +237,13 @@ class EmbeddedIndex(Index):
             words_weight=scored.weight,
         )
 
-    def _meaning(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _meaning(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         space = self._state(wanted.model).spaces.get(wanted.model)
         if space is None or wanted.vector is None or not len(space.signs.numbers):
             return np.full(len(numbers), np.nan)
         return _likeness(space, _seen_apart(space, wanted.vector), numbers)
 
-    def _score(self, wanted: Wanted) -> Scored:
+    def _score(self, wanted: IndexQuery) -> WordScores:
         if self._scored is None or self._scored[0] is not wanted:
             segments = self._state(wanted.model).segments
             lengths, seen = segments.columns.length, self._seen()
@@ -249,7 +259,7 @@ class EmbeddedIndex(Index):
         return BM25(documents, average, self._settings.saturation_at, self._settings.length_share)
 
     def _seen(self) -> NDArray[np.bool_] | None:
-        """Which documents this principal may meet; None where that is all of them."""
+        """Mask of the documents that this principal can see; None if all are visible."""
         state = self._state()
         strangers = len(state.owners) - 1 - (self._context.scope.principal in state.owners)
         if not strangers and not state.segments.gone.any():
@@ -258,7 +268,9 @@ class EmbeddedIndex(Index):
         owner = state.segments.columns.owner
         return np.asarray(~state.segments.gone & ((owner == 0) | (owner == mine)), np.bool_)
 
-    def _allowed(self, state: State, kinds: Sequence[str], among: NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
+    def _allowed(
+        self, state: IndexState, kinds: Sequence[str], among: NDArray[np.int64] | None
+    ) -> NDArray[np.bool_] | None:
         seen, segments = self._seen(), state.segments
         codes = [_KIND[kind] for kind in kinds]
         present = np.isin(segments.columns.kind, codes)
@@ -269,10 +281,10 @@ class EmbeddedIndex(Index):
             allowed &= chosen
         return None if allowed.all() else allowed
 
-    def _bury(self, numbers: NDArray[np.int64]) -> None:
-        """Documents that the file no longer has. One that is newer than this transaction is not among them.
+    def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
+        """Hide documents that the file no longer has, unless they are newer than this transaction.
 
-        What this transaction itself took away may yet come back.
+        Does nothing in a write transaction, whose own removals may be rolled back.
         """
         if self._context.writing:
             return
@@ -286,7 +298,7 @@ class EmbeddedIndex(Index):
         newest = self._context.connection.exec_driver_sql("SELECT max(number) FROM documents").scalar()
         return int(newest or 0)
 
-    def _state(self, model: str = "") -> State:
+    def _state(self, model: str = "") -> IndexState:
         """Up to date with the file. What a transaction has not committed yet is seen by itself alone."""
         if self._read is not None and (not model or model in self._models_read):
             return self._read
@@ -295,19 +307,19 @@ class EmbeddedIndex(Index):
             with self._loaded.lock:
                 self._read = self._loaded.state = self._refreshed(self._loaded.state, model)
         else:
-            before: State = self._read or self._context.unsaved.index or self._loaded.state
+            before: IndexState = self._read or self._context.unsaved.index or self._loaded.state
             self._read = self._refreshed(before, model)
         if self._context.writing:
             self._context.unsaved.index = self._read
         return self._read
 
-    def _refreshed(self, state: State, model: str) -> State:
+    def _refreshed(self, state: IndexState, model: str) -> IndexState:
         state = _with_documents(state, self._fetched(_DOCUMENTS, (state.segments.newest, *self._here)))
         if model:
             state = self._with_vectors(state, model)
         return state
 
-    def _with_vectors(self, state: State, model: str) -> State:
+    def _with_vectors(self, state: IndexState, model: str) -> IndexState:
         """With those in the file, then those that are kept in memory and follow them without a gap.
 
         A gap would stay: vectors are read on after the newest. It appears if another thread has stored vectors since
@@ -334,7 +346,7 @@ class EmbeddedIndex(Index):
             space = _grown(space, following, np.array([kept[number][2] for number in following]))
         return replace(state, spaces={**state.spaces, model: space})
 
-    def _begun(self, model: str, kept: Mapping[int, MadeVector]) -> Space:
+    def _begun(self, model: str, kept: Mapping[int, MadeVector]) -> VectorSpace:
         """Without vectors yet; what they have in common is known first, by some of them."""
         named = (*self._here, model)
         numbers = [number for (number,) in self._context.connection.exec_driver_sql(_NUMBERS, named)]
@@ -344,7 +356,9 @@ class EmbeddedIndex(Index):
         stored = self._context.connection.exec_driver_sql(_CHOSEN, (*named, json.dumps(some)))
         found = [_matrix([vector])[0] for _, vector in stored]
         sample = np.array([*found, *(kept[number][2] for number in sorted(set(some) & set(later)))])
-        return Space(Signs(in_common(sample, first)), Rounded.of(np.empty((0, sample.shape[1]), np.float32)))
+        return VectorSpace(
+            SignBits(in_common(sample, first)), QuantizedVectors.of(np.empty((0, sample.shape[1]), np.float32))
+        )
 
     def _fetched(self, statement: str, values: tuple[Any, ...]) -> Iterator[Sequence[Any]]:
         cursor = self._context.connection.exec_driver_sql(statement, values)
@@ -352,10 +366,10 @@ class EmbeddedIndex(Index):
             yield rows
 
 
-def _with_documents(state: State, fetched: Iterator[Sequence[Any]]) -> State:
+def _with_documents(state: IndexState, fetched: Iterator[Sequence[Any]]) -> IndexState:
     threads, owners = dict(state.threads), dict(state.owners)
     languages, speakers = Counter(state.languages), Counter(state.speakers)
-    columns, words = list[Columns](), list[Words]()
+    columns, words = list[DocumentColumns](), list[Words]()
     for rows in fetched:
         table = []
         for number, kind, owner, at, speaker, marks, length, thread, place, language, _codes, _counts in rows:
@@ -364,22 +378,22 @@ def _with_documents(state: State, fetched: Iterator[Sequence[Any]]) -> State:
             conversation = threads.setdefault(thread, len(threads) + 1) if thread else 0
             whose = owners.setdefault(owner, len(owners))
             table.append((number, _KIND[kind], whose, at, speaker, marks, length, conversation, place))
-        columns.append(Columns.of(table))
+        columns.append(DocumentColumns.of(table))
         words.append(Words.of([(row[10], row[11]) for row in rows]))
     if not columns:
         return state
-    segments = state.segments.extended(Columns.joined(columns), Words.joined(words))
-    return State(segments, state.spaces, languages, speakers, threads, owners)
+    segments = state.segments.extended(DocumentColumns.joined(columns), Words.joined(words))
+    return IndexState(segments, state.spaces, languages, speakers, threads, owners)
 
 
-def _grown(space: Space, numbers: Sequence[int], vectors: NDArray[np.float32]) -> Space:
+def _grown(space: VectorSpace, numbers: Sequence[int], vectors: NDArray[np.float32]) -> VectorSpace:
     apart = centred(vectors, space.signs.mean)
     signs = space.signs.extended(np.array(numbers, np.int64), apart)
-    return Space(signs, space.rounded.joined(Rounded.of(apart)))
+    return VectorSpace(signs, space.rounded.joined(QuantizedVectors.of(apart)))
 
 
-def _likeness(space: Space, query: NDArray[np.float32], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The cosine of vectors to one without what all have in common; NaN where there is no vector, or only zeros."""
+def _likeness(space: VectorSpace, query: NDArray[np.float32], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Cosines to a centred vector; NaN for a missing or zero vector."""
     likeness = np.full(len(numbers), np.nan)
     rows = space.rows_of(numbers)
     there = np.flatnonzero(rows >= 0)
@@ -390,13 +404,13 @@ def _likeness(space: Space, query: NDArray[np.float32], numbers: NDArray[np.int6
     return likeness
 
 
-def _seen_apart(space: Space, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """A query's vector without what all vectors have in common."""
+def _seen_apart(space: VectorSpace, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A query's centred vector."""
     return np.asarray(centred(vector, space.signs.mean)[0], np.float32)
 
 
-def _nothing() -> Space:
-    return Space(Signs(np.zeros(0, np.float32)), Rounded.of(np.empty((0, 0), np.float32)))
+def _nothing() -> VectorSpace:
+    return VectorSpace(SignBits(np.zeros(0, np.float32)), QuantizedVectors.of(np.empty((0, 0), np.float32)))
 
 
 def _matrix(vectors: Sequence[bytes]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Entities: learned as other records are, counted as records that speak of them come, gone with the last of these."""
+"""Entities: revised like other records, with counted mentions, and removed with the last one."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ from typing import TYPE_CHECKING
 
 from treering.adapters.sql import entity_links as mentioned
 from treering.adapters.sql.kinds import ENTITIES
-from treering.adapters.sql.revised_records import LearnedRecords
+from treering.adapters.sql.revised_records import RevisedRecords
 from treering.core.entities import Entity
 from treering.core.scope import Scope, Visibility
 from treering.core.values import EMPTY
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
-    from treering.ports.collections import Detail, Heard
+    from treering.adapters.sql.context import TransactionContext
+    from treering.ports.collections import Detail, EntityMentions
 
 
 _AT_ONCE = 500
 """Purged records whose links are removed in one statement."""
 
 
-class EntityRecords(LearnedRecords[Entity]):
-    """Entities of one project, and how many records speak of them."""
+class EntityRecords(RevisedRecords[Entity]):
+    """Entities of one project, with counts of their mentions."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(ENTITIES, context)
 
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
         super().purge(id, detail)
         mentioned.forget_entity(self._context, id)
 
-    def hear(self, heard: Mapping[str, Heard]) -> None:
-        mentioned.hear(self._context, heard)
+    def count_mentions(self, heard: Mapping[str, EntityMentions]) -> None:
+        mentioned.count_mentions(self._context, heard)
 
     def recount(self, ids: Iterable[str]) -> None:
         mentioned.recount(self._context, ids)
 
     def drop_unmentioned(self, ids: Iterable[str], *, explicit: bool = False) -> int:
-        """Each as its owner: a record that became everybody's may leave an entity behind that is still somebody's."""
+        """As each owner: a record that became shared may leave a personal entity behind."""
         context, dropped = self._context, mentioned.unmentioned(self._context, ids, explicit=explicit)
         for entity in dropped:
             owner = context.scope
@@ -51,10 +51,10 @@ class EntityRecords(LearnedRecords[Entity]):
         return len(dropped)
 
 
-def forget_links_of_purged(context: Context) -> None:
-    """At the end of a transaction: entities are locked after records.
+def forget_links_of_purged(context: TransactionContext) -> None:
+    """Runs at the end of a transaction: entities are locked after records.
 
-    Entities of which nothing else speaks are purged too, also those that a user linked: their names are about these
+    Entities without further mentions are purged, too, even those that a user linked: their names come from these
     records.
     """
     entities = EntityRecords(context)

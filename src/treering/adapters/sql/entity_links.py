@@ -1,4 +1,4 @@
-"""Entities: counted as records that speak of them come and go, and gone with the last of these."""
+"""Counts of entity mentions, updated as records come and go; entities are removed with the last mention."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from treering.core.entities import link_id
 from treering.core.scope import Visibility
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.core.entities import Entity
-    from treering.ports.collections import Heard
+    from treering.ports.collections import EntityMentions
 
 _PERSONAL = Visibility.PERSONAL.value
 
 
-def hear(context: Context, heard: Mapping[str, Heard]) -> None:
+def count_mentions(context: TransactionContext, heard: Mapping[str, EntityMentions]) -> None:
     named = (*_here(context, entities), entities.c.id == bindparam("entity"))
     more = {"mentions": entities.c.mentions + bindparam("more")}
     counted = update(entities).where(*named).values(more)
@@ -40,8 +40,8 @@ def hear(context: Context, heard: Mapping[str, Heard]) -> None:
         context.connection.execute(update(entities).where(*named).values(tainted=False), trusted)
 
 
-def recount(context: Context, ids: Iterable[str]) -> None:
-    """What is personal counts where the entity is personal."""
+def recount(context: TransactionContext, ids: Iterable[str]) -> None:
+    """Personal links count only for personal entities."""
     seen = or_(entities.c.visibility == _PERSONAL, entity_links.c.visibility != _PERSONAL)
     links = select(func.count()).where(*_here(context, entity_links), entity_links.c.entity == entities.c.id, seen)
     named = (*_here(context, entities), entities.c.id.in_(list(ids)))
@@ -49,8 +49,8 @@ def recount(context: Context, ids: Iterable[str]) -> None:
     context.connection.execute(counted)
 
 
-def forget_links(context: Context, records: Sequence[str]) -> list[str]:
-    """Remove the links of these records, no matter who made them; the linked entities are returned.
+def forget_links(context: TransactionContext, records: Sequence[str]) -> list[str]:
+    """Remove the links of these records, of every owner; return the entities that were linked.
 
     Nobody links them meanwhile: whoever links holds the same claim, and looks whether the record is still there.
     """
@@ -60,16 +60,16 @@ def forget_links(context: Context, records: Sequence[str]) -> list[str]:
     return [entity for (entity,) in gone]
 
 
-def forget_entity(context: Context, entity: str) -> None:
-    """Unlink it from every record."""
+def forget_entity(context: TransactionContext, entity: str) -> None:
+    """Remove its links to all records."""
     context.execute_for_all(delete(entity_links).where(*_of(context, entity)))
 
 
-def unmentioned(context: Context, ids: Iterable[str], *, explicit: bool) -> list[Entity]:
-    """Entities of which no record speaks that those who see them see; only with `explicit` those named by hand."""
+def unmentioned(context: TransactionContext, ids: Iterable[str], *, explicit: bool) -> list[Entity]:
+    """Entities without a mention visible to those who see them; `explicit` includes those that users named."""
     named = [*_here(context, entities), entities.c.id.in_(list(ids))]
 
-    def silent(context: Context) -> Iterator[Entity]:
+    def silent(context: TransactionContext) -> Iterator[Entity]:
         for entity in _read(context, named):
             shared = () if entity.visibility is Visibility.PERSONAL else (entity_links.c.visibility != _PERSONAL,)
             spoken = select(entity_links.c.id).where(*_of(context, entity.id), *shared).limit(1)
@@ -79,8 +79,8 @@ def unmentioned(context: Context, ids: Iterable[str], *, explicit: bool) -> list
     return context.for_every_principal(silent)
 
 
-def hand_over(context: Context, entity: Entity) -> None:
-    """To each of those whose personal records still speak of it, under the name it has there."""
+def hand_over(context: TransactionContext, entity: Entity) -> None:
+    """Give each owner of personal records that still mention it a personal copy, with the name used there."""
     statement = select(entity_links).where(*_of(context, entity.id)).order_by(entity_links.c.id)
     codec = codec_of(ENTITY_LINKS, None)
     found = context.execute_for_all(statement)
@@ -107,25 +107,25 @@ def hand_over(context: Context, entity: Entity) -> None:
             )
 
 
-def _add(context: Context, entity: Entity) -> None:
+def _add(context: TransactionContext, entity: Entity) -> None:
     encoded = codec_of(ENTITIES, context.settings.store.text_bytes).encode(context.scope, entity, context.blobs)
     insert_rows(context.connection, entities, [encoded.row])
     Derivation(ENTITIES, context).add([(entity, encoded)])
 
 
-def _read(context: Context, conditions: list[ColumnElement[bool]]) -> list[Entity]:
+def _read(context: TransactionContext, conditions: list[ColumnElement[bool]]) -> list[Entity]:
     codec = codec_of(ENTITIES, context.settings.store.text_bytes)
     rows = _rows(context, select(entities).where(*conditions).order_by(entities.c.id))
     return [codec.decode(context.scope, row, context.blobs) for row in rows]
 
 
-def _rows(context: Context, statement: Any) -> list[Any]:
+def _rows(context: TransactionContext, statement: Any) -> list[Any]:
     return list(context.connection.execute(statement).mappings())
 
 
-def _of(context: Context, entity: str) -> tuple[ColumnElement[bool], ...]:
+def _of(context: TransactionContext, entity: str) -> tuple[ColumnElement[bool], ...]:
     return (*_here(context, entity_links), entity_links.c.entity == entity)
 
 
-def _here(context: Context, table: Any) -> tuple[ColumnElement[bool], ...]:
+def _here(context: TransactionContext, table: Any) -> tuple[ColumnElement[bool], ...]:
     return table.c.tenant == context.scope.tenant, table.c.project == context.scope.project

@@ -1,4 +1,4 @@
-"""Looks into a SQLite file that may be anybody's: nothing in it is run, and nothing is written, not even beside it."""
+"""Inspects an untrusted SQLite file: nothing in it is run, and nothing is written, not even beside it."""
 
 import os
 import sqlite3
@@ -10,12 +10,12 @@ from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.sqlite_errors import explained
 from treering.core.values import KEY_BYTES
 
-# A view that bears the name of a table would be run.
+# A view with the name of a table would be executed.
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
 
 
 def identity_in(file: Path) -> str:
-    """Which database it is; empty where it is none of ours."""
+    """Identity of the database; empty if Treering did not create it."""
     with _opened(file) as connection:
         if IDENTITY_TABLE not in _tables(connection):
             return ""
@@ -24,7 +24,7 @@ def identity_in(file: Path) -> str:
 
 
 def projects_in(file: Path) -> Sequence[str]:
-    """The projects that have a record in it, also where an older Treering made it."""
+    """Projects with records in the file, including files of older versions."""
     from treering.adapters.sql.kinds import KINDS
 
     with _opened(file) as connection:
@@ -35,7 +35,7 @@ def projects_in(file: Path) -> Sequence[str]:
 
 
 def _is_name(project: str) -> bool:
-    """What else stands there was not written by us: a terminal might obey it."""
+    """Reject names that Treering did not write: a terminal might interpret them."""
     return project.isprintable() and len(project.encode()) <= KEY_BYTES
 
 
@@ -45,7 +45,7 @@ def _tables(connection: sqlite3.Connection) -> set[str]:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[sqlite3.Connection]:
-    """Where nobody has it open there is no log; to be told that it does not change keeps SQLite from making one."""
+    """If no process has the file open there is no log; `immutable` keeps SQLite from creating one."""
     manner = "mode=ro" if os.path.exists(f"{file}-wal") else "immutable=1"
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?{manner}", uri=True)) as connection:

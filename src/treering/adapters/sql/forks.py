@@ -15,12 +15,12 @@ from treering.core.errors import StoreUnavailable
 
 _renewals: WeakKeyDictionary[Engine, Callable[[], None]] = WeakKeyDictionary()
 _in_use: WeakSet[Engine] = WeakSet()
-# To collect a connection is to close it, and that too is for the parent to do.
+# Garbage collection would close the connections, which only the parent may do.
 _parents: list[Pool] = []
 
 
 def survive_forks(engine: Engine, renew: Callable[[], None]) -> None:
-    """Look after `engine` at every fork; `renew` is called in the child for whatever else it must not inherit."""
+    """Handle `engine` at every fork; `renew` resets other inherited state in the child."""
     _renewals[engine] = renew
 
 

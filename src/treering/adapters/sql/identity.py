@@ -1,4 +1,4 @@
-"""What tells one database from every other: the name under which it keeps its blobs."""
+"""Unique id of a database, which is also the namespace of its blobs."""
 
 from sqlalchemy import Engine
 from sqlalchemy import text as sql
@@ -7,6 +7,6 @@ IDENTITY_TABLE = "treering_identity"
 
 
 def identity_of(engine: Engine) -> str:
-    """The id that was written when the database was made."""
+    """The id written when the database was created."""
     with engine.connect() as connection:
         return str(connection.execute(sql(f"SELECT id FROM {IDENTITY_TABLE}")).scalar_one())

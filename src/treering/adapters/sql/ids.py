@@ -1,4 +1,4 @@
-"""Ids that are taken: one names one record of a project, whatever its kind, its owner and who sees it."""
+"""Used ids: an id identifies one record of a project, regardless of kind, owner and visibility."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from treering.adapters.sql.rows import insert_new, insert_tuples
 from treering.adapters.sql.tables import ids
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 _COLUMNS = ("tenant", "project", "digest")
 _DIGEST_BYTES = 16
 
 
 def digest_of_id(id: str) -> bytes:
-    """Stored instead of the id, which may hold words of a personal record."""
+    """Digest that is stored instead of the id, which may contain words of a personal record."""
     return sha256(id.encode()).digest()[:_DIGEST_BYTES]
 
 
-def take_ids(context: Context, wanted: Sequence[str]) -> bool:
-    """Take ids for new records; False if one of them is taken, and then nothing has changed.
+def take_ids(context: TransactionContext, wanted: Sequence[str]) -> bool:
+    """Reserve ids for new records; False, without any change, if one of them is used.
 
     A transaction that is about to take the same id is waited for.
     """
@@ -42,21 +42,21 @@ def take_ids(context: Context, wanted: Sequence[str]) -> bool:
     return True
 
 
-def retake_ids(context: Context, found: Sequence[str]) -> None:
-    """Take the ids of records that are stored already."""
+def retake_ids(context: TransactionContext, found: Sequence[str]) -> None:
+    """Reserve the ids of stored records."""
     values = [dict(zip(_COLUMNS, row, strict=True)) for row in _rows(context, found)]
     if values:
         context.connection.execute(context.dialect.insert(ids).on_conflict_do_nothing(), values)
 
 
-def free_id(context: Context, id: str) -> None:
-    """Let an id be used again, once its record is removed for good."""
+def free_id(context: TransactionContext, id: str) -> None:
+    """Release the id of a purged record."""
     tenant, project, digest = _rows(context, (id,))[0]
     here = (ids.c.tenant == tenant, ids.c.project == project)
     context.connection.execute(delete(ids).where(*here, ids.c.digest == digest))
 
 
-def _rows(context: Context, names: Iterable[str]) -> list[tuple[str, str, bytes]]:
-    """In order, so that two transactions which take the same ids do not wait for each other."""
+def _rows(context: TransactionContext, names: Iterable[str]) -> list[tuple[str, str, bytes]]:
+    """Sorted, so that two transactions reserving the same ids cannot deadlock."""
     scope = context.scope
     return sorted({(scope.tenant, scope.project, digest_of_id(name)) for name in names})

@@ -1,4 +1,4 @@
-"""What the indexes of both engines share: from documents to records and back, and the vectors in the database."""
+"""Common part of both engines' indexes: mapping between documents and records, and stored vectors."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from sqlalchemy import ColumnElement, Select, and_, delete, func, select, true, 
 
 from treering.adapters.sql.codec import codec_of
 from treering.adapters.sql.conditions import in_scope, matching
-from treering.adapters.sql.kinds import EPISODES, KINDS, TURNS, Kind
+from treering.adapters.sql.kinds import EPISODES, KINDS, TURNS, RecordKind
 from treering.adapters.sql.query_driver import choose
 from treering.adapters.sql.tables import documents, vectors
-from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
+from treering.adapters.sql.unstored_vectors import MadeVector, PendingVectors
 from treering.adapters.vectors.signs import STORED
 from treering.core.embedded_text import model_of, part_of, spaces_of
 from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable
 from treering.core.values import Record
-from treering.ports.index import Candidates, Coverage, Unembedded, Wanted
+from treering.ports.index import Candidates, Coverage, IndexQuery, Unembedded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.core.queries import Filter
 
 _KINDS = {kind.name: kind for kind in KINDS}
 
 
-class Index(ABC):
+class SqlIndex(ABC):
     """The documents of one project, as one transaction sees them."""
 
-    def __init__(self, context: Context, unstored: UnstoredVectors) -> None:
+    def __init__(self, context: TransactionContext, unstored: PendingVectors) -> None:
         self._context = context
         self._unstored = unstored
         self._here = (context.scope.tenant, context.scope.project)
 
     @abstractmethod
-    def ready(self, model: str) -> None: ...
+    def load(self, model: str) -> None: ...
 
     @abstractmethod
     def languages(self) -> Sequence[str]: ...
@@ -51,20 +51,20 @@ class Index(ABC):
 
     @abstractmethod
     def candidates(
-        self, wanted: Wanted, kinds: Sequence[str], *, most: int, among: NDArray[np.int64] | None = None
+        self, wanted: IndexQuery, kinds: Sequence[str], *, limit: int, among: NDArray[np.int64] | None = None
     ) -> Candidates: ...
 
     @abstractmethod
-    def look_at(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates: ...
+    def columns_of(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> Candidates: ...
 
     @abstractmethod
-    def word_scores(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]: ...
+    def word_scores(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]: ...
 
     @abstractmethod
     def rarity(self, codes: NDArray[np.uint32]) -> NDArray[np.float64]: ...
 
     @abstractmethod
-    def resemblance(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]: ...
+    def similarity(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]: ...
 
     @abstractmethod
     def coverage(self, model: str) -> Coverage: ...
@@ -77,19 +77,19 @@ class Index(ABC):
         return next((len(vector) for *_, vector in self._unstored.of(model).values()), None)
 
     @abstractmethod
-    def _bury(self, numbers: NDArray[np.int64]) -> None:
-        """These documents are no longer there."""
+    def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
+        """Hide documents that no longer exist."""
 
-    def passing(self, filters: Mapping[str, Filter]) -> NDArray[np.int64]:
-        found = [number for kind, where in filters.items() for number, _ in self._passing(kind, where, None)]
+    def matching_numbers(self, filters: Mapping[str, Filter]) -> NDArray[np.int64]:
+        found = [number for kind, where in filters.items() for number, _ in self._matching(kind, where, None)]
         return np.array(sorted(found), np.int64)
 
-    def confirmed(self, filters: Mapping[str, Filter], numbers: NDArray[np.int64]) -> Mapping[int, tuple[str, str]]:
+    def matching_ids(self, filters: Mapping[str, Filter], numbers: NDArray[np.int64]) -> Mapping[int, tuple[str, str]]:
         found = {
-            number: (kind, id) for kind, where in filters.items() for number, id in self._passing(kind, where, numbers)
+            number: (kind, id) for kind, where in filters.items() for number, id in self._matching(kind, where, numbers)
         }
         if len(found) < len(numbers):
-            self._bury_missing(np.array([number for number in numbers.tolist() if number not in found], np.int64))
+            self._hide_missing(np.array([number for number in numbers.tolist() if number not in found], np.int64))
         return found
 
     def words_of(self, numbers: NDArray[np.int64]) -> Mapping[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]]:
@@ -110,11 +110,11 @@ class Index(ABC):
         return {number: kept[number][2] for number in numbers.tolist() if number in kept} | stored
 
     def models(self) -> Sequence[str]:
-        """Kept vectors count only where none is stored: another process may have chosen another model since."""
-        return _whole(self._stored_models()) or sorted(_whole(self._unstored.models()))
+        """Pending vectors count only if none is stored: another process may have chosen another model since."""
+        return _without_parts(self._stored_models()) or sorted(_without_parts(self._unstored.models()))
 
     def _stored_models(self) -> Sequence[str]:
-        """One look-up a model, however many vectors it has."""
+        """One look-up per model, independent of the number of vectors."""
         found: list[str] = []
         while True:
             after = vectors.c.model > found[-1] if found else true()
@@ -124,11 +124,11 @@ class Index(ABC):
                 return found
             found.append(name)
 
-    def keep_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
+    def hold_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
         self._unstored.add(model, vectors)
 
     def unstored_vectors(self, model: str) -> Sequence[MadeVector]:
-        """Another process may have stored some of them, or chosen another model."""
+        """Discard vectors that another process has stored, or of a model that is no longer in use."""
         if self._unstored.models():
             self._unstored.discard_models(but=spaces_of(*self.models(), model_of(model)))
         if kept := self._unstored.of(model):
@@ -138,9 +138,9 @@ class Index(ABC):
         return list(self._unstored.of(model).values())
 
     def unembedded(
-        self, model: str, *, limit: int, most_words: int | None = None, skip_unstored: bool = False
+        self, model: str, *, limit: int, max_words: int | None = None, skip_unstored: bool = False
     ) -> Sequence[Unembedded]:
-        """In the order of their numbers, so that what has a vector is always what came first."""
+        """In the order of their numbers, so that the documents with vectors are always the first ones."""
         newest = select(func.coalesce(func.max(vectors.c.number), 0)).where(
             *self._in_project(vectors), vectors.c.model == model
         )
@@ -154,7 +154,7 @@ class Index(ABC):
             statement = statement.where(documents.c.number > max(self._unstored.of(model), default=0))
         rows = self._execute(statement).all()
         words = accumulate(length for *_, length in rows)
-        fitting = sum(total <= most_words for total in words) if most_words is not None else limit
+        fitting = sum(total <= max_words for total in words) if max_words is not None else limit
         waiting = [(number, kind, id) for number, kind, id, _ in rows[: max(1, fitting)]]
         kinds = {kind for _, kind, _ in waiting}
         read = {kind: self._records(kind, [id for _, of, id in waiting if of == kind]) for kind in kinds}
@@ -171,7 +171,7 @@ class Index(ABC):
         return found
 
     def _around(self, turns: Sequence[Any]) -> Mapping[str, tuple[str, str]]:
-        """What was said before and after turns, where the same people see it and it is not tainted."""
+        """Texts of the turns before and after, if untainted and visible to the same principals."""
         said = TURNS.table.c
         places = {(turn.session, turn.seq + step) for turn in turns for step in (-1, 1)}
         if not places:
@@ -198,14 +198,14 @@ class Index(ABC):
         return kept | {digest: read_vector(stored) for digest, stored in self._execute(statement)}
 
     def add_vectors(self, model: str, found: Sequence[MadeVector]) -> int:
-        """In the order of their numbers, so that no two transactions wait for each other."""
+        """In the order of their numbers, so that transactions cannot deadlock."""
         if not found:
             return 0
-        known = Index.dimension(self, model)
+        known = SqlIndex.dimension(self, model)
         if any(len(vector) != (known or len(found[0][2])) for *_, vector in found):
             raise ModelUnavailable(
-                f"the vectors of {model} here have {known} numbers, but the model now makes others; give it another "
-                "name, or choose another embedder and run `treering embed`"
+                f"the stored vectors of {model} have {known} numbers, but the model now returns others; give it "
+                "another name, or choose another embedder and run `treering embed`"
             )
         by_number = {each[0]: each for each in sorted(found, key=lambda each: each[0])}
         added = self._addable(model, np.array(list(by_number), np.int64))
@@ -221,7 +221,7 @@ class Index(ABC):
         """Documents whose vectors can be stored now."""
 
     def _locked(self, numbers: Sequence[int]) -> Collection[int]:
-        """Documents that another transaction holds: their vectors stay in memory until it ends."""
+        """Documents locked by another transaction: their vectors stay in memory until it ends."""
         return ()
 
     def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
@@ -250,23 +250,23 @@ class Index(ABC):
         return int(self._context.connection.execute(statement).rowcount)
 
     def _of_space(self, model: str) -> tuple[ColumnElement[bool], ...]:
-        """Documents that have a vector in this space: episodes where it holds a part of them, else all."""
+        """Documents with vectors in this space: episodes for a space of their parts, else all."""
         return (documents.c.kind == EPISODES.name,) if part_of(model) else ()
 
     def _without_vector(self, model: str, newest: Select[tuple[int]]) -> ColumnElement[bool]:
-        """On an engine with one writer, vectors are made in the order of their documents."""
+        """An engine with a single writer creates vectors in the order of their documents."""
         return documents.c.number > newest.scalar_subquery()
 
-    def _bury_missing(self, numbers: NDArray[np.int64]) -> None:
+    def _hide_missing(self, numbers: NDArray[np.int64]) -> None:
         statement = select(documents.c.number).where(self._among(documents, numbers))
         there = np.fromiter((number for (number,) in self._execute(statement)), np.int64)
         missing = np.setdiff1d(numbers, there, assume_unique=True)
         if len(missing):
-            self._bury(missing)
+            self._hide_removed(missing)
 
-    def _passing(self, name: str, where: Filter, numbers: NDArray[np.int64] | None) -> Sequence[tuple[int, str]]:
+    def _matching(self, name: str, where: Filter, numbers: NDArray[np.int64] | None) -> Sequence[tuple[int, str]]:
         if numbers is not None:
-            return self._passing_among(name, where, numbers)
+            return self._matching_among(name, where, numbers)
         kind, scope = _KINDS[name], self._context.scope
         driver = choose(self._context.connection, scope, kind, where)
         rare = driver is not None and driver.is_rare
@@ -284,7 +284,7 @@ class Index(ABC):
             statement = driver.narrowed(kind, statement)
         return [(number, id) for number, id in self._execute(statement)]
 
-    def _passing_among(self, name: str, where: Filter, numbers: NDArray[np.int64]) -> Sequence[tuple[int, str]]:
+    def _matching_among(self, name: str, where: Filter, numbers: NDArray[np.int64]) -> Sequence[tuple[int, str]]:
         """The documents come first: beginning with a long session, SQLite tries each of its turns on all of them."""
         kind = _KINDS[name]
         listed = select(documents.c.tenant, documents.c.project, documents.c.number, documents.c.id)
@@ -307,12 +307,12 @@ class Index(ABC):
         return self._context.connection.execute(statement)
 
 
-def _same_record(kind: Kind[Any], document: Any) -> ColumnElement[bool]:
+def _same_record(kind: RecordKind[Any], document: Any) -> ColumnElement[bool]:
     record = kind.table.c
     return and_(record.tenant == document.tenant, record.project == document.project, record.id == document.id)
 
 
-def _whole(spaces: Iterable[str]) -> list[str]:
+def _without_parts(spaces: Iterable[str]) -> list[str]:
     return [space for space in spaces if not part_of(space)]
 
 

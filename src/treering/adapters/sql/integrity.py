@@ -1,4 +1,4 @@
-"""Looks after what is derived: compares it with the records, rebuilds it, collects what a crash left behind."""
+"""Maintenance of derived data: compares it with the records, rebuilds it, removes leftovers of a crash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, RowMapping, and_, delete, false, func, sel
 from treering.adapters.sql.codec import Encoded, codec_of
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.ids import retake_ids
-from treering.adapters.sql.kinds import ADDRESSED, AUDIT, JOBS, KINDS, Kind
+from treering.adapters.sql.kinds import ADDRESSED, AUDIT, JOBS, KINDS, RecordKind
 from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.records import batches
 from treering.adapters.sql.tables import documents, facets
@@ -24,35 +24,35 @@ from treering.core.scope import EVERY_VISIBILITY, Visibility
 from treering.ports.store import Check
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
-# Kinds that have facets or searchable text to make anew.
+# Kinds with facets or searchable text to rebuild.
 _DERIVED = tuple(kind for kind in KINDS if not kind.computed and kind not in (AUDIT, JOBS))
 _SEARCHED = tuple(kind for kind in KINDS if kind.searched is not None)
-# Records of each kind that a check recomputes, from each choice.
+# Records per kind that a check recomputes, of the newest and at random.
 _SAMPLE = 200
-# Unreadable records that are named; the rest is counted.
+# Unreadable records that are listed; the rest is counted.
 _NAMED = 20
-# Where more cannot be read than one statement can list, the blob store is gone: what is derived is best left alone.
-_MOST_UNREADABLE = 10_000
+# More unreadable records than one statement can list mean a lost blob store: derived data is left unchanged.
+_MAX_UNREADABLE = 10_000
 _REPAIR = "run `treering doctor --repair`"
 
 
-def check(context: Context) -> Sequence[Check]:
-    """Whether the derived tables, the blobs and the queue are as the records want them."""
+def check(context: TransactionContext) -> Sequence[Check]:
+    """Check that derived tables, blobs and the queue match the records."""
     return (*soundness(context), _check_jobs(context))
 
 
-def soundness(context: Context) -> Sequence[Check]:
-    """Whether what is derived and the blobs are as the records want them."""
+def soundness(context: TransactionContext) -> Sequence[Check]:
+    """Check that derived data and blobs match the records."""
     return (_check_derived(context), _check_facets(context), _check_blobs(context))
 
 
-def rebuild(context: Context) -> Sequence[str]:
-    """Make the derived tables anew from the records; those of a record that cannot be read stay as they are."""
+def rebuild(context: TransactionContext) -> Sequence[str]:
+    """Rebuild the derived tables from the records; rows derived from unreadable records stay."""
     totals, unreadable = Counter[str](), list[str]()
 
-    def rederive(view: Context) -> tuple[str, ...]:
+    def rederive(view: TransactionContext) -> tuple[str, ...]:
         for kind in ADDRESSED:
             _retake_ids(view, kind)
         for kind in _DERIVED:
@@ -67,13 +67,13 @@ def rebuild(context: Context) -> Sequence[str]:
     return (f"rebuilt the indexes of {counted}", *_left_alone(unreadable))
 
 
-def sweep_orphans(context: Context) -> int:
-    """Delete every blob that no record refers to, but for those put lately."""
+def sweep_orphans(context: TransactionContext) -> int:
+    """Delete every blob that no record refers to, except recently put ones."""
     before = context.now - timedelta(hours=context.settings.store.orphan_blob_hours)
     return sweep_blobs(context, [b.digest for b in context.blobs.stream(context.scope) if b.modified < before])
 
 
-def sweep_blobs(context: Context, digests: Sequence[str]) -> int:
+def sweep_blobs(context: TransactionContext, digests: Sequence[str]) -> int:
     """Delete those of `digests` that no record refers to; writers of blobs wait meanwhile."""
     context.dialect.guard_blobs(context.connection, context.scope, sweeping=True)
     kept = {digest for batch in batches(digests, 500) for digest in _referred(context, batch)}
@@ -83,7 +83,7 @@ def sweep_blobs(context: Context, digests: Sequence[str]) -> int:
     return len(unused)
 
 
-def _referred(context: Context, digests: Sequence[str] | None = None) -> list[str]:
+def _referred(context: TransactionContext, digests: Sequence[str] | None = None) -> list[str]:
     """Digests of blobs that a record of any principal refers to."""
     in_project = (facets.c.tenant == context.scope.tenant, facets.c.project == context.scope.project)
     statement = select(facets.c.value).where(*in_project, facets.c.facet == "blob").distinct()
@@ -94,34 +94,34 @@ def _referred(context: Context, digests: Sequence[str] | None = None) -> list[st
 
 def _left_alone(unreadable: Sequence[str]) -> Iterator[str]:
     if unreadable:
-        yield f"left {len(unreadable):,} records alone that cannot be read"
+        yield f"left {len(unreadable):,} unreadable records unchanged"
         yield from unreadable[:_NAMED]
 
 
 @dataclass(frozen=True, slots=True)
 class _Rederived:
-    """How many records were read, and by id why others were not."""
+    """Number of records read, and the errors of unreadable ones by id."""
 
     total: int
     unreadable: Mapping[str, StoreError]
 
 
-def _rederive(context: Context, kind: Kind[Any]) -> _Rederived:
-    """Which records cannot be read is known only at the end; then it is done over without touching theirs."""
+def _rederive(context: TransactionContext, kind: RecordKind[Any]) -> _Rederived:
+    """Unreadable records are known only at the end; then this starts over and leaves theirs unchanged."""
     with context.connection.begin_nested() as attempt:
         done = _rederive_but(context, kind, ())
         if not done.unreadable:
             return done
         attempt.rollback()
-    if len(done.unreadable) > _MOST_UNREADABLE:
+    if len(done.unreadable) > _MAX_UNREADABLE:
         return _Rederived(0, done.unreadable)
     done = _rederive_but(context, kind, tuple(done.unreadable))
     _keep_blobs_of(context, kind, tuple(done.unreadable))
     return done
 
 
-def _keep_blobs_of(context: Context, kind: Kind[Any], unreadable: Sequence[str]) -> None:
-    """A record that cannot be read now may be later: what it refers to is in its row, and must not be swept."""
+def _keep_blobs_of(context: TransactionContext, kind: RecordKind[Any], unreadable: Sequence[str]) -> None:
+    """An unreadable record may become readable again: the blobs that its row refers to must not be swept."""
     scope, columns = context.scope, kind.table.c
     codec = codec_of(kind, context.settings.store.text_bytes)
     for batch in batches(unreadable, 500):
@@ -136,7 +136,7 @@ def _keep_blobs_of(context: Context, kind: Kind[Any], unreadable: Sequence[str])
                     context.connection.execute(context.dialect.insert(facets).values(facet).on_conflict_do_nothing())
 
 
-def _rederive_but(context: Context, kind: Kind[Any], kept: Sequence[str]) -> _Rederived:
+def _rederive_but(context: TransactionContext, kind: RecordKind[Any], kept: Sequence[str]) -> _Rederived:
     of_kind = (*_here(context, documents), documents.c.kind == kind.name)
     recorded = select(kind.table.c.id).where(*_here(context, kind.table), kind.table.c.id == documents.c.id).exists()
     context.dialect.clear_text(context.connection, and_(*of_kind, ~recorded))
@@ -151,9 +151,9 @@ def _rederive_but(context: Context, kind: Kind[Any], kept: Sequence[str]) -> _Re
 
 
 def _readable(
-    context: Context, kind: Kind[Any], rows: Iterable[RowMapping], unreadable: dict[str, StoreError]
+    context: TransactionContext, kind: RecordKind[Any], rows: Iterable[RowMapping], unreadable: dict[str, StoreError]
 ) -> Iterator[tuple[Any, Encoded]]:
-    """Records with their rows; those that cannot be read are put down in `unreadable`, with the reason."""
+    """Readable records with their rows; unreadable ones are added to `unreadable`, with the error."""
     codec = codec_of(kind, context.settings.store.text_bytes)
     for row in rows:
         try:
@@ -162,14 +162,14 @@ def _readable(
             unreadable[row["id"]] = exc
 
 
-def _retake_ids(context: Context, kind: Kind[Any]) -> None:
+def _retake_ids(context: TransactionContext, kind: RecordKind[Any]) -> None:
     stored = select(kind.table.c.id).where(*_here(context, kind.table))
     for batch in batches(context.connection.execute(stored).scalars().all(), 1_000):
         retake_ids(context, batch)
 
 
-def _rows(context: Context, kind: Kind[Any]) -> Iterator[RowMapping]:
-    """Every row of a kind that this view is for."""
+def _rows(context: TransactionContext, kind: RecordKind[Any]) -> Iterator[RowMapping]:
+    """Every row of a kind in this view."""
     columns = kind.table.c
     last = ""
     while True:
@@ -181,8 +181,8 @@ def _rows(context: Context, kind: Kind[Any]) -> Iterator[RowMapping]:
         last = rows[-1]["id"]
 
 
-def _here(context: Context, table: Any) -> list[ColumnElement[bool]]:
-    """Rows that this view is for: of another principal's view only their personal ones."""
+def _here(context: TransactionContext, table: Any) -> list[ColumnElement[bool]]:
+    """Rows of this view: for another principal only the personal ones."""
     columns = table.c
     here = [columns.tenant == context.scope.tenant, columns.project == context.scope.project]
     if context.scope.visible == EVERY_VISIBILITY:
@@ -192,10 +192,10 @@ def _here(context: Context, table: Any) -> list[ColumnElement[bool]]:
     return [*here, columns.owner != SHARED if "owner" in columns else false()]
 
 
-def _check_derived(context: Context) -> Check:
+def _check_derived(context: TransactionContext) -> Check:
     stored, indexed = Counter[str](), Counter[str]()
 
-    def count(view: Context) -> tuple[str, ...]:
+    def count(view: TransactionContext) -> tuple[str, ...]:
         for kind in _SEARCHED:
             records = select(func.count()).select_from(kind.table).where(*_here(view, kind.table))
             found = select(func.count()).where(*_here(view, documents), documents.c.kind == kind.name)
@@ -212,23 +212,23 @@ def _check_derived(context: Context) -> Check:
     return Check("derived tables", not wrong, "; ".join(wrong) or "agree with the records", _REPAIR if wrong else "")
 
 
-def _check_facets(context: Context) -> Check:
-    def differences(view: Context) -> Iterator[str]:
+def _check_facets(context: TransactionContext) -> Check:
+    def differences(view: TransactionContext) -> Iterator[str]:
         for kind in _DERIVED:
             unreadable: dict[str, StoreError] = {}
             sample = list(_readable(view, kind, _sample(view, kind), unreadable))
             missing = Derivation(kind, view).missing(sample)
             yield from (str(why) for why in unreadable.values() if isinstance(why, Unreadable))
             if missing:
-                looked = f"{len(missing):,} of {len(sample):,} {kind.name} records looked at"
-                yield f"{looked} are not indexed as they should be"
+                looked = f"{len(missing):,} of {len(sample):,} {kind.name} records checked"
+                yield f"{looked} are not indexed correctly"
 
     wrong = context.for_every_principal(differences)
     return Check("facets", not wrong, "; ".join(wrong[:_NAMED]) or "agree with the records", _REPAIR if wrong else "")
 
 
-def _sample(context: Context, kind: Kind[Any]) -> Sequence[RowMapping]:
-    """The newest rows, and some at random."""
+def _sample(context: TransactionContext, kind: RecordKind[Any]) -> Sequence[RowMapping]:
+    """The newest rows, and a random sample."""
     columns = kind.table.c
     here = _here(context, kind.table)
     of_each = [
@@ -239,7 +239,7 @@ def _sample(context: Context, kind: Kind[Any]) -> Sequence[RowMapping]:
     return context.connection.execute(select(kind.table).where(*here, columns.id.in_(chosen))).mappings().all()
 
 
-def _check_blobs(context: Context) -> Check:
+def _check_blobs(context: TransactionContext) -> Check:
     referred = _referred(context)
     missing = [digest for digest in referred if not context.blobs.has(context.scope, digest)]
     if missing:
@@ -249,7 +249,7 @@ def _check_blobs(context: Context) -> Check:
     return Check("blobs", True, f"{len(referred):,} in {context.blobs.location}")
 
 
-def _referring(context: Context, digests: Sequence[str]) -> Sequence[str]:
+def _referring(context: TransactionContext, digests: Sequence[str]) -> Sequence[str]:
     """The records that need these blobs; of another principal's personal records only the kind."""
     columns = facets.c.kind, facets.c.id, facets.c.owner
     in_project = (facets.c.tenant == context.scope.tenant, facets.c.project == context.scope.project)
@@ -260,7 +260,7 @@ def _referring(context: Context, digests: Sequence[str]) -> Sequence[str]:
     return list(dict.fromkeys(named))[:_NAMED]
 
 
-def _check_jobs(context: Context) -> Check:
+def _check_jobs(context: TransactionContext) -> Check:
     columns = JOBS.table.c
     here = (columns.tenant == context.scope.tenant, columns.project == context.scope.project)
     statement = select(columns.state, func.count()).where(*here).group_by(columns.state)

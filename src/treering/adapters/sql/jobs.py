@@ -18,12 +18,12 @@ from treering.core.jobs import Job, JobState
 if TYPE_CHECKING:
     from sqlalchemy.sql.dml import ReturningDelete
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 SWEEP_BLOBS = "sweep_blobs"
 _NEVER_REPORTED = "its last worker took it and never reported back; see what stops the worker, then revive the job"
 _WAITING = (JobState.QUEUED.value, JobState.LEASED.value)
-# No clocks that work together differ by this much: what lies further ahead was put down by one that was wrong.
+# Cooperating clocks never differ by this much: times further ahead were written by a wrong clock.
 _AHEAD = timedelta(days=1)
 
 
@@ -31,12 +31,12 @@ _COLUMNS = JOBS.table.c
 _ANY_STATE = true()
 _DEAD = _COLUMNS.state == JobState.DEAD.value
 _DEAD_NAMED = and_(_DEAD, _COLUMNS.kind == bindparam("named"), _COLUMNS.key == bindparam("keyed"))
-_HELD = and_(
+_LEASE_HELD = and_(
     _COLUMNS.state == JobState.LEASED.value,
     _COLUMNS.lease_owner == bindparam("held_by"),
     _COLUMNS.attempts == bindparam("held_at"),
 )
-# No job ends before it is due; asking for both lets the index answer.
+# A job never ends before it is due; the condition on both lets the index answer.
 _OLD = and_(
     _COLUMNS.state == bindparam("ended"),
     _COLUMNS.run_at < bindparam("before"),
@@ -44,7 +44,7 @@ _OLD = and_(
 )
 
 
-# Statements are built once a scope: that costs more than running them.
+# Statements are cached by scope: building them costs more than running them.
 @lru_cache(maxsize=1_000)
 def _waiting(seen: ColumnElement[bool]) -> Select[tuple[str]]:
     same = (_COLUMNS.kind == bindparam("named"), _COLUMNS.key == bindparam("keyed"))
@@ -58,15 +58,15 @@ def _change(seen: ColumnElement[bool], condition: ColumnElement[bool]) -> Update
 
 @lru_cache(maxsize=1_000)
 def _removal(seen: ColumnElement[bool], condition: ColumnElement[bool]) -> ReturningDelete[Any]:
-    # A row that another transaction holds is left to it: it removes the row, or is about to use it.
+    # Skip rows locked by another transaction, which removes or is about to use them.
     free = select(_COLUMNS.id).where(seen, condition).with_for_update(skip_locked=True)
     return delete(JOBS.table).where(seen, _COLUMNS.id.in_(free)).returning(JOBS.table)
 
 
-class JobQueue(Writes[Job]):
-    """Jobs of one project. A lease is kept by whoever took it until it runs out; then anyone may take it over."""
+class SqlJobQueue(Writes[Job]):
+    """Jobs of one project. A lease belongs to its worker until it expires; then any worker may take over."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(JOBS, context)
 
     def enqueue(self, job: Job) -> bool:
@@ -76,20 +76,20 @@ class JobQueue(Writes[Job]):
         return True
 
     def enqueue_first(self, jobs: Sequence[Job]) -> bool:
-        """Without a lock: one that is taken here would be held, and waited for, until the transaction ends."""
+        """Takes no lock, which would be held until the transaction ends."""
         planned = {(job.kind, job.key) for group in self._context.deferred_jobs for job in group[:1]}
         free = [job for job in jobs if (job.kind, job.key) not in planned and not self._waits(job)]
         if not free:
             self._context.queued.extend(job.kind for job in jobs[:1])
             return False
-        # Checked first: what cannot be stored is said at once.
+        # Validated first, so that an invalid job fails immediately.
         self._context.deferred_jobs.append(tuple(self._clean(job) for job in free))
         return True
 
     def queue_deferred(self) -> None:
-        """Queue what still does not wait. Nobody else queues these keys until this transaction ends.
+        """Queue jobs whose keys are still free. The locks keep others from queueing these keys until the commit.
 
-        The last locks of every transaction, in one order for all.
+        These are the last locks of every transaction, taken in one order by all.
         """
         groups = self._context.deferred_jobs
         for kind, key in sorted({(job.kind, str(job.key)) for group in groups for job in group}):
@@ -113,9 +113,9 @@ class JobQueue(Writes[Job]):
         columns = self._table.c
         expired = self._expired(duration)
         self._remove_old()
-        self._bury(self._free(kinds, and_(expired, columns.attempts >= columns.max_attempts)))
+        self._mark_dead(self._free(kinds, and_(expired, columns.attempts >= columns.max_attempts)))
         waits = columns.state == JobState.QUEUED.value
-        due = or_(and_(waits, self._come()), expired) if key is None else or_(waits, expired)
+        due = or_(and_(waits, self._is_due()), expired) if key is None else or_(waits, expired)
         wanted = due if key is None else and_(due, columns.key == key)
         until = self._context.now + duration
         taken = [
@@ -161,21 +161,21 @@ class JobQueue(Writes[Job]):
         self._context.queued.append(job.kind)
         return True
 
-    def _come(self) -> Any:
-        """Whose time has come, and what a clock far ahead has queued or put off: that would wait for years."""
+    def _is_due(self) -> Any:
+        """Jobs that are due, or that a clock far ahead has queued or postponed and that would wait for years."""
         columns, now = self._table.c, self._context.now
         longest = timedelta(seconds=self._context.settings.jobs.backoff_limit_seconds)
         put_off = and_(columns.attempts > 0, columns.run_at > micros(now + longest + _AHEAD))
         return or_(columns.run_at <= micros(now), columns.created_at > micros(now + _AHEAD), put_off)
 
     def _expired(self, duration: timedelta) -> Any:
-        """Leases that ran out, and those that a clock far ahead has taken: theirs would last for years."""
+        """Expired leases, and those of a clock far ahead, which would last for years."""
         columns, now = self._table.c, self._context.now
         over = or_(columns.lease_until <= micros(now), columns.lease_until > micros(now + 2 * duration + _AHEAD))
         return and_(columns.state == JobState.LEASED.value, over)
 
     def _free(self, kinds: Sequence[str], condition: Any, limit: int | None = None) -> list[Job]:
-        """Jobs that nobody else is about to take, the oldest first."""
+        """Jobs that no other transaction is leasing, oldest first."""
         columns = self._table.c
         statement = (
             select(self._table)
@@ -186,8 +186,8 @@ class JobQueue(Writes[Job]):
         )
         return [self._decode(row) for row in self._context.connection.execute(statement).mappings()]
 
-    def _bury(self, jobs: Sequence[Job]) -> None:
-        """A worker that dies with its job cannot say that it failed."""
+    def _mark_dead(self, jobs: Sequence[Job]) -> None:
+        """Mark jobs as dead whose workers died and could not report a failure."""
         for job in jobs:
             dead = job.replace(
                 state=JobState.DEAD,
@@ -214,13 +214,13 @@ class JobQueue(Writes[Job]):
         self._context.dialect.lock(self._context.connection, self._context.scope, f"job {kind} {key}")
 
     def _waits(self, job: Job) -> bool:
-        """Whether a job with the same key is queued or at work."""
+        """Whether a job with the same key is queued or leased."""
         values = {"named": job.kind, "keyed": job.key}
         return self._context.connection.execute(_waiting(self._visible()), values).first() is not None
 
     def _set_held(self, held: Job, changed: Job) -> bool:
-        """Change a job while its lease is still the one that was `held`."""
-        return self._set(changed, _HELD, held_by=held.lease_owner, held_at=held.attempts)
+        """Change a job if its lease is still the one in `held`."""
+        return self._set(changed, _LEASE_HELD, held_by=held.lease_owner, held_at=held.attempts)
 
     def _set(self, job: Job, condition: ColumnElement[bool], **values: object) -> bool:
         statement = _change(self._visible(), condition)
@@ -228,15 +228,15 @@ class JobQueue(Writes[Job]):
         return self._context.connection.execute(statement, values).rowcount == 1
 
 
-def queue_deferred(context: Context) -> None:
-    """The last step of a transaction that writes."""
-    JobQueue(context).queue_deferred()
+def queue_deferred(context: TransactionContext) -> None:
+    """The last step of a write transaction."""
+    SqlJobQueue(context).queue_deferred()
 
 
-def queue_blob_sweep(context: Context, digests: Sequence[str]) -> None:
-    """Look later, when this transaction is over, whether these blobs are still referred to."""
+def queue_blob_sweep(context: TransactionContext, digests: Sequence[str]) -> None:
+    """Queue a job that deletes these blobs if no record refers to them after the commit."""
     if digests:
-        JobQueue(context).enqueue(
+        SqlJobQueue(context).enqueue(
             Job(
                 id=context.new_id(),
                 kind=SWEEP_BLOBS,

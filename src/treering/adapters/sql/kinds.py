@@ -1,4 +1,4 @@
-"""One row a kind of record: its value, its table, what it is found by and what may happen to it."""
+"""One entry per kind of record: its value, table, searchable text and permitted operations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Facets = Mapping[str, Callable[[Any], tuple[str | None, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a record is found by, and where it stands: its text, when it was, and its place in a conversation."""
+    """Searchable text, time and position in a conversation of a record."""
 
     text: str
     language: str | None = None
@@ -44,7 +44,7 @@ class Searched:
 
 
 @dataclass(frozen=True, eq=False)
-class Kind(Generic[V]):
+class RecordKind(Generic[V]):
     """How one kind of value is stored.
 
     `derived` columns repeat something from inside the value so that it can be filtered; they are written, never read
@@ -66,7 +66,7 @@ class Kind(Generic[V]):
 
     @property
     def personal(self) -> bool:
-        """Whether records of this kind can belong to one person."""
+        """Whether records of this kind can be personal."""
         return "visibility" in self.table.c
 
     @property
@@ -84,7 +84,7 @@ def _fact_keys(record: Knowledge) -> tuple[str, ...]:
 
 
 def _statement_keys(record: Knowledge) -> tuple[str, ...]:
-    """What a new record finds those by that it may contradict: keys of their words, and of subject and attribute."""
+    """Keys by which a new record finds those it may contradict: of their words, and of subject and attribute."""
     kind = knowledge_types().get(record.type)
     if kind is None or not issubclass(kind.payload, Stated):
         return ()
@@ -113,7 +113,7 @@ def _searched_turn(turn: Turn) -> Searched:
 
 
 def _searched_episode(episode: Episode) -> Searched:
-    """Every text but those of its steps; the output is last, since only the beginning of a long text is indexed."""
+    """Every text except those of its steps; the output is last, since only the start of a long text is indexed."""
     task, execution, reflection, metadata = episode.task, episode.execution, episode.reflection, episode.metadata
     performance = reflection.performance
     parts = (
@@ -133,7 +133,7 @@ def _searched_episode(episode: Episode) -> Searched:
     return Searched(" ".join(filter(None, parts)))
 
 
-KNOWLEDGE = Kind(
+KNOWLEDGE = RecordKind(
     "knowledge",
     Knowledge,
     tables.knowledge,
@@ -155,8 +155,8 @@ KNOWLEDGE = Kind(
         " ".join((k.content, *k.tags, *k.files, *k.modules, *(text for _, text in k.details()))), language=k.language
     ),
 )
-SESSIONS = Kind("session", Session, tables.sessions, born="started_at", orders=("started_at",), audited=False)
-TURNS = Kind(
+SESSIONS = RecordKind("session", Session, tables.sessions, born="started_at", orders=("started_at",), audited=False)
+TURNS = RecordKind(
     "turn",
     Turn,
     tables.turns,
@@ -165,7 +165,7 @@ TURNS = Kind(
     searched=_searched_turn,
     streamed=("session", "seq"),
 )
-EPISODES = Kind(
+EPISODES = RecordKind(
     "episode",
     Episode,
     tables.episodes,
@@ -189,7 +189,7 @@ EPISODES = Kind(
     },
     searched=_searched_episode,
 )
-PATTERNS = Kind(
+PATTERNS = RecordKind(
     "pattern",
     Pattern,
     tables.patterns,
@@ -201,8 +201,8 @@ PATTERNS = Kind(
     },
     searched=lambda p: Searched(" ".join((p.name, p.summary, p.description))),
 )
-APPLICATIONS = Kind("application", Application, tables.applications, born="at", orders=("at",), audited=False)
-ENTITIES = Kind(
+APPLICATIONS = RecordKind("application", Application, tables.applications, born="at", orders=("at",), audited=False)
+ENTITIES = RecordKind(
     "entity",
     Entity,
     tables.entities,
@@ -214,12 +214,16 @@ ENTITIES = Kind(
         "merged_into": lambda e: (e.merged_into,),
     },
 )
-ENTITY_LINKS = Kind(
+ENTITY_LINKS = RecordKind(
     "entity_link", EntityLink, tables.entity_links, born="created_at", orders=("created_at",), computed=True
 )
-NODES = Kind("graph_node", GraphNode, tables.graph_nodes, born="updated_at", orders=("updated_at",), computed=True)
-EDGES = Kind("graph_edge", GraphEdge, tables.graph_edges, born="updated_at", orders=("updated_at",), computed=True)
-CO_ACCESS = Kind(
+NODES = RecordKind(
+    "graph_node", GraphNode, tables.graph_nodes, born="updated_at", orders=("updated_at",), computed=True
+)
+EDGES = RecordKind(
+    "graph_edge", GraphEdge, tables.graph_edges, born="updated_at", orders=("updated_at",), computed=True
+)
+CO_ACCESS = RecordKind(
     "co_access",
     CoAccessEdge,
     tables.co_access_edges,
@@ -227,7 +231,7 @@ CO_ACCESS = Kind(
     orders=("weight", "last_seen_at"),
     computed=True,
 )
-FINGERPRINTS = Kind(
+FINGERPRINTS = RecordKind(
     "error_fingerprint",
     ErrorFingerprint,
     tables.error_fingerprints,
@@ -235,13 +239,13 @@ FINGERPRINTS = Kind(
     orders=("last_seen_at", "occurrences"),
     computed=True,
 )
-EVENTS = Kind("event", Event, tables.events, born="at", orders=("at",), audited=False)
-AUDIT = Kind("audit", AuditEntry, tables.audit, born="at", orders=("at",), audited=False)
-REVISIONS = Kind("revision", Revision, tables.revisions, born="at", orders=("at",), audited=False)
-RUNS = Kind("run", Run, tables.runs, born="started_at", orders=("started_at",), computed=True)
-JOBS = Kind("job", Job, tables.jobs, born="created_at", orders=("run_at", "created_at"), audited=False)
+EVENTS = RecordKind("event", Event, tables.events, born="at", orders=("at",), audited=False)
+AUDIT = RecordKind("audit", AuditEntry, tables.audit, born="at", orders=("at",), audited=False)
+REVISIONS = RecordKind("revision", Revision, tables.revisions, born="at", orders=("at",), audited=False)
+RUNS = RecordKind("run", Run, tables.runs, born="started_at", orders=("started_at",), computed=True)
+JOBS = RecordKind("job", Job, tables.jobs, born="created_at", orders=("run_at", "created_at"), audited=False)
 
-KINDS: tuple[Kind[Any], ...] = (
+KINDS: tuple[RecordKind[Any], ...] = (
     KNOWLEDGE,
     SESSIONS,
     TURNS,
@@ -262,7 +266,7 @@ KINDS: tuple[Kind[Any], ...] = (
 )
 
 ADDRESSED = (KNOWLEDGE, TURNS, EPISODES, PATTERNS)
-"""Kinds that callers get, forget and undo by an id alone: an id of one of them is not an id of another."""
+"""Kinds that callers address by id alone: their ids are unique across kinds."""
 
 EVERYONE = " UNION ".join(f'SELECT tenant, project FROM "{kind.table.name}"' for kind in KINDS)
-"""Every project that has a record."""
+"""Every project with a record."""

@@ -1,4 +1,4 @@
-"""Documents by number and by id, without what it takes to search them."""
+"""Documents by number and by id, without loading the search index."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING
 from sqlalchemy import ColumnElement, select
 
 from treering.adapters.sql.tables import documents
-from treering.ports.index import Listed
+from treering.ports.index import DocumentRef
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 
 class ListedDocuments:
     """The documents of one project, as one transaction sees them."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         self._context = context
 
-    def after(self, number: int, *, owner: str, limit: int) -> Sequence[Listed]:
+    def after(self, number: int, *, owner: str, limit: int) -> Sequence[DocumentRef]:
         statement = (
             select(documents.c.number, documents.c.kind, documents.c.id)
             .where(*self._here(), documents.c.number > number, documents.c.owner == owner)
             .order_by(documents.c.number)
             .limit(limit)
         )
-        return [Listed(*row) for row in self._context.connection.execute(statement)]
+        return [DocumentRef(*row) for row in self._context.connection.execute(statement)]
 
     def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]:
         if not ids:

@@ -7,7 +7,7 @@ that it changes one after the other and cannot keep this order: `Store.write` ru
 """
 
 CLAIMS: dict[str, int] = {
-    # The work itself: a transaction takes one of these at most, or those of a statement before that of its text.
+    # The work: a transaction takes at most one of these, or those of a statement before that of its text.
     "schedule": 0,
     "conversation": 0,
     "task": 0,
@@ -17,14 +17,14 @@ CLAIMS: dict[str, int] = {
     "text": 0,
     "code": 0,
     "reflection": 0,
-    # What it is about, then the records that it changes.
+    # The subject, then the records that it changes.
     "facts": 1,
     "record": 2,
     "consolidation": 3,
     "entities": 5,
 }
 TABLES: dict[str, int] = {
-    # The id of a new record; a transaction that has it is the only one to insert that record.
+    # The id of a new record; only the transaction that holds it inserts that record.
     "ids": 4,
     "knowledge": 4,
     "turns": 4,
@@ -33,16 +33,16 @@ TABLES: dict[str, int] = {
     "applications": 4,
     "entity_links": 6,
     "entities": 6,
-    # Sessions quote records, so they follow them; both are followed by what is to be done about them.
+    # Sessions quote records, so they follow them; follow-up jobs come after both.
     "sessions": 7,
     "runs": 8,
     "jobs": 8,
 }
 JOB_KEYS = 9
-"""Keys of jobs come last: they are the only locks that transactions of a whole project share."""
+"""Keys of jobs come last: they are the only locks that all transactions of a project share."""
 
 CLAIMED = frozenset({"ids", "knowledge", "turns", "episodes", "patterns", "applications"})
 """Rows that a transaction holds already when it has claimed their record or, to insert them, has taken their id: they
 may be locked at any time after that."""
 DERIVED = frozenset({"facets", "documents", "postings", "vectors", "nearby", "revisions", "audit"})
-"""Rows about a record: a transaction changes them if it has locked the record, or with `SKIP LOCKED`."""
+"""Rows about a record: a transaction changes them only if it has locked the record, or with `SKIP LOCKED`."""

@@ -1,4 +1,4 @@
-"""Brings a database to the present schema, once, whoever comes first."""
+"""Upgrades a database to the current schema, once, in the first process that opens it."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ def _is_at(connection: Connection, target: str) -> bool:
         return False
     if revision not in REVISIONS:
         raise StoreTooNew(
-            f"this database is at schema {revision}, newer than this Treering knows ({HEAD}); upgrade Treering"
+            f"this database has schema {revision}, newer than this Treering supports ({HEAD}); upgrade Treering"
         )
     return REVISIONS.index(revision) >= REVISIONS.index(target)
 
 
 def refuse_another_programs(tables: Sequence[str]) -> None:
-    """A file is ours when it says so, or is empty."""
+    """Raise `NotADatabase` for a non-empty file without our version table."""
     if tables and VERSION_TABLE not in tables:
         raise NotADatabase(f"this SQLite file belongs to another program (it holds {tables[0]!r}); choose another path")
 
 
 def _refuse_taken_names(tables: Sequence[str]) -> None:
-    """Other programs may live in a server's database, as long as none has a table that is called like one of ours."""
+    """Allow other programs' tables in a server's database, unless a name collides with ours."""
     from treering.adapters.sql.schema import metadata
 
     taken = sorted({*metadata.tables, "postings", "nearby"} & set(tables))
@@ -92,7 +92,7 @@ _REFUSALS: Mapping[str, Callable[[Sequence[str]], None]] = {
 
 
 def _upgrade(connection: Connection, target: str) -> None:
-    # Alembic costs more to import than to open a database that is up to date.
+    # Importing Alembic takes longer than opening an up-to-date database.
     from alembic import command
     from alembic.config import Config
 

@@ -1,6 +1,6 @@
-"""pgvector's part of the server engine: a table of vectors that the database itself can order by nearness.
+"""The pgvector part of the server engine: a table of vectors that the database can order by distance.
 
-It repeats what stands in `vectors`, and is there only where the extension is. Without it every vector is read.
+It duplicates `vectors`, and exists only with the extension. Without it, a search reads every vector.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from treering.adapters.sql.server_words import read_array, read_reals
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The first that goes on looking when a filter leaves too few.
+# The first version that continues a search when a filter leaves too few results.
 _OLDEST = (0, 8)
-# pgvector's graph holds no longer vectors of 16-bit floats; longer ones are compared one by one.
-_MOST_DIMENSIONS = 4_000
+# The graph index supports 16-bit vectors up to this length; longer ones are compared one by one.
+_MAX_DIMENSIONS = 4_000
 IN_VIEW = 200
-"""How many a search of the graph keeps in view; with so many it misses fewer than one in fifty of the nearest ten."""
-# How many it may pass by that a filter refuses.
+"""Candidate list of a graph search; with this many it misses fewer than one in fifty of the nearest ten."""
+# Candidates that a filter may reject before a search gives up.
 _PASSED_BY = 200_000
 _CREATING = 0x6E65_6172
 
@@ -53,7 +53,7 @@ _MISSING = """
         AND nearby.number = vectors.number AND nearby.model = vectors.model)
     ORDER BY number LIMIT %s
 """
-# Two counts: of a tenant that is new the planner knows so little that it may compare each with each.
+# Two counts instead of an anti-join, which the planner handles badly for a new tenant.
 _HAS_ALL = """
     SELECT (SELECT count(*) FROM vectors WHERE tenant = %s AND project = %s AND model = %s)
         = (SELECT count(*) FROM nearby WHERE tenant = %s AND project = %s AND model = %s)
@@ -62,7 +62,7 @@ _HAS_ALL = """
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """Which vectors of a project a search may find; None leaves it open."""
+    """Restrictions of a vector search; None means unrestricted."""
 
     principal: str
     kinds: Sequence[str] | None = None
@@ -74,7 +74,7 @@ class Narrowed:
             written.append("kind = ANY(%s::text[])")
             values.append(list(self.kinds))
         if self.numbers is not None:
-            # As a sub-select: the planner would weigh each of many thousand numbers.
+            # As a sub-select, because the planner would consider each of many thousand numbers.
             written.append("number = ANY(ARRAY(SELECT unnest(%s::bigint[])))")
             values.append(self.numbers)
         return " AND ".join(written), tuple(values)
@@ -82,7 +82,7 @@ class Narrowed:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A vector of length 1, from which `mean`, what all vectors have in common, was taken away."""
+    """A centred vector of length 1, and the subtracted mean."""
 
     vector: NDArray[np.float32]
     mean: NDArray[np.float32]
@@ -90,7 +90,7 @@ class Query:
     def cosine(
         self, to_query: NDArray[np.float64], to_mean: NDArray[np.float64], norm: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Of vectors without the mean, by their products with both and their length; NaN for a vector of zeros."""
+        """Cosines to centred vectors, from their products with both and their length; NaN for a zero vector."""
         mean = self.mean.astype(np.float64)
         squared = np.square(norm) - 2 * to_mean + mean @ mean
         there = (norm > 0) & (squared > 0)
@@ -111,16 +111,16 @@ class Nearby:
         model: str,
         added: Sequence[tuple[int, NDArray[np.float32]]],
     ) -> None:
-        """Vectors of documents that are there; a graph is made for a model that has none."""
+        """Add vectors of existing documents; create a graph index for a new model."""
         if not added:
             return
         self._make_graph(connection, model, len(added[0][1]))
         numbers, written = [number for number, _ in added], [_written(vector) for _, vector in added]
         connection.exec_driver_sql(_ADDED.format(schema=self.schema), (model, numbers, written, *here))
 
-    def missing(self, connection: Connection, here: tuple[str, str], model: str, most: int) -> Sequence[Any]:
-        """Number and stored vector of those that came before pgvector did."""
-        return connection.exec_driver_sql(_MISSING, (*here, model, most)).all()
+    def missing(self, connection: Connection, here: tuple[str, str], model: str, limit: int) -> Sequence[Any]:
+        """Number and vector of those stored before pgvector was available."""
+        return connection.exec_driver_sql(_MISSING, (*here, model, limit)).all()
 
     def drop(self, connection: Connection, here: tuple[str, str], *, but: Sequence[str]) -> None:
         connection.exec_driver_sql(
@@ -128,7 +128,7 @@ class Nearby:
         )
 
     def has_all(self, connection: Connection, here: tuple[str, str], model: str) -> bool:
-        """Whether every vector of a model is here too."""
+        """Whether this table has every vector of a model."""
         return bool(connection.exec_driver_sql(_HAS_ALL, (*here, model) * 2).scalar_one())
 
     def nearest(
@@ -139,13 +139,13 @@ class Nearby:
         query: Query,
         narrowed: Narrowed,
         *,
-        most: int,
+        limit: int,
         exact: bool,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Numbers and cosines of the nearest; `exact` compares all that the filter leaves, else the graph is asked."""
+        """Numbers and cosines of the nearest; `exact` compares all that pass the filter instead of using the graph."""
         conditions, values = narrowed.conditions()
         kind = f"{self.schema}.halfvec({query.vector.shape[0]})"
-        # The graph answers for nothing but the bare distance.
+        # The graph index is used only for the bare distance expression.
         apart = f"(embedding::{kind} OPERATOR({self.schema}.<=>) %s::{kind}){' + 0' if exact else ''}"
         if not exact:
             connection.execute(_SEARCHING)
@@ -153,12 +153,12 @@ class Nearby:
             f"SELECT number, embedding FROM nearby WHERE tenant = %s AND project = %s AND model = {_quoted(model)} "
             f"AND {conditions} ORDER BY {apart} LIMIT %s"
         )
-        return self._compared(connection, near, query, (*here, *values, _written(query.vector), most))
+        return self._compared(connection, near, query, (*here, *values, _written(query.vector), limit))
 
     def likeness(
         self, connection: Connection, here: tuple[str, str], model: str, query: Query, numbers: Sequence[int]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Numbers and cosines of those documents that have a vector."""
+        """Numbers and cosines of the documents that have a vector."""
         chosen = (
             "SELECT kept.number, kept.embedding FROM unnest(%s::bigint[]) AS wanted (number) CROSS JOIN LATERAL ("
             "SELECT number, embedding FROM nearby WHERE tenant = %s AND project = %s AND model = %s "
@@ -169,7 +169,7 @@ class Nearby:
     def _compared(
         self, connection: Connection, chosen: str, query: Query, values: tuple[Any, ...]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Three products a vector tell how it lies to the query once what all have in common is taken away."""
+        """Three products per vector give its cosine to the centred query."""
         product = f"-(embedding OPERATOR({self.schema}.<#>) %s::{self.schema}.vector)"
         statement = (
             f"SELECT array_send(array_agg(number)), array_send(array_agg({product})), "
@@ -182,7 +182,7 @@ class Nearby:
 
     def _make_graph(self, connection: Connection, model: str, dimensions: int) -> None:
         name = f"nearby_{sha256(model.encode()).hexdigest()[:16]}_{dimensions}"
-        if dimensions > _MOST_DIMENSIONS or _exists(connection, name):
+        if dimensions > _MAX_DIMENSIONS or _exists(connection, name):
             return
         statement = (
             f"CREATE INDEX IF NOT EXISTS {name} ON nearby "
@@ -200,13 +200,13 @@ _SEARCHING = sql(
 
 
 def nearby_in(connection: Connection) -> Nearby | None:
-    """The table where it is there and can be used."""
+    """The table, if it exists and can be used."""
     schema, exists = _found(connection)
     return Nearby(schema) if schema and exists else None
 
 
 def make_nearby(connection: Connection) -> Nearby | None:
-    """The table, made where it can be; a role that may not create the extension goes on without."""
+    """The table, created if possible; a role that may not create the extension works without it."""
     schema, exists = _found(connection)
     if not schema and _can_be_created(connection):
         _attempted(connection, ["CREATE EXTENSION IF NOT EXISTS vector"])
@@ -220,7 +220,7 @@ def make_nearby(connection: Connection) -> Nearby | None:
 
 
 def _found(connection: Connection) -> tuple[str, bool]:
-    """The schema of pgvector, empty where it is missing or too old; whether the table exists."""
+    """Schema of pgvector (empty if missing or too old), and whether the table exists."""
     row = connection.exec_driver_sql(_FOUND).one_or_none()
     if row is None:
         return "", False
@@ -230,7 +230,7 @@ def _found(connection: Connection) -> tuple[str, bool]:
 
 
 def _can_be_created(connection: Connection) -> bool:
-    """Whether it is on the server and this role may create it; an attempt would be refused again with each write."""
+    """Whether the extension is available and this role may create it; otherwise every write would try in vain."""
     return bool(connection.execute(sql(_CREATABLE)).scalar())
 
 
@@ -253,7 +253,7 @@ def _alone(connection: Connection) -> None:
 
 
 def _attempted(connection: Connection, statements: Sequence[str] | Iterator[str]) -> None:
-    """What this role may not do stays undone; `doctor` tells."""
+    """Skip statements that this role may not run; `doctor` reports them."""
     try:
         with connection.begin_nested():
             for statement in statements:
@@ -268,7 +268,7 @@ def _exists(connection: Connection, name: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """As a literal: a partial index is used only where the statement itself says which part it wants."""
+    """As a literal: the planner uses a partial index only if the statement contains its condition."""
     return "'" + text.replace("'", "''").replace("%", "%%") + "'"
 
 

@@ -11,20 +11,20 @@ from treering.adapters.sql.rows import insert_new
 from treering.adapters.sql.tables import principals
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 SHARED = ""
 
 
-def owners_of_personal(context: Context) -> Sequence[str]:
-    """Their names, each once and in order; nothing is read but these."""
+def owners_of_personal(context: TransactionContext) -> Sequence[str]:
+    """Distinct, sorted names; reads nothing else."""
     named = context.dialect.names(context.connection, context.scope.tenant, context.scope.project)
-    # The two engines sort text differently, and whoever goes on after a crash may compare.
+    # The engines sort text differently, and a run resumed after a crash may compare names.
     return sorted(each.principal for each in named if each.principal != SHARED)
 
 
-def register(context: Context, names: Iterable[str]) -> None:
-    """Note who has records here, before the first of them is stored."""
+def register(context: TransactionContext, names: Iterable[str]) -> None:
+    """Register owners before their first record is stored."""
     scope, known = context.scope, context.dialect.registered
     for name in sorted(set(names)):
         row = PrincipalName(scope.tenant, scope.project, name)

@@ -1,4 +1,4 @@
-"""Order and cursors: a page starts strictly after the last row of the one before it, whatever was written between."""
+"""Order and cursors: a page starts strictly after the last row of the previous one, despite concurrent writes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from treering.core.queries import Order
 from treering.core.values import is_storable
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.kinds import Kind
+    from treering.adapters.sql.kinds import RecordKind
 
 _NO_CURSOR = "that is not a cursor; pass `next` of the page before, unchanged"
 
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """A checked order."""
+    """A validated order."""
 
     kind: str
     column: ColumnElement[Any]
@@ -36,27 +36,27 @@ class Sort:
         return self.column.asc(), self.id.asc()
 
     def past(self, cursor: str) -> ColumnElement[bool]:
-        """Everything that comes after `cursor`."""
+        """Condition for the rows after `cursor`."""
         value, last = self._read(cursor)
         if self.order.descending:
             return and_(self.column <= value, or_(self.column < value, self.id < last))
         return and_(self.column >= value, or_(self.column > value, self.id > last))
 
     def cursor(self, row: Any) -> str:
-        """Where the page that ends with `row` stops."""
+        """Cursor of the page that ends with `row`."""
         return _pack([self.kind, self.order.by, self.order.descending, row[self.order.by], row["id"]])
 
     def _read(self, cursor: str) -> tuple[Any, str]:
         kind, by, descending, value, last = _unpack(cursor)
         if (kind, by, descending) != (self.kind, self.order.by, self.order.descending):
-            raise InvalidInput("that cursor belongs to another query; start again without it")
+            raise InvalidInput("the cursor belongs to another query; start again without it")
         if not isinstance(last, str) or not is_storable(last) or not _is_like(value, self.column):
             raise InvalidInput(_NO_CURSOR)
         return value, last
 
 
-def sort(kind: Kind[Any], order: Order | None) -> Sort:
-    """By default the newest first."""
+def sort(kind: RecordKind[Any], order: Order | None) -> Sort:
+    """Newest first by default."""
     chosen = order or Order(by=kind.born)
     if chosen.by not in kind.orders:
         raise InvalidInput(f"a {kind.name} cannot be ordered by {chosen.by!r}; use one of {', '.join(kind.orders)}")
@@ -80,7 +80,7 @@ def _unpack(cursor: str) -> list[Any]:
 
 
 def _is_like(value: Any, column: ColumnElement[Any]) -> bool:
-    """Whether `value` can stand in `column`, so that no cursor, forged or not, makes a statement fail."""
+    """Whether `value` fits `column`, so that a forged cursor cannot make a statement fail."""
     python = column.type.python_type
     if python is int:
         return type(value) is int and -(2**63) <= value < 2**63

@@ -24,7 +24,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, insert
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.context import Context, PrincipalName
+from treering.adapters.sql.context import PrincipalName, TransactionContext
 from treering.adapters.sql.kinds import KINDS
 from treering.adapters.sql.owners import SHARED
 from treering.adapters.sql.tables import documents, facets, vectors
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from treering.adapters.sql.nearby import Nearby
     from treering.adapters.sql.server_statistics import Remembered
 
-# By SQLSTATE, the most specific first, and what to do about it.
+# By SQLSTATE, most specific first, with advice.
 _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("28", StoreUnavailable, "the server refused the login; check user and password in the URL"),
-    ("3D", StoreUnavailable, "there is no such database or role; create it or correct the URL"),
+    ("3D", StoreUnavailable, "the database or role does not exist; create it or correct the URL"),
     (
         "42501",
         StoreReadOnly,
@@ -74,7 +74,7 @@ _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("40", TransactionAborted, "the server aborted this transaction in favour of another one; try again"),
     ("55P03", StoreUnavailable, "another transaction kept a lock; try again"),
 )
-# What else has the SQLSTATE of missing rights, told apart by its text.
+# Other errors with the SQLSTATE of missing privileges, distinguished by their text.
 _DENIALS: tuple[tuple[str, type[StoreError], str], ...] = (
     (
         "row-level security",
@@ -114,7 +114,7 @@ _BROKEN_GRAPHS = """
 
 
 def server_url(written: str) -> URL:
-    """The URL, taken apart; its password stays out of the message where it cannot be."""
+    """Parse the URL; an error message never contains the password."""
     try:
         return make_url(written)
     except (ArgumentError, ValueError):
@@ -130,7 +130,7 @@ class Postgres:
     raw_files: tuple[str, ...] = ()
 
     def __init__(self, url: URL, settings: StoreSettings, *, read_only: StoreError | None = None) -> None:
-        """`read_only` is raised by whatever would write."""
+        """`read_only` is raised by every write."""
         self._url = url
         self.read_only = read_only
         self._settings = settings
@@ -173,7 +173,7 @@ class Postgres:
         return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
     def limit_waits(self, connection: Connection, seconds: float) -> None:
-        # 0 would wait for ever; a millisecond is the least that the server knows.
+        # 0 means no timeout; the server's minimum is a millisecond.
         connection.execute(select(func.set_config("lock_timeout", f"{max(1, round(seconds * 1000))}ms", True)))
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
@@ -231,16 +231,16 @@ class Postgres:
             restore_words(connection, here, owner)
 
     def before_bulk(self, connection: Connection) -> None:
-        """Nothing to prepare."""
+        """No preparation needed."""
 
-    def index(self, context: Context) -> SearchIndex:
+    def index(self, context: TransactionContext) -> SearchIndex:
         from treering.adapters.sql.nearby import nearby_in
         from treering.adapters.sql.server_index import ServerIndex
         from treering.adapters.sql.server_statistics import Remembered
 
         if self._nearby is None:
             self._nearby = nearby_in(context.connection)
-        # Every look-up here has an index; of tables that were filled a moment ago the planner does not know yet.
+        # Every look-up has an index, but the planner has no statistics of tables that were just filled.
         context.connection.exec_driver_sql(_BY_INDEX)
         remembered = self._remembered.setdefault(_counted_in(context.scope), Remembered())
         return ServerIndex(context, remembered, self._nearby)
@@ -249,7 +249,7 @@ class Postgres:
         return column == any_(bindparam(None, list(numbers), ARRAY(BIGINT), unique=True))
 
     def after_bulk(self, connection: Connection) -> None:
-        """Autovacuum would come to it in a minute or so; the first queries should not wait."""
+        """Autovacuum would do this within a minute or so; the first queries should not wait for it."""
         for name in ("knowledge", "turns", "episodes", "facets", "documents", "postings", "vectors"):
             connection.exec_driver_sql(f"ANALYZE {name}")
 
@@ -270,18 +270,18 @@ class Postgres:
         )
 
     def damage(self, connection: Connection) -> str:
-        """The server looks after its own files."""
+        """The server checks its own files."""
         return ""
 
     def optimise(self, engine: Engine) -> None:
-        """Nobody waits: ANALYZE reads a sample beside the traffic, VACUUM only marks room as free."""
+        """Blocks no one: ANALYZE reads a sample, and VACUUM only marks space as free."""
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             tables = (*(kind.table.name for kind in KINDS), documents.name, facets.name, "postings", vectors.name)
             for name in (*tables, *self._existing(connection, ("nearby",))):
                 connection.execute(sql(f"VACUUM (ANALYZE, SKIP_LOCKED) {name}"))
 
-    def forget_traces(self, engine: Engine, seconds: float | None) -> None:
-        """Frees what was deleted. The server overwrites it, and recycles its log, in its own time."""
+    def erase_traces(self, engine: Engine, seconds: float | None) -> None:
+        """Frees deleted rows. The server overwrites them and recycles its log later."""
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             tables = (*(kind.table.name for kind in KINDS), documents.name, facets.name, "postings", vectors.name)
             for name in (*tables, *self._existing(connection, ("nearby",))):
@@ -294,10 +294,10 @@ class Postgres:
         return ()
 
     def before_close(self, engine: Engine) -> None:
-        """Nothing to leave in order."""
+        """Nothing to do."""
 
     def after_fork(self) -> None:
-        """Start with an empty cache: its locks may be held by threads that only the parent process has."""
+        """Start with an empty cache: its locks may be held by threads of the parent process."""
         self._remembered = {}
 
     def _remove_vectors(self, connection: Connection, here: tuple[str, str], numbers: Sequence[int]) -> None:
@@ -330,7 +330,7 @@ class Postgres:
         )
 
     def _check_pgvector(self, connection: Connection, scope: Scope) -> Check:
-        """Without it search by meaning reads every vector: as good, and quick as long as there are few."""
+        """Without pgvector, vector search reads every vector: equally accurate, and fast while there are few."""
         from treering.adapters.sql.nearby import nearby_in
         from treering.adapters.sql.server_statistics import EXACT
 
@@ -351,7 +351,7 @@ class Postgres:
         )
 
     def _existing(self, connection: Connection, tables: Sequence[str]) -> Sequence[str]:
-        """Those of the tables that this database has."""
+        """The tables that exist in this database."""
         named = sql("SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NOT NULL")
         return connection.execute(named, {"names": list(tables)}).scalars().all()
 
@@ -363,7 +363,7 @@ class Postgres:
             if said in reason:
                 return error(f"{self.location}: {advice} ({reason})")
         if state.startswith("23"):
-            return Conflict(f"the database refused the change: {reason}")
+            return Conflict(f"the database rejected the change: {reason}")
         for prefix, error, advice in _ERRORS:
             if state.startswith(prefix):
                 return error(f"{self.location}: {advice} ({reason})")
@@ -373,8 +373,8 @@ class Postgres:
         return StoreError(f"{self.location}: {reason}")
 
 
-# A server that refuses a connection gives no SQLSTATE: psycopg has only its text, in the server's language. What is
-# known of it in English, the most specific first.
+# A rejected connection has no SQLSTATE: psycopg has only its text, in the server's language. The known English texts,
+# most specific first.
 _REFUSALS: tuple[tuple[str, str], ...] = (
     ("too many clients already", "53300"),
     ("remaining connection slots", "53300"),
@@ -393,7 +393,7 @@ _REFUSALS: tuple[tuple[str, str], ...] = (
 
 
 def _counted_in(scope: Scope) -> Scope:
-    """What was counted holds for one principal: each sees other rows."""
+    """Statistics are kept per principal, because each sees different rows."""
     return Scope.named(tenant=scope.tenant, project=scope.project, principal=scope.principal)
 
 

@@ -1,4 +1,4 @@
-"""The projects of a database, and what each holds."""
+"""The projects of a database, with their sizes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def projects_of(connection: Connection, dialect: Dialect, blobs: Blobs, scope: Scope) -> Sequence[ProjectSize]:
-    """Projects of the tenant, by name. They are counted for all principals, without showing a record."""
+    """Projects of the tenant, by name, counted over all principals without reading a record."""
     sizes = []
     with connection.begin():
         for name in sorted({each.project for each in dialect.names(connection, scope.tenant)}):

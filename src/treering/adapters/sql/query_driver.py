@@ -1,7 +1,7 @@
-"""Where a query starts: at the filter that the fewest records pass.
+"""The starting point of a query: the filter that the fewest records pass.
 
 SQLite chooses an index without knowing how common a value is, so a query for one rare tag would read the whole project
-and one for a common tag would sort all that have it. A look at the inverted index, cut off early, tells.
+and one for a common tag would sort all records that have it. A bounded count in the inverted index decides.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from treering.adapters.sql.conditions import CONDITIONS, AnyFacet, EveryFacet, Flag
-from treering.adapters.sql.kinds import FLAG, Kind
+from treering.adapters.sql.kinds import FLAG, RecordKind
 from treering.adapters.sql.pages import Sort
 from treering.adapters.sql.tables import facets
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from treering.core.scope import Scope
 
 _HAVING = facets.alias("having_facet")
-# Past this many a filter is common, and how common no longer matters.
+# Above this count a filter is common, and the exact count does not matter.
 COMMON = 1_000
-# Indexed columns that can beat a facet.
+# Indexed columns that can be more selective than a facet.
 _COLUMNS = {"types": "type", "sessions": "session", "ids": "id"}
 
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """The facet to start from, and how many records have it (at most `COMMON` are counted).
+    """The facet to start from, and its number of records (counted up to `COMMON`).
 
-    `field` is the field of the filter that it answers in full, if it does.
+    `field` is the filter field that the facet answers completely, if any.
     """
 
     field: str | None
@@ -44,25 +44,25 @@ class Driver:
     def is_rare(self) -> bool:
         return self.count < COMMON
 
-    def is_walked(self, kind: Kind[Any], sorting: Sort) -> bool:
-        """Whether the index has the wanted order, so that a common facet can be read from its end."""
+    def is_walked(self, kind: RecordKind[Any], sorting: Sort) -> bool:
+        """Whether the index has the requested order, so that a common facet can be read from its end."""
         return self.values == 1 and sorting.order.by == kind.born
 
-    def answers(self, kind: Kind[Any], sorting: Sort) -> str | None:
-        """The field of the filter that need not be asked again."""
+    def answers(self, kind: RecordKind[Any], sorting: Sort) -> str | None:
+        """The filter field that needs no further condition."""
         return self.field if self.is_rare or self.is_walked(kind, sorting) else None
 
-    def narrowed(self, kind: Kind[Any], statement: Select[Any]) -> Select[Any]:
-        """Only the records that have it, looked up one by one."""
+    def narrowed(self, kind: RecordKind[Any], statement: Select[Any]) -> Select[Any]:
+        """Condition for the records with the facet, looked up one by one."""
         return statement.where(kind.table.c.id.in_(select(_HAVING.c.id).where(self.condition)))
 
-    def started(self, kind: Kind[Any], statement: Select[Any], sorting: Sort) -> Select[Any]:
-        """The statement, in its order, made to begin with this facet where that pays."""
+    def started(self, kind: RecordKind[Any], statement: Select[Any], sorting: Sort) -> Select[Any]:
+        """The ordered statement, rewritten to start from this facet if that is faster."""
         if self.is_rare:
             return self.narrowed(kind, statement).order_by(*sorting.clauses())
         if not self.is_walked(kind, sorting):
             return statement.order_by(*sorting.clauses())
-        # The index holds the facet's records in the order of their birth: no sorting, and it stops at the limit.
+        # The index is ordered by birth: no sorting, and reading stops at the limit.
         table, along = kind.table.c, Sort(sorting.kind, _HAVING.c.at, _HAVING.c.id, sorting.order)
         same = and_(
             _HAVING.c.tenant == table.tenant,
@@ -73,8 +73,8 @@ class Driver:
         return statement.join(_HAVING, same).where(self.condition).order_by(*along.clauses())
 
 
-def choose(connection: Connection, scope: Scope, kind: Kind[Any], where: Filter | None) -> Driver | None:
-    """The rarest facet that the filter asks for; None where there is none, or an indexed column is rarer."""
+def choose(connection: Connection, scope: Scope, kind: RecordKind[Any], where: Filter | None) -> Driver | None:
+    """The rarest facet in the filter; None if there is none, or an indexed column is rarer."""
     if where is None:
         return None
     best: Driver | None = None
@@ -87,7 +87,9 @@ def choose(connection: Connection, scope: Scope, kind: Kind[Any], where: Filter 
     return best
 
 
-def _candidates(scope: Scope, kind: Kind[Any], where: Filter) -> Iterator[tuple[str | None, ColumnElement[bool], int]]:
+def _candidates(
+    scope: Scope, kind: RecordKind[Any], where: Filter
+) -> Iterator[tuple[str | None, ColumnElement[bool], int]]:
     for field, wanted in where.__dict__.items():
         condition = CONDITIONS[type(where)][field]
         if wanted and isinstance(condition, AnyFacet):
@@ -99,7 +101,7 @@ def _candidates(scope: Scope, kind: Kind[Any], where: Filter) -> Iterator[tuple[
                 yield None, _facet(scope, kind, condition.facet, (value,)), 1
 
 
-def _facet(scope: Scope, kind: Kind[Any], facet: str, values: Sequence[str]) -> ColumnElement[bool]:
+def _facet(scope: Scope, kind: RecordKind[Any], facet: str, values: Sequence[str]) -> ColumnElement[bool]:
     columns = _HAVING.c
     return and_(
         columns.tenant == scope.tenant,
@@ -110,7 +112,7 @@ def _facet(scope: Scope, kind: Kind[Any], facet: str, values: Sequence[str]) -> 
     )
 
 
-def _column_is_rarer(connection: Connection, scope: Scope, kind: Kind[Any], where: Filter, count: int) -> bool:
+def _column_is_rarer(connection: Connection, scope: Scope, kind: RecordKind[Any], where: Filter, count: int) -> bool:
     table = kind.table.c
     for field, column in _COLUMNS.items():
         if wanted := getattr(where, field, ()):

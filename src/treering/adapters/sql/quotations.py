@@ -1,6 +1,6 @@
-"""What was said about a record in passing: jobs that name it, errors of jobs and runs that quote it, notes in the log.
+"""Texts that quote a record: jobs that name it, errors of jobs and runs, notes in the audit log.
 
-The audit log keeps who did what to it and when.
+The audit log keeps actor, action and time.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from treering.core.jobs import JobState
 from treering.core.quotations import without_quotation
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
-# Whoever says less than this shares their words with every other error.
-_TELLING = 12
+# Shorter quotations would match unrelated errors.
+_MIN_QUOTATION = 12
 _OVER = (JobState.DONE.value, JobState.DEAD.value)
 
 
-def forget_remarks(context: Context, id: str, texts: Sequence[str]) -> None:
-    """Keep that something went wrong, not the words it went wrong with. Jobs that are over and name it leave."""
+def forget_remarks(context: TransactionContext, id: str, texts: Sequence[str]) -> None:
+    """Remove a record's words from errors and audit entries, and finished jobs that name it."""
     _forget_notes(context, id)
     _forget_jobs(context, id)
     failed = select(jobs.c.id, jobs.c.error).where(*_here(context, jobs), jobs.c.error.is_not(None))
@@ -36,11 +36,11 @@ def forget_remarks(context: Context, id: str, texts: Sequence[str]) -> None:
     _forget_errors_of_runs(context, texts)
 
 
-def _forget_notes(context: Context, id: str) -> None:
-    """Store the log's entries about it again without their details, in which users say what they think of it."""
+def _forget_notes(context: TransactionContext, id: str) -> None:
+    """Replace the log's entries about it without their details, which may contain users' words."""
     of_record = (*_here(context, audit), audit.c.subject == id, audit.c.rest != "{}")
 
-    def forget(view: Context) -> Iterator[str]:
+    def forget(view: TransactionContext) -> Iterator[str]:
         removed = view.connection.execute(delete(audit).where(*of_record).returning(*audit.c)).mappings().all()
         insert_rows(view.connection, audit, [{**row, "rest": "{}"} for row in removed])
         return iter(())
@@ -48,8 +48,8 @@ def _forget_notes(context: Context, id: str) -> None:
     context.for_every_principal(forget)
 
 
-def _forget_jobs(context: Context, id: str) -> None:
-    """Those that are over and work on this record: it is a value of theirs, not the name of one."""
+def _forget_jobs(context: TransactionContext, id: str) -> None:
+    """Finished jobs on this record: it is a value in their payload, not a key."""
     over = (*_here(context, jobs), jobs.c.state.in_(_OVER))
     named = jobs.c.rest.contains(json.dumps(id, ensure_ascii=False), autoescape=True)
     for row in context.connection.execute(select(jobs.c.id, jobs.c.rest).where(*over, named)).all():
@@ -58,7 +58,7 @@ def _forget_jobs(context: Context, id: str) -> None:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text inside a payload, but for names."""
+    """Every text inside a payload, except keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -66,7 +66,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(each)
 
 
-def _forget_errors_of_runs(context: Context, texts: Sequence[str]) -> None:
+def _forget_errors_of_runs(context: TransactionContext, texts: Sequence[str]) -> None:
     failed = select(runs.c.id, runs.c.rest).where(*_here(context, runs), runs.c.rest.contains('"error"'))
     for row in context.connection.execute(failed).all():
         written = json.loads(row.rest)
@@ -78,10 +78,10 @@ def _forget_errors_of_runs(context: Context, texts: Sequence[str]) -> None:
 
 def _silent(error: str, texts: Sequence[str]) -> str:
     for text in texts:
-        if len(text) >= _TELLING:
+        if len(text) >= _MIN_QUOTATION:
             error = without_quotation(error, text)
     return error
 
 
-def _here(context: Context, table: Table) -> tuple[ColumnElement[bool], ...]:
+def _here(context: TransactionContext, table: Table) -> tuple[ColumnElement[bool], ...]:
     return table.c.tenant == context.scope.tenant, table.c.project == context.scope.project

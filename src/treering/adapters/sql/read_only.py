@@ -1,4 +1,4 @@
-"""SQLite files that are only read: opened so on request, on read-only media, without permissions, on a full disk."""
+"""Read-only SQLite files: on request, on read-only media, without permissions, on a full disk."""
 
 import os
 from pathlib import Path
@@ -20,12 +20,12 @@ def missing_rights(path: Path) -> StoreError | None:
 
 
 def url_of(path: Path, reason: StoreError) -> URL:
-    """How to open a file that is read-only for this `reason`; SQLite writes nothing beside it if that is not possible.
+    """URL to open a file that is read-only for this `reason`; SQLite writes nothing beside it if it cannot.
 
-    An immutable database has no log: nobody is writing.
+    A database opened as immutable has no log, so no process is writing to it.
     """
     if not path.exists():
-        raise StoreReadOnly(f"{path}: there is no such file, and ?mode=ro does not create one; check the path")
+        raise StoreReadOnly(f"{path}: the file does not exist, and ?mode=ro does not create it; check the path")
     has_room = not isinstance(reason, StoreFull) and _is_writable(path.parent)
     if has_log(path):
         if not has_room and not os.path.exists(f"{path}-shm"):
@@ -42,7 +42,7 @@ def url_of(path: Path, reason: StoreError) -> URL:
 
 
 def has_log(path: Path) -> bool:
-    """Whether there are changes that are not in the file yet."""
+    """Whether the log holds changes that are not in the file yet."""
     try:
         return os.path.getsize(f"{path}-wal") > 0
     except OSError:

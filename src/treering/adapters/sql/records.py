@@ -1,4 +1,4 @@
-"""Collections: the verbs of the store, once for every kind of record."""
+"""Collections: the operations of the store, shared by all kinds of records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treering.adapters.sql.codec import Encoded, Row, codec_of, primitive
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.ids import take_ids
-from treering.adapters.sql.kinds import ADDRESSED, AUDIT, Kind
+from treering.adapters.sql.kinds import ADDRESSED, AUDIT, RecordKind
 from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.pages import Sort, sort
 from treering.adapters.sql.query_driver import choose
@@ -26,15 +26,15 @@ from treering.core.queries import Filter, Order, Page
 from treering.core.redaction import without_secrets
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
-from treering.ports.collections import Detail, Found, Match
+from treering.ports.collections import Detail, RecordMatch, RecordMatches
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 V = TypeVar("V", bound=Record)
 T = TypeVar("T")
 
-# Large enough to make statements cheap, small enough to keep a bulk load's memory flat.
+# Large enough for cheap statements, small enough for flat memory in a bulk load.
 BATCH = 10_000
 
 _AUDIT = ("tenant", "project", "id", "at", "actor", "action", "kind", "subject", "owner", "visibility", "rest")
@@ -47,8 +47,8 @@ def batches(items: Iterable[T], size: int = BATCH) -> Iterator[list[T]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored(Generic[V]):
-    """A record, and its row as it stands in the table."""
+class StoredRecord(Generic[V]):
+    """A record and its stored row."""
 
     value: V
     encoded: Encoded
@@ -57,7 +57,7 @@ class Stored(Generic[V]):
 class Records(Generic[V]):
     """Reads records of one kind."""
 
-    def __init__(self, kind: Kind[V], context: Context) -> None:
+    def __init__(self, kind: RecordKind[V], context: TransactionContext) -> None:
         self._kind = kind
         self._context = context
         self._table = kind.table
@@ -77,17 +77,17 @@ class Records(Generic[V]):
         self, where: Filter | None = None, *, order: Order | None = None, limit: int = 50, after: str | None = None
     ) -> Page[V]:
         if limit < 1:
-            raise InvalidInput(f"limit is {limit}; ask for at least one record")
+            raise InvalidInput(f"limit is {limit}; it must be at least 1")
         sorting = sort(self._kind, order)
         rows = self._sorted(where, sorting, limit + 1, after)
         items = tuple(self._decode(row) for row in rows[:limit])
         return Page(items=items, next=sorting.cursor(rows[limit - 1]) if len(rows) > limit else None)
 
-    def readable(self, ids: Iterable[str]) -> Found[V]:
+    def readable(self, ids: Iterable[str]) -> RecordMatches[V]:
         rows = [row for batch in batches(filter(is_storable, dict.fromkeys(ids)), 500) for row in self._rows(batch)]
         return self._found([(row, 0.0) for row in rows])
 
-    def newest(self, where: Filter | None = None, *, limit: int = 10) -> Found[V]:
+    def newest(self, where: Filter | None = None, *, limit: int = 10) -> RecordMatches[V]:
         rows = self._sorted(where, sort(self._kind, Order(by=self._kind.born)), limit)
         return self._found([(row, row[self._kind.born] / 1_000_000) for row in rows])
 
@@ -100,7 +100,7 @@ class Records(Generic[V]):
         return int(self._context.connection.execute(statement).scalar_one())
 
     def stream(self, where: Filter | None = None) -> Iterator[V]:
-        """Everything, in constant memory and in the kind's own order."""
+        """All records in constant memory, in the kind's own order."""
         key = [self._table.c[name] for name in self._kind.streamed]
         conditions = self._conditions(where)
         last: list[ColumnElement[bool]] = []
@@ -129,17 +129,17 @@ class Records(Generic[V]):
         ordered = driver.started(self._kind, statement, sorting) if driver else statement.order_by(*sorting.clauses())
         return self._context.connection.execute(ordered.limit(limit)).mappings().all()
 
-    def _found(self, rows: Sequence[tuple[Mapping[Any, Any], float]]) -> Found[V]:
-        """One record that cannot be read does not keep the others from being found."""
-        matches, unreadable = list[Match[V]](), list[str]()
+    def _found(self, rows: Sequence[tuple[Mapping[Any, Any], float]]) -> RecordMatches[V]:
+        """Report unreadable records instead of failing."""
+        matches, unreadable = list[RecordMatch[V]](), list[str]()
         for row, score in rows:
             try:
-                matches.append(Match(self._decode(row), score))
+                matches.append(RecordMatch(self._decode(row), score))
             except BlobMissing:
                 unreadable.append(f"blob of {self._kind.name} {row['id']}")
             except Unreadable:
                 unreadable.append(f"{self._kind.name} {row['id']}")
-        return Found(tuple(matches), tuple(unreadable))
+        return RecordMatches(tuple(matches), tuple(unreadable))
 
     def _visible(self) -> ColumnElement[bool]:
         return in_scope(self._kind, self._context.scope)
@@ -158,20 +158,20 @@ class Records(Generic[V]):
         statement = _one(self._table, self._visible(), lock)
         return self._context.connection.execute(statement, {"wanted": id}).mappings().first()
 
-    def _existing(self, id: str) -> Stored[V]:
+    def _existing(self, id: str) -> StoredRecord[V]:
         row = self._row(id, lock=True)
         if row is None:
             raise NotFound(f"no {self._kind.name} {id!r} in project {self._context.scope.project!r}")
-        return Stored(self._decode(row), self._codec.stored(row))
+        return StoredRecord(self._decode(row), self._codec.stored(row))
 
     def _decode(self, row: Mapping[Any, Any]) -> V:
         return self._codec.decode(self._context.scope, row, self._context.blobs)
 
 
-# Conditions of a scope are kept, so that they can be a key here.
+# Conditions of a scope are cached objects, so that they can be a cache key here.
 @lru_cache(maxsize=1_000)
 def _one(table: Table, seen: ColumnElement[bool], lock: bool) -> Select[Any]:
-    """Built once: a statement costs as much to build as to run."""
+    """Cached: building a statement costs as much as running it."""
     statement = select(table).where(seen, table.c.id == bindparam("wanted"))
     return statement.with_for_update() if lock else statement
 
@@ -188,32 +188,32 @@ def _change(table: Table, seen: ColumnElement[bool], versioned: bool) -> Update:
 
 
 class Writes(Records[V]):
-    """What all writing collections share: secrets out first, and derived rows in the same transaction."""
+    """Common part of writing collections: redacts secrets first, and writes derived rows in the same transaction."""
 
-    def __init__(self, kind: Kind[V], context: Context) -> None:
+    def __init__(self, kind: RecordKind[V], context: TransactionContext) -> None:
         super().__init__(kind, context)
         self._derivation = Derivation(kind, context)
 
     def _clean(self, value: V) -> V:
         redacted = without_secrets(value)
         if redacted.kinds and self._context.settings.secrets.on_secret == "refuse":
-            raise SecretRefused(f"the text holds a secret ({', '.join(redacted.kinds)}); take it out and try again")
+            raise SecretRefused(f"the text contains a secret ({', '.join(redacted.kinds)}); remove it and try again")
         register(self._context, (self._owner(redacted.value),))
         return redacted.value
 
     def _owner(self, value: Any) -> str:
-        """The owner of a personal record, who is the one who writes it: else they would hide it from themselves."""
+        """Check that a personal record's owner is its writer, who could not see it otherwise."""
         if not self._kind.personal or value.visibility is not Visibility.PERSONAL:
             return SHARED
         if value.owner != self._context.scope.principal:
             raise InvalidInput(
-                f"a personal {self._kind.name} belongs to whoever writes it: owner is {value.owner!r}, "
+                f"a personal {self._kind.name} belongs to its writer: the owner is {value.owner!r}, "
                 f"but this is {self._context.scope.principal!r}; choose another visibility or owner"
             )
         return str(value.owner)
 
     def _bulk(self, values: Iterable[V]) -> Iterator[list[V]]:
-        """In batches; where there is more than one, the engine gets ready for it and learns from it."""
+        """Insert in batches; with more than one, prepare the engine and update its statistics."""
         dialect, connection = self._context.dialect, self._context.connection
         number = 0
         for number, batch in enumerate(batches(values), start=1):
@@ -234,7 +234,7 @@ class Writes(Records[V]):
         self._log(action, values, detail)
 
     def _new(self, values: Iterable[V]) -> list[V]:
-        """Records to store without their secrets, once their ids are taken for them."""
+        """Reserve the ids and return the records with their secrets redacted."""
         cleaned = [self._clean(value) for value in values]
         ids = [value.id for value in cleaned]
         if self._kind in ADDRESSED and not take_ids(self._context, ids):
@@ -242,7 +242,7 @@ class Writes(Records[V]):
         return cleaned
 
     def _inserted(self, rows: Sequence[Row]) -> bool:
-        """Whoever goes on after a conflict finds nothing half-done."""
+        """Roll back partial work, so that the caller can continue after a conflict."""
         connection = self._context.connection
         if len(rows) == 1:
             return insert_new(connection, self._table, rows[0])
@@ -253,17 +253,19 @@ class Writes(Records[V]):
             return False
         return True
 
-    def _replace_row(self, value: V, before: Stored[V], *, version: int | None = None) -> None:
+    def _replace_row(self, value: V, before: StoredRecord[V], *, version: int | None = None) -> None:
         encoded = self._encode(value)
         statement = _change(self._table, self._visible(), version is not None)
         values = {"wanted": value.id, "read_at": version, **encoded.row}
         changed = self._context.connection.execute(statement, values)
         if changed.rowcount != 1:
-            raise Conflict(f"{self._kind.name} {value.id!r} changed meanwhile; read it again and repeat the change")
+            raise Conflict(
+                f"{self._kind.name} {value.id!r} was changed concurrently; read it again and repeat the change"
+            )
         self._derivation.replace((before.value, before.encoded), (value, encoded))
 
     def _log(self, action: Action, values: Sequence[Any], detail: Detail = EMPTY) -> None:
-        """Whoever sees a record sees what was done to it, and nobody else."""
+        """Audit entries are visible to exactly those who can see the record."""
         if self._kind.computed or not self._kind.audited:
             return
         context, scope = self._context, self._context.scope
@@ -298,7 +300,7 @@ class LogRecords(Writes[V]):
 
 
 class DerivedRecords(Writes[V]):
-    """Replaces records that were computed again."""
+    """Replaces recomputed records."""
 
     def put_many(self, values: Iterable[V]) -> int:
         total = 0
@@ -316,5 +318,5 @@ class DerivedRecords(Writes[V]):
 
     def remove(self, where: Filter) -> int:
         if where == type(where)():
-            raise InvalidInput("an empty filter would remove everything; say what to remove")
+            raise InvalidInput("an empty filter would remove everything; set at least one condition")
         return int(self._context.connection.execute(delete(self._table).where(*self._conditions(where))).rowcount)

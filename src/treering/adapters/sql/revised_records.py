@@ -1,4 +1,4 @@
-"""Records that are revised: every change keeps the state before it, so that every change can be undone."""
+"""Records with revisions: every change keeps the previous state, so that it can be undone."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.ids import free_id
 from treering.adapters.sql.jobs import queue_blob_sweep
-from treering.adapters.sql.kinds import ADDRESSED, ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, Kind
+from treering.adapters.sql.kinds import ADDRESSED, ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, RecordKind
 from treering.adapters.sql.quotations import forget_remarks
-from treering.adapters.sql.records import LogRecords, Stored, Writes, batches
+from treering.adapters.sql.records import LogRecords, StoredRecord, Writes, batches
 from treering.adapters.sql.rows import insert_rows
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, NothingToUndo, Unreadable
 from treering.core.history import Action, Revision
@@ -26,29 +26,29 @@ from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.ports.collections import Detail
 
 V = TypeVar("V", bound=Record)
 
-# What a change brought into being has no state before it; what lost its text has none that can be kept.
+# Stored as the previous state of a new record, or of one whose text is lost.
 _NO_STATE = ""
 _BATCH = 500
-# Creations that belong to a larger action and leave with it.
+# Creations that belong to a larger action and are undone with it.
 _COMPOUND = frozenset({Action.SUPERSEDE})
-_LEARNED: Mapping[str, Kind[Any]] = {kind.name: kind for kind in (KNOWLEDGE, PATTERNS, ENTITIES)}
+_LEARNED: Mapping[str, RecordKind[Any]] = {kind.name: kind for kind in (KNOWLEDGE, PATTERNS, ENTITIES)}
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """What the logs say of a record whose text may be lost."""
+class RevisedSubject:
+    """A record as audit log and revisions describe it; its text may be lost."""
 
     id: str
     owner: str
     visibility: Visibility
 
     @classmethod
-    def of(cls, row: Mapping[Any, Any]) -> Subject:
+    def of(cls, row: Mapping[Any, Any]) -> RevisedSubject:
         return cls(
             id=row["id"],
             owner=row.get("owner", ""),
@@ -57,7 +57,7 @@ class Subject:
 
 
 class Removals(Writes[V]):
-    """Takes records away: softly, or for good."""
+    """Deletes records softly, or purges them."""
 
     def holds(self, id: str, *, deleted: bool = False) -> bool:
         if not is_storable(id):
@@ -79,7 +79,7 @@ class Removals(Writes[V]):
 
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
         row = self._locked(id)
-        subject, said = Subject.of(row), self._said(row)
+        subject, said = RevisedSubject.of(row), self._said(row)
         self._context.connection.execute(delete(self._table).where(self._visible(), self._table.c.id == id))
         if self._kind in ADDRESSED:
             free_id(self._context, id)
@@ -91,7 +91,7 @@ class Removals(Writes[V]):
         self._log(Action.PURGE, [subject], detail)
 
     def _said(self, row: Mapping[Any, Any]) -> tuple[str, ...]:
-        """What it says, as far as that can be read."""
+        """Its text, as far as it can be read."""
         try:
             value = self._decode(row)
         except (BlobMissing, Unreadable):
@@ -99,7 +99,7 @@ class Removals(Writes[V]):
         return () if self._kind.searched is None else (self._kind.searched(value).text,)
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
-        """What sessions hold of it: passages that a task retrieved, summaries of what was said."""
+        """Its copies in sessions: passages retrieved by a task, summaries."""
         self._context.removed.append(RemovedRecord(row["id"]))
 
     def _locked(self, id: str) -> Mapping[Any, Any]:
@@ -113,18 +113,18 @@ class Removals(Writes[V]):
         self, row: Mapping[Any, Any], deleted_at: datetime | None, action: Action, detail: Detail = EMPTY
     ) -> None:
         self._change(row, deleted_at=deleted_at)
-        self._log(action, [Subject.of(row)], detail)
+        self._log(action, [RevisedSubject.of(row)], detail)
 
     def _change(self, row: Mapping[Any, Any], **columns: Any) -> None:
-        """Set columns that nothing is derived from."""
+        """Set columns that no derived data depends on."""
         statement = update(self._table).where(self._visible(), self._table.c.id == row["id"])
         self._context.connection.execute(statement.values({name: primitive(each) for name, each in columns.items()}))
 
 
-class LearnedRecords(LogRecords[V], Removals[V]):
+class RevisedRecords(LogRecords[V], Removals[V]):
     """Creates, revises, removes and undoes."""
 
-    def __init__(self, kind: Kind[V], context: Context) -> None:
+    def __init__(self, kind: RecordKind[V], context: TransactionContext) -> None:
         super().__init__(kind, context)
         self._revisions = Revisions(context)
 
@@ -144,14 +144,14 @@ class LearnedRecords(LogRecords[V], Removals[V]):
                 "read it again and repeat the change"
             )
         if getattr(proposed, self._kind.born) != getattr(current, self._kind.born):
-            raise InvalidInput(f"{self._kind.born} of a {self._kind.name} never changes; make a new record instead")
+            raise InvalidInput(f"{self._kind.born} of a {self._kind.name} cannot change; create a new record instead")
         return self._revise(proposed, before, action, detail)
 
     def undo(self, id: str) -> tuple[Record, ...]:
         self._locked(id)
         last = self._revisions.last(self._kind.name, id)
         if last is None:
-            raise NothingToUndo(f"{self._kind.name} {id!r} has no change left to undo; forget it to take it away")
+            raise NothingToUndo(f"{self._kind.name} {id!r} has no change left to undo; use forget to remove it")
         group = self._revisions.of_group(last.group)
         for revision in group:
             if revision.visibility is Visibility.PERSONAL and revision.owner != self._context.scope.principal:
@@ -159,7 +159,7 @@ class LearnedRecords(LogRecords[V], Removals[V]):
             newest = self._revisions.last(revision.kind, revision.subject)
             if newest is not None and newest.group != last.group:
                 raise Conflict(f"{revision.kind} {revision.subject!r} was changed after this; undo that change first")
-        of_kind = {kind: LearnedRecords(_LEARNED[kind], self._context) for kind in {each.kind for each in group}}
+        of_kind = {kind: RevisedRecords(_LEARNED[kind], self._context) for kind in {each.kind for each in group}}
         for revision in group:
             of_kind[revision.kind]._take_back(revision)
         self._revisions.mark_undone(last.group)
@@ -168,7 +168,7 @@ class LearnedRecords(LogRecords[V], Removals[V]):
         return tuple(record for record in undone if record is not None)
 
     def _said(self, row: Mapping[Any, Any]) -> tuple[str, ...]:
-        """Also what it said before it was changed."""
+        """Its text, including earlier versions."""
         said, searched = super()._said(row), self._kind.searched
         if searched is None:
             return said
@@ -185,9 +185,9 @@ class LearnedRecords(LogRecords[V], Removals[V]):
         if action is not Action.UNDO:
             before = self._readable(row["id"])
             state = before.to_json() if before else _NO_STATE
-            self._revisions.add(self._kind, Subject.of(row), action, state, version=row["version"])
+            self._revisions.add(self._kind, RevisedSubject.of(row), action, state, version=row["version"])
         self._change(row, deleted_at=deleted_at, version=row["version"] + 1, updated_at=self._context.now)
-        self._log(action, [Subject.of(row)], detail)
+        self._log(action, [RevisedSubject.of(row)], detail)
 
     def _take_back(self, revision: Revision) -> None:
         earlier: Any = self._kind.value.from_json(revision.before) if revision.before != _NO_STATE else None
@@ -206,7 +206,7 @@ class LearnedRecords(LogRecords[V], Removals[V]):
         except (BlobMissing, Unreadable):
             return None
 
-    def _revise(self, value: Any, before: Stored[Any], action: Action, detail: Detail = EMPTY) -> V:
+    def _revise(self, value: Any, before: StoredRecord[Any], action: Action, detail: Detail = EMPTY) -> V:
         version = before.value.version
         revised: V = self._clean(value.replace(version=version + 1, updated_at=self._context.now))
         self._replace_row(revised, before, version=version)
@@ -219,17 +219,17 @@ class LearnedRecords(LogRecords[V], Removals[V]):
 
 @lru_cache(maxsize=1_000)
 def _access(seen: ColumnElement[bool]) -> Update:
-    """The later of two accesses stays."""
+    """The later of two access times."""
     columns = KNOWLEDGE.table.c
     at = bindparam("returned_at", type_=columns.last_accessed_at.type)
     earlier = (columns.id == bindparam("wanted"), columns.last_accessed_at < at)
     return update(KNOWLEDGE.table).where(seen, *earlier).values(last_accessed_at=at)
 
 
-class KnowledgeTable(LearnedRecords[Knowledge]):
-    """What is known, and how often it was of use."""
+class KnowledgeTable(RevisedRecords[Knowledge]):
+    """Knowledge records, with counts of their uses."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(KNOWLEDGE, context)
 
     def count_use(self, ids: Iterable[str]) -> int:
@@ -248,10 +248,10 @@ class KnowledgeTable(LearnedRecords[Knowledge]):
             self._context.connection.execute(_access(self._visible()), {"wanted": id, "returned_at": primitive(at)})
 
     def _count_one(self, row: Mapping[Any, Any]) -> None:
-        """What was of use is not stale. Of a record that cannot be read only what stands in columns is counted."""
+        """A use also clears staleness. For an unreadable record, only its columns are updated."""
         now, uses = primitive(self._context.now), row["access_count"] + 1
         try:
-            before = Stored(self._decode(row), self._codec.stored(row))
+            before = StoredRecord(self._decode(row), self._codec.stored(row))
         except (BlobMissing, Unreadable):
             self._change(row, access_count=uses, last_accessed_at=max(row["last_accessed_at"], now))
             return
@@ -264,10 +264,10 @@ class KnowledgeTable(LearnedRecords[Knowledge]):
 
 
 def _with_uses(earlier: Any, now: Any) -> Any:
-    """The earlier state, with what was counted since: a use is no change, and no undo takes it back."""
+    """The earlier state with the present counts: a use is not a change, and undo keeps it."""
     if not isinstance(earlier, Knowledge):
         return earlier
-    # Fewer than before: the change that is taken back began the count anew.
+    # Fewer than before: the change being undone had reset the count.
     since = now.uses - earlier.uses if now.uses >= earlier.uses else now.uses
     return earlier.replace(
         access_count=earlier.access_count + since,
@@ -277,18 +277,18 @@ def _with_uses(earlier: Any, now: Any) -> Any:
 
 
 class Revisions:
-    """Earlier states, by record and by the action that changed them."""
+    """Earlier states, by record and action."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         self._context = context
         self._codec = codec_of(REVISIONS, context.settings.store.text_bytes)
         self._derivation = Derivation(REVISIONS, context)
         self._table = REVISIONS.table
-        # Versions only grow, whatever the clock says; ids follow it.
+        # Ordered by version, which always grows, unlike ids, which follow the clock.
         self._newest_first = (self._table.c.version.desc(), self._table.c.id.desc())
 
-    def add(self, kind: Kind[Any], value: Any, action: Action, before: str, *, version: int) -> None:
-        """An earlier state is seen by whoever could see it then."""
+    def add(self, kind: RecordKind[Any], value: Any, action: Action, before: str, *, version: int) -> None:
+        """An earlier state is visible to those who could see it then."""
         context = self._context
         revision = Revision(
             id=context.new_id(),
@@ -324,10 +324,10 @@ class Revisions:
         self._context.connection.execute(statement)
 
     def purge(self, kind: str, subject: str) -> tuple[str, ...]:
-        """Remove every earlier state of a record; the digests of their blobs are returned."""
+        """Remove every earlier state of a record; return the digests of their blobs."""
         of_record = (*self._scope(), self._table.c.kind == kind, self._table.c.subject == subject)
 
-        def forget(context: Context) -> Iterator[str]:
+        def forget(context: TransactionContext) -> Iterator[str]:
             for row in context.connection.execute(select(self._table).where(*of_record)).mappings().all():
                 if self._codec.stored(row).blobs:
                     yield from Derivation(REVISIONS, context).forget(row["id"])

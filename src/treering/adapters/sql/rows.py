@@ -1,4 +1,4 @@
-"""Rows straight to the driver: what the codec made needs no further processing, and a bulk load is mostly this."""
+"""Direct inserts through the driver: encoded rows need no further processing, and dominate a bulk load."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _MARKS = {"sqlite": "?", "postgresql": "%s"}
 
 
 def insert_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert rows that all have the same columns."""
+    """Insert rows with the same columns."""
     if rows:
         columns = tuple(rows[0])
         insert_tuples(connection, table, columns, list(map(itemgetter(*columns), rows)))
 
 
 def insert_new(connection: Connection, table: Table, row: dict[str, Any]) -> bool:
-    """Insert one row; False where its key is taken, and then nothing has changed."""
+    """Insert one row; False, without any change, if its key exists."""
     statement = f"{_statement(connection.dialect.name, table, tuple(row))} ON CONFLICT DO NOTHING"
     return connection.exec_driver_sql(statement, tuple(row.values())).rowcount == 1
 
@@ -29,7 +29,7 @@ def insert_new(connection: Connection, table: Table, row: dict[str, Any]) -> boo
 def insert_tuples(
     connection: Connection, table: Table, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
 ) -> None:
-    """Insert rows whose values stand in the order of `columns`."""
+    """Insert rows whose values are in the order of `columns`."""
     if not rows:
         return
     if len(rows) > 1 and connection.dialect.name == "postgresql":
@@ -47,8 +47,8 @@ def _statement(dialect: str, table: Table, columns: tuple[str, ...]) -> str:
 
 @cache
 def _array_statement(table: Table, columns: tuple[str, ...]) -> str:
-    """One array a column: one round trip for a batch, and unlike COPY allowed under row-level security."""
-    # The other engine's users need not wait for this dialect, which comes with all of its drivers.
+    """One array per column: one round trip per batch and, unlike COPY, allowed under row-level security."""
+    # Imported here, because it loads all drivers and the embedded engine does not need it.
     from sqlalchemy.dialects import postgresql
 
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Saves what is readable of a damaged SQLite file. The file itself is kept aside as it was."""
+"""Saves the readable part of a damaged SQLite file. The original is kept beside it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sqlalchemy import insert
 from treering.adapters.sql.codec import Codec, Row, codec_of, instant
 from treering.adapters.sql.damaged_file import DamagedFile
 from treering.adapters.sql.identity import IDENTITY_TABLE
-from treering.adapters.sql.kinds import KINDS, KNOWLEDGE, SESSIONS, Kind
+from treering.adapters.sql.kinds import KINDS, KNOWLEDGE, SESSIONS, RecordKind
 from treering.adapters.sql.migrate import HEAD, VERSION_TABLE, bring_up_to_date
 from treering.adapters.sql.migrations import REVISIONS
 from treering.adapters.sql.sqlite import SQLite
@@ -50,21 +50,21 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True, slots=True)
-class Salvaged:
-    """Where the damaged file is kept, how many records of each kind were saved, and what was not."""
+class SalvageReport:
+    """Path of the damaged file, saved records by kind, and what was lost."""
 
     kept_aside: Path
     saved: Mapping[str, int]
     lost: tuple[str, ...]
 
 
-def salvage(path: Path, blobs: Blobs, settings: Settings, now: datetime, new_id: NewId) -> Salvaged:
-    """Put a whole database in the place of a damaged one, with every record that can be read.
+def salvage(path: Path, blobs: Blobs, settings: Settings, now: datetime, new_id: NewId) -> SalvageReport:
+    """Replace a damaged database with a sound one that has every readable record.
 
-    A row of a type that this process does not know, or whose blob is missing, is copied as it is.
+    A row of an unknown type, or whose blob is missing, is copied unchanged.
 
-    Until the last step, which is atomic, nothing at `path` changes; the damaged file stays beside it for good. Blobs
-    are left alone, also those that only lost records refer to.
+    Until the last step, which is atomic, nothing at `path` changes; the damaged file stays beside it permanently. Blobs
+    are not touched, even those that only lost records refer to.
     """
     dialect = SQLite(path, settings.store)
     with _translated(path), dialect.translated():
@@ -78,11 +78,11 @@ def salvage(path: Path, blobs: Blobs, settings: Settings, now: datetime, new_id:
                 rescue = _Rescue(damaged, fresh, blobs, settings)
                 rescue.run(now, new_id)
             _put_in_place(fresh, path)
-    return Salvaged(kept_aside, dict(rescue.saved), tuple(rescue.lost))
+    return SalvageReport(kept_aside, dict(rescue.saved), tuple(rescue.lost))
 
 
 class _Rescue:
-    """Copies what can be read from one file to another."""
+    """Copies the readable part of one file to another."""
 
     def __init__(self, damaged: Path, fresh: Path, blobs: Blobs, settings: Settings) -> None:
         self._damaged = damaged
@@ -110,7 +110,7 @@ class _Rescue:
 
     def _create(self, revision: str) -> None:
         if revision not in REVISIONS:
-            raise StoreTooNew(f"the damaged file is at schema {revision}, newer than {HEAD}; upgrade Treering")
+            raise StoreTooNew(f"the damaged file has schema {revision}, newer than {HEAD}; upgrade Treering")
         dialect = SQLite(self._fresh, self._settings.store)
         engine = dialect.open()
         try:
@@ -119,7 +119,7 @@ class _Rescue:
             engine.dispose()
 
     def _keep_identity(self, source: DamagedFile, target: sqlite3.Connection) -> str:
-        """The blobs are kept under it."""
+        """Keep the identity, which is the namespace of the blobs."""
         made = str(target.execute(f"SELECT id FROM {IDENTITY_TABLE}").fetchone()[0])
         found = source.identity(IDENTITY_TABLE)
         if found is None:
@@ -128,7 +128,7 @@ class _Rescue:
         target.execute(f"UPDATE {IDENTITY_TABLE} SET id = ?", (found,))
         return found
 
-    def _copy(self, kind: Kind[Any], source: DamagedFile, target: sqlite3.Connection) -> None:
+    def _copy(self, kind: RecordKind[Any], source: DamagedFile, target: sqlite3.Connection) -> None:
         name, codec = kind.table.name, Codec[Any](kind, self._settings.store.text_bytes)
         key = tuple(column.name for column in kind.table.primary_key)
         present = {str(row[1]) for row in target.execute(f"PRAGMA table_info({name})")}
@@ -139,19 +139,19 @@ class _Rescue:
                 continue
             names = ", ".join(f'"{column}"' for column in row)
             marks = ", ".join("?" for _ in row)
-            # A damaged page can bring the same row twice; a row without what it must have is none.
+            # A damaged page can yield the same row twice, or a row without required values.
             written = target.execute(f'INSERT OR IGNORE INTO "{name}" ({names}) VALUES ({marks})', (*row.values(),))
             self.saved[kind.name] += written.rowcount
             self._scopes.add((row["tenant"], row["project"]))
 
-    def _why_not(self, kind: Kind[Any], codec: Codec[Any], row: Row, source: DamagedFile) -> str:
-        """Why a row that was read is not believed; empty where it is, or where this process cannot tell."""
+    def _why_not(self, kind: RecordKind[Any], codec: Codec[Any], row: Row, source: DamagedFile) -> str:
+        """Reason to reject a row; empty if it is valid, or cannot be checked by this process."""
         try:
             value = codec.decode(Scope(tenant=row["tenant"], project=row["project"]), row, self._own)
         except BlobMissing:
             return ""
         except (Unreadable, ValueError, TypeError, KeyError, AttributeError) as exc:
-            return f"its row does not make sense ({type(exc).__name__})"
+            return f"its row is invalid ({type(exc).__name__})"
         if kind is KNOWLEDGE and value.type in knowledge_types():
             digest = {"facet": "text", "value": text_digest(value.type, value.content), "at": row["created_at"]}
             whose = {"tenant": row["tenant"], "project": row["project"], "kind": kind.name}
@@ -160,7 +160,7 @@ class _Rescue:
         return ""
 
     def _finish(self, now: datetime, new_id: NewId) -> None:
-        """Bring the new file up to date, build what is derived, and look whether all is well."""
+        """Migrate the new file, build derived data, and check the result."""
         store = SqlStore(SQLite(self._fresh, self._settings.store), self._blobs, self._settings, new_id)
         try:
             for tenant, project in sorted(self._scopes):
@@ -175,7 +175,7 @@ class _Rescue:
             raise NotADatabase(f"the salvaged copy is damaged too ({problems}); check the disk, then repair again")
 
     def _reopen_sessions(self, store: SqlStore, scope: Scope, now: datetime) -> None:
-        """Turns that were saved without their session get it back: the next turn needs to know its place."""
+        """Restore the sessions of turns that were saved without one: the next turn needs its position."""
         with store.upkeep(scope, now) as context:
             orphans = context.connection.exec_driver_sql(
                 "SELECT session, min(at), max(at), max(seq) + 1, owner, visibility FROM turns WHERE tenant = ? AND "
@@ -192,12 +192,12 @@ class _Rescue:
 
 def _refuse_what_is_no_database(path: Path) -> None:
     if path.is_dir():
-        raise NotADatabase(f"{path} is a folder; give the path of the file in it")
+        raise NotADatabase(f"{path} is a folder; pass the path of the file in it")
     if not path.exists():
-        raise NotADatabase(f"there is no file {path}; correct the path")
+        raise NotADatabase(f"{path} does not exist; check the path")
     if path.stat().st_size < _HEADER:
         raise NotADatabase(f"{path}: the file is too short for a SQLite database; nothing in it can be saved")
-    # Asked of SQLite first: opening and closing a file by hand gives up every lock that this process has on it.
+    # Checked with SQLite first: closing a file handle releases every lock that this process has on the file.
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         try:
             names = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master")}
@@ -215,19 +215,19 @@ def _refuse_what_is_no_database(path: Path) -> None:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[BinaryIO]:
-    """The file to read, and others kept out as far as its state allows.
+    """The file to read, locked against others as far as its state allows.
 
-    Closing any handle on a file gives up every lock that this process has on it: the lock goes first.
+    Closing any handle on a file releases every lock that this process has on it: the lock is released first.
     """
     connection = sqlite3.connect(path, timeout=0, isolation_level=None)
     try:
-        # In this mode SQLite notices everyone who has the file open, not only who is writing.
+        # In this mode SQLite detects every process that has the file open, not only writers.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         try:
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.DatabaseError as exc:
             if exc.sqlite_errorname.startswith("SQLITE_BUSY"):
-                raise StoreUnavailable(f"{path} is open elsewhere; end whoever uses it, then repair again") from exc
+                raise StoreUnavailable(f"{path} is open in another process; end it, then repair again") from exc
         with path.open("rb") as file:
             yield file
             connection.close()
@@ -261,7 +261,7 @@ def _log(path: Path) -> Path:
 def _put_in_place(fresh: Path, path: Path) -> None:
     _sync(fresh)
     shutil.copymode(path, fresh)
-    # An old log beside a new file would be played into it.
+    # SQLite would apply an old log to the new file.
     for suffix in ("-wal", "-shm"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
     os.replace(fresh, path)
@@ -282,5 +282,5 @@ def _translated(path: Path) -> Iterator[None]:
         yield
     except OSError as exc:
         if exc.errno in _FULL:
-            raise StoreFull(f"no room for a copy of {path}; free as much as three times its size") from exc
+            raise StoreFull(f"no space for a copy of {path}; free as much as three times its size") from exc
         raise StoreReadOnly(f"{path}: {exc.strerror or exc}; check its folder and its permissions") from exc

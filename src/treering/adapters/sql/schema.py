@@ -1,4 +1,4 @@
-"""The whole schema, to compare a database with: the tables of every part of the store, and all indexes.
+"""The complete schema, for comparison with a database: all tables and indexes.
 
 Statements need neither the tables of the other parts nor any index, so nothing else imports this.
 """

@@ -1,4 +1,4 @@
-"""Chosen documents of the server engine as columns, read in one row: so many values one by one would take longer."""
+"""Selected documents of the server engine as columns, fetched in one row, which is faster than value by value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treering.adapters.sql.server_words import kind_number, read_array
-from treering.adapters.words.segments import NEIGHBOURS, Line
+from treering.adapters.words.segments import NEIGHBOURS, ConversationOrder
 from treering.ports.index import DOCUMENT_KINDS
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from treering.core.ranking import BM25
 
 _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
-# A lateral part with a limit is looked up for each document. A join would rather read the whole project, and where
-# statistics speak of many small projects, compare each of its documents with each of the numbers.
+# A lateral subquery with a limit is looked up for each document. For a join the planner would read the whole project
+# or, with statistics of many small projects, compare each of its documents with each of the numbers.
 _LOOKED_UP = """
     SELECT found.* FROM ({numbers}) AS wanted (number) CROSS JOIN LATERAL (
         SELECT * FROM documents
@@ -51,8 +51,8 @@ _ALONE, _BESIDE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
-    """In the order of their numbers; `codes` and `counts` of all stand one after the other, `distinct` a document."""
+class ServerDocuments:
+    """Documents ordered by number; `codes` and `counts` are concatenated, `distinct` is the number per document."""
 
     kinds: Sequence[str]
     threads: Sequence[str]
@@ -75,7 +75,7 @@ class Documents:
         return np.array([kind_number(name) for name in self.kinds], np.int64)
 
     def scores(self, words: Sequence[Sequence[int]], weights: Sequence[float], ranking: BM25) -> NDArray[np.float64]:
-        """BM25 of each document for words that count so much."""
+        """BM25 of each document for weighted words."""
         scores = np.zeros(len(self.number))
         forms = [np.array(word, np.uint32) for word in words]
         if not forms:
@@ -91,13 +91,13 @@ class Documents:
         return scores
 
     def neighbours(self) -> NDArray[np.int64]:
-        """For each document the rows of those before and after it in its conversation; −1 where there is none."""
+        """For each document, the rows of those before and after it in its conversation; −1 for none."""
         known: dict[str, int] = {}
         thread = np.array([known.setdefault(name, len(known)) if name else -1 for name in self.threads], np.int64)
         spoken = np.flatnonzero(thread >= 0)
         keys = thread << 32 | self.place
         order = spoken[np.argsort(keys[spoken], kind="stable")]
-        line = Line(keys[order], order)
+        line = ConversationOrder(keys[order], order)
         found = np.stack([line.at(thread << 32 | self.place + step) for step in NEIGHBOURS], axis=1)
         found[thread < 0] = -1
         return found
@@ -105,12 +105,12 @@ class Documents:
 
 def read_documents(
     connection: Connection, here: tuple[str, str], principal: str, numbers: Sequence[int], *, neighbours: bool
-) -> Documents:
-    """Documents that this principal may meet, with those beside them in their conversations where asked for."""
+) -> ServerDocuments:
+    """Documents that this principal can see, optionally with their neighbours in conversations."""
     named = {"tenant": here[0], "project": here[1], "principal": principal, "numbers": numbers}
     row = connection.exec_driver_sql(_BESIDE if neighbours else _ALONE, named).one()
     kinds, threads, codes, counts = row[:4]
-    return Documents(
+    return ServerDocuments(
         kinds or (),
         threads or (),
         np.frombuffer(codes or b"", "<u4"),

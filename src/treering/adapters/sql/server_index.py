@@ -1,4 +1,4 @@
-"""The index of the server engine: the database finds, and what it finds is scored here as on the embedded engine."""
+"""The index of the server engine: the database finds documents, which are scored here as on the embedded engine."""
 
 from __future__ import annotations
 
@@ -9,27 +9,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import ColumnElement, exists, select
 
-from treering.adapters.sql.index_base import Index
+from treering.adapters.sql.index_base import SqlIndex
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
-from treering.adapters.sql.server_documents import Documents, read_documents
-from treering.adapters.sql.server_statistics import EXACT, MOST_POSTINGS, Remembered, Space, Statistics, read_vectors
-from treering.adapters.sql.server_words import Held, code_in, holding, kind_number, read_array
+from treering.adapters.sql.server_documents import ServerDocuments, read_documents
+from treering.adapters.sql.server_statistics import (
+    EXACT,
+    MAX_POSTINGS,
+    Remembered,
+    ServerVectorSpace,
+    Statistics,
+    read_vectors,
+)
+from treering.adapters.sql.server_words import WordPostings, code_in, holding, kind_number, read_array
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.sql.unstored_vectors import MadeVector
 from treering.adapters.vectors.signs import centred
 from treering.core.embedded_text import spaces_of
-from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
+from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, IndexQuery
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.core.ranking import BM25
 
 _SEARCHED = set(DOCUMENT_KINDS)
 _AT_ONCE = 5_000
-# Where a filter leaves less than one in so many, those it leaves are compared one by one.
-_MOST_LEFT_OUT = 10
+# If a filter leaves less than one in this many, the remaining vectors are compared one by one.
+_EXACT_BELOW_ONE_IN = 10
 
 _SEEN = """
     SELECT number FROM documents WHERE tenant = %s AND project = %s AND number = ANY(%s::bigint[])
@@ -53,8 +60,8 @@ _ALL_VECTORS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the words of a query found: documents with their scores, and what each word counts."""
+class ServerQuery:
+    """Documents found by the words of a query, with their scores, and the weight of each word."""
 
     ranking: BM25
     weights: Sequence[float]
@@ -62,22 +69,22 @@ class Asked:
     kind: NDArray[np.int64]
     score: NDArray[np.float64]
     complete: bool
-    """False where words were too common to look at every document that holds them."""
+    """False if words were too common to examine every document that contains them."""
 
 
-class ServerIndex(Index):
+class ServerIndex(SqlIndex):
     """The documents of one project, as one transaction sees them."""
 
-    def __init__(self, context: Context, remembered: Remembered, nearby: Nearby | None) -> None:
+    def __init__(self, context: TransactionContext, remembered: Remembered, nearby: Nearby | None) -> None:
         super().__init__(context, remembered.unstored)
         self._remembered = remembered
         self._statistics = Statistics(context, remembered)
         self._nearby = nearby
         self._principal = context.scope.principal
-        self._asked: tuple[Wanted, Asked] | None = None
+        self._asked: tuple[IndexQuery, ServerQuery] | None = None
 
-    def ready(self, model: str) -> None:
-        """The server's indexes always are."""
+    def load(self, model: str) -> None:
+        """Nothing to load: the server maintains its indexes."""
 
     def languages(self) -> Sequence[str]:
         return self._statistics.languages(self._context.settings.recall.language_share)
@@ -86,17 +93,17 @@ class ServerIndex(Index):
         return self._statistics.speakers()
 
     def candidates(
-        self, wanted: Wanted, kinds: Sequence[str], *, most: int, among: NDArray[np.int64] | None = None
+        self, wanted: IndexQuery, kinds: Sequence[str], *, limit: int, among: NDArray[np.int64] | None = None
     ) -> Candidates:
-        by_words = self._best_by_words(wanted, kinds, most, among)
-        by_meaning = self._best_by_meaning(wanted, kinds, most, among)
-        kept = self._best_unstored(wanted, kinds, most, among)
+        by_words = self._best_by_words(wanted, kinds, limit, among)
+        by_meaning = self._best_by_meaning(wanted, kinds, limit, among)
+        kept = self._best_unstored(wanted, kinds, limit, among)
         return self._columns(wanted, np.union1d(by_words, np.union1d(by_meaning, kept)))
 
-    def look_at(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates:
+    def columns_of(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> Candidates:
         return self._columns(wanted, numbers)
 
-    def word_scores(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def word_scores(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         asked, found = self._ask(wanted), self._documents(numbers, neighbours=False)
         scores = np.zeros(len(numbers))
         there = np.isin(numbers, found.number)
@@ -109,7 +116,7 @@ class ServerIndex(Index):
         ranking, held = self._statistics.ranking(), self._statistics.held(words)
         return np.array([ranking.weight(self._statistics.holding(word, held)) for word in words])
 
-    def resemblance(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
+    def similarity(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
         space, known = self._statistics.space(model), list(self.vectors(model, best).values())
         if space is None or not known:
             return np.full(len(numbers), np.nan)
@@ -121,7 +128,7 @@ class ServerIndex(Index):
         return Coverage(total, min(total, self._statistics.vectors(model) + len(self._unstored.of(model))))
 
     def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
-        """Documents that are present; one that another transaction is purging is not waited for."""
+        """Existing documents; does not wait for one that another transaction is purging."""
         held = select(documents.c.number).where(self._among(documents, numbers))
         held = held.with_for_update(read=True, key_share=True, skip_locked=True)
         return set(self._execute(held).scalars())
@@ -143,16 +150,16 @@ class ServerIndex(Index):
             self._nearby.drop(self._context.connection, self._here, but=spaces_of(but, beside))
         return super().drop_vectors(but=but, beside=beside)
 
-    def _bury(self, numbers: NDArray[np.int64]) -> None:
-        """Nothing is kept in memory that could outlive them."""
+    def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
+        """Nothing to hide: documents are not cached in memory."""
 
     def _without_vector(self, model: str, newest: Any) -> ColumnElement[bool]:
-        """Of several writers a later one may commit first: there may be gaps before the newest."""
+        """A later writer may commit first, so there may be gaps before the newest vector."""
         same = (vectors.c[name] == documents.c[name] for name in ("tenant", "project", "number"))
         return ~exists().where(*same, vectors.c.model == model)
 
     def _best_by_words(
-        self, wanted: Wanted, kinds: Sequence[str], most: int, among: NDArray[np.int64] | None
+        self, wanted: IndexQuery, kinds: Sequence[str], limit: int, among: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
         asked = self._ask(wanted)
         number, kind, score = asked.number, asked.kind, asked.score
@@ -169,41 +176,41 @@ class ServerIndex(Index):
         if among is not None:
             allowed &= np.isin(number, among)
         number, score = number[allowed], score[allowed]
-        return number if len(number) <= most else number[np.argpartition(-score, most)[:most]]
+        return number if len(number) <= limit else number[np.argpartition(-score, limit)[:limit]]
 
-    def _ask(self, wanted: Wanted) -> Asked:
+    def _ask(self, wanted: IndexQuery) -> ServerQuery:
         if self._asked is None or self._asked[0] is not wanted:
             self._asked = (wanted, self._answer(wanted))
         return self._asked[1]
 
-    def _answer(self, wanted: Wanted) -> Asked:
-        """Scores of the documents that hold the words, the rarest first as long as that is quick."""
+    def _answer(self, wanted: IndexQuery) -> ServerQuery:
+        """Scores of the documents that contain the words, rarest first while that is fast."""
         statistics, words = self._statistics, [self._codes(forms) for forms in wanted.words]
         ranking, held = statistics.ranking(), statistics.held(words)
         postings = [statistics.most_held(word, held) for word in words]
         rarest = sorted(range(len(words)), key=postings.__getitem__)
         read = np.cumsum([postings[place] for place in rarest])
-        looked_up = rarest[: max(1, int(np.searchsorted(read, MOST_POSTINGS, side="right")))]
+        looked_up = rarest[: max(1, int(np.searchsorted(read, MAX_POSTINGS, side="right")))]
         codes = sorted({code for place in looked_up for code in words[place] if held.get(code, 1)})
-        found = holding(self._context.connection, self._here, codes, MOST_POSTINGS)
+        found = holding(self._context.connection, self._here, codes, MAX_POSTINGS)
         every = _together([found[code] for code in codes if code in found])
         scores, weights = np.zeros(len(every.number)), [0.0] * len(words)
         for place, word in enumerate(words):
             parts = [found[code] for code in word if code in found] if place in looked_up else []
             rows, counts = _rows(every.number, parts)
-            whole = place in looked_up and all(len(part.number) < MOST_POSTINGS for part in parts)
+            whole = place in looked_up and all(len(part.number) < MAX_POSTINGS for part in parts)
             holding_it = len(rows) if whole else statistics.holding(word, held)
             weights[place] = wanted.share(place) * ranking.weight(holding_it)
             scores[rows] += weights[place] * ranking.saturation(counts, every.length[rows])
-        complete = len(looked_up) == len(words) and bool(read[-1] <= MOST_POSTINGS if len(read) else True)
-        return Asked(ranking, weights, every.number, every.kind, scores, complete)
+        complete = len(looked_up) == len(words) and bool(read[-1] <= MAX_POSTINGS if len(read) else True)
+        return ServerQuery(ranking, weights, every.number, every.kind, scores, complete)
 
     def _codes(self, forms: Sequence[int]) -> tuple[int, ...]:
-        """Where a word stands: in what everybody may meet, and in what is this principal's own."""
+        """Codes of a word: in shared documents, and in the principal's own."""
         return tuple(sorted({code_in(owner, form) for owner in ("", self._principal) for form in forms}))
 
     def _best_by_meaning(
-        self, wanted: Wanted, kinds: Sequence[str], most: int, among: NDArray[np.int64] | None
+        self, wanted: IndexQuery, kinds: Sequence[str], limit: int, among: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
         space = self._statistics.space(wanted.model) if wanted.vector is not None else None
         if space is None or wanted.vector is None:
@@ -218,26 +225,26 @@ class ServerIndex(Index):
         )
         nearby = self._whole_nearby(wanted.model)
         if nearby is None:
-            return self._nearest_of_all(space, wanted, narrowed, most)
-        query, enough = Query(centred(wanted.vector, space.mean)[0], space.mean), max(most, IN_VIEW)
+            return self._nearest_of_all(space, wanted, narrowed, limit)
+        query, enough = Query(centred(wanted.vector, space.mean)[0], space.mean), max(limit, IN_VIEW)
         total = self._statistics.vectors(wanted.model)
         few = total <= EXACT
         if few or among is None:
-            return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=few), most)
-        if len(among) > EXACT and len(among) * _MOST_LEFT_OUT >= total:
-            # Half as many again as chance would leave over.
+            return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=few), limit)
+        if len(among) > EXACT and len(among) * _EXACT_BELOW_ONE_IN >= total:
+            # Half as many again as expected at random.
             looked_at = enough * 3 * total // (2 * len(among))
             open_wide = replace(narrowed, numbers=None)
             number, likeness = self._found_near(nearby, wanted.model, query, open_wide, looked_at, exact=False)
             allowed = np.isin(number, among)
-            if allowed.sum() >= most:
-                return _best(number[allowed], likeness[allowed], most)
-        return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=True), most)
+            if allowed.sum() >= limit:
+                return _best(number[allowed], likeness[allowed], limit)
+        return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=True), limit)
 
     def _best_unstored(
-        self, wanted: Wanted, kinds: Sequence[str], most: int, among: NDArray[np.int64] | None
+        self, wanted: IndexQuery, kinds: Sequence[str], limit: int, among: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
-        """The best of those whose vectors are in memory only."""
+        """The best among vectors held only in memory."""
         space = self._statistics.space(wanted.model) if wanted.vector is not None else None
         kept = self._unstored.of(wanted.model)
         if space is None or not kept:
@@ -247,10 +254,10 @@ class ServerIndex(Index):
         number = number if among is None else np.intersect1d(number, among)
         if not len(number):
             return number
-        return _best(number, _cosine(space, wanted, np.array([kept[each][2] for each in number.tolist()])), most)
+        return _best(number, _cosine(space, wanted, np.array([kept[each][2] for each in number.tolist()])), limit)
 
     def _spelled_out(self, kinds: Sequence[str], among: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
-        """Kinds that have few documents as the numbers of these: a graph would pass by all others to find them."""
+        """Kinds with few documents, as their numbers: a graph search would skip all others to find them."""
         if set(kinds) >= _SEARCHED or (among is not None and len(among) <= EXACT):
             return among
         found = self._run(_OF_KINDS, (*self._here, list(kinds), EXACT + 1)).scalars().all()
@@ -260,16 +267,16 @@ class ServerIndex(Index):
         return numbers if among is None else np.intersect1d(numbers, among)
 
     def _found_near(
-        self, nearby: Nearby, model: str, query: Query, narrowed: Narrowed, most: int, *, exact: bool
+        self, nearby: Nearby, model: str, query: Query, narrowed: Narrowed, limit: int, *, exact: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        return nearby.nearest(self._context.connection, self._here, model, query, narrowed, most=most, exact=exact)
+        return nearby.nearest(self._context.connection, self._here, model, query, narrowed, limit=limit, exact=exact)
 
     def _whole_nearby(self, model: str) -> Nearby | None:
-        """pgvector where it has every vector."""
+        """pgvector, if it has every vector."""
         return self._nearby if self._nearby is not None and self._has_all(self._nearby, model) else None
 
     def _gather(self, nearby: Nearby, model: str) -> None:
-        """Bring pgvector the vectors that were there before it."""
+        """Copy vectors that are older than the pgvector table into it."""
         if self._has_all(nearby, model):
             return
         while missing := nearby.missing(self._context.connection, self._here, model, _AT_ONCE):
@@ -283,8 +290,10 @@ class ServerIndex(Index):
             self._remembered.gathered.add(model)
         return True
 
-    def _nearest_of_all(self, space: Space, wanted: Wanted, narrowed: Narrowed, most: int) -> NDArray[np.int64]:
-        """Without pgvector each vector is read and compared."""
+    def _nearest_of_all(
+        self, space: ServerVectorSpace, wanted: IndexQuery, narrowed: Narrowed, limit: int
+    ) -> NDArray[np.int64]:
+        """Without pgvector, each vector is read and compared."""
         conditions, values = narrowed.conditions()
         statement = _ALL_VECTORS.format(conditions=conditions)
         best, likeness, last = np.empty(0, np.int64), np.empty(0), 0
@@ -296,11 +305,11 @@ class ServerIndex(Index):
             last = int(numbers[-1])
             found = _cosine(space, wanted, read_vectors(row[1], len(numbers)))
             best, likeness = np.concatenate((best, numbers)), np.concatenate((likeness, found))
-            if len(best) > most:
-                kept = np.argpartition(-likeness, most)[:most]
+            if len(best) > limit:
+                kept = np.argpartition(-likeness, limit)[:limit]
                 best, likeness = best[kept], likeness[kept]
 
-    def _columns(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates:
+    def _columns(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> Candidates:
         asked, found = self._ask(wanted), self._documents(numbers, neighbours=True)
         space = self._statistics.space(wanted.model) if wanted.vector is not None else None
         return Candidates(
@@ -316,20 +325,22 @@ class ServerIndex(Index):
             words_weight=sum(asked.weights),
         )
 
-    def _documents(self, numbers: NDArray[np.int64], *, neighbours: bool) -> Documents:
+    def _documents(self, numbers: NDArray[np.int64], *, neighbours: bool) -> ServerDocuments:
         return read_documents(
             self._context.connection, self._here, self._principal, numbers.tolist(), neighbours=neighbours
         )
 
-    def _meaning(self, space: Space | None, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _meaning(
+        self, space: ServerVectorSpace | None, wanted: IndexQuery, numbers: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
         if space is None or wanted.vector is None:
             return np.full(len(numbers), np.nan)
         return self._likeness(space, wanted.model, centred(wanted.vector, space.mean)[0], numbers)
 
     def _likeness(
-        self, space: Space, model: str, query: NDArray[np.float32], numbers: NDArray[np.int64]
+        self, space: ServerVectorSpace, model: str, query: NDArray[np.float32], numbers: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The cosine of vectors to one without what all have in common; NaN where there is no vector, or only zeros."""
+        """Cosines to a centred vector; NaN for a missing or zero vector."""
         if (nearby := self._whole_nearby(model)) is not None:
             connection, asked = self._context.connection, Query(query, space.mean)
             there, found = nearby.likeness(connection, self._here, model, asked, numbers.tolist())
@@ -351,16 +362,16 @@ class ServerIndex(Index):
         return self._context.connection.exec_driver_sql(statement, values)
 
 
-def _together(parts: Sequence[Held]) -> Held:
-    """Each document once, in the order of their numbers."""
+def _together(parts: Sequence[WordPostings]) -> WordPostings:
+    """Distinct documents, ordered by number."""
     if not parts:
-        return Held(np.empty(0, np.int64), np.empty(0, np.int64))
+        return WordPostings(np.empty(0, np.int64), np.empty(0, np.int64))
     number, first = np.unique(np.concatenate([part.number for part in parts]), return_index=True)
-    return Held(number, np.concatenate([part.detail for part in parts])[first])
+    return WordPostings(number, np.concatenate([part.detail for part in parts])[first])
 
 
-def _rows(number: NDArray[np.int64], parts: Sequence[Held]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the documents that hold a word stand in `number`, and how often they hold it in all of its forms."""
+def _rows(number: NDArray[np.int64], parts: Sequence[WordPostings]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Positions in `number` of the documents that contain a word, and its counts over all forms."""
     if not parts:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     if len(parts) == 1:
@@ -371,15 +382,17 @@ def _rows(number: NDArray[np.int64], parts: Sequence[Held]) -> tuple[NDArray[np.
     return rows, summed[rows].astype(np.int64)
 
 
-def _best(number: NDArray[np.int64], score: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    return number if len(number) <= most else number[np.argpartition(-score, most)[:most]]
+def _best(number: NDArray[np.int64], score: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
+    return number if len(number) <= limit else number[np.argpartition(-score, limit)[:limit]]
 
 
-def _cosine(space: Space, wanted: Wanted, found: NDArray[np.float32]) -> NDArray[np.float64]:
+def _cosine(space: ServerVectorSpace, wanted: IndexQuery, found: NDArray[np.float32]) -> NDArray[np.float64]:
     assert wanted.vector is not None
     return _likeness_of(found, centred(wanted.vector, space.mean)[0], space)
 
 
-def _likeness_of(found: NDArray[np.float32], query: NDArray[np.float32], space: Space) -> NDArray[np.float64]:
-    """The cosine of each vector to a centred query; NaN for a vector of zeros."""
+def _likeness_of(
+    found: NDArray[np.float32], query: NDArray[np.float32], space: ServerVectorSpace
+) -> NDArray[np.float64]:
+    """Cosine of each vector to a centred query; NaN for a zero vector."""
     return np.where(found.any(axis=1), centred(found, space.mean) @ query, np.nan).astype(np.float64)

@@ -1,4 +1,4 @@
-"""What the server engine knows of a project as a whole. Statistics change slowly: what takes long to count is kept."""
+"""Project-wide statistics of the server engine. They change slowly, so expensive counts are cached."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from sqlalchemy import func, select
 
 from treering.adapters.sql.server_words import counted, holding_any, owner_in
 from treering.adapters.sql.tables import vectors
-from treering.adapters.sql.unstored_vectors import UnstoredVectors
+from treering.adapters.sql.unstored_vectors import PendingVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, first_sampled, in_common
 from treering.core.ranking import BM25
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 _KEPT = timedelta(seconds=60)
-MOST_POSTINGS = 10_000
-"""Postings that a query reads: more take longer than an answer may. The commonest words tell least and are left out."""
+MAX_POSTINGS = 10_000
+"""Postings that a query reads; more would take too long. The most common words matter least and are skipped."""
 EXACT = 5_000
-"""Up to this many vectors all are compared, which is as quick as a graph and misses nothing."""
-# The newest documents tell which languages are spoken.
+"""Up to this many vectors, all are compared: as fast as a graph, and exact."""
+# Newest documents from which the languages are determined.
 _NEWEST = 1_000
 
 _TOTALS = """
@@ -53,8 +53,8 @@ _EVENLY_SPACED = """
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
-    """Of a project: its documents, the sum of their lengths, the highest number among them."""
+class DocumentTotals:
+    """Number of documents, total length and highest number in a project."""
 
     documents: int
     length: int
@@ -63,8 +63,8 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
-    """The vectors of one model: how many there were, some of them, and what they have in common."""
+class ServerVectorSpace:
+    """Vectors of one model: their number, a sample, and the mean."""
 
     vectors: int
     sample: NDArray[np.float32]
@@ -73,32 +73,32 @@ class Space:
 
 @dataclass
 class Remembered:
-    """What this process counted lately in one project."""
+    """Recent counts of this process in one project."""
 
-    totals: Totals | None = None
+    totals: DocumentTotals | None = None
     languages: tuple[Sequence[str], datetime] | None = None
     speakers: tuple[Collection[int], datetime] | None = None
-    spaces: dict[str, Space] = field(default_factory=dict)
+    spaces: dict[str, ServerVectorSpace] = field(default_factory=dict)
     vectors: dict[str, tuple[int, datetime]] = field(default_factory=dict)
     common: dict[tuple[int, ...], tuple[int, datetime]] = field(default_factory=dict)
-    """How many documents hold a word that stands in very many, by its codes."""
+    """Document frequencies of very common words, by their codes."""
     gathered: set[str] = field(default_factory=set)
-    """Models whose vectors pgvector has, all of them; it then gets each new one too."""
-    unstored: UnstoredVectors = field(default_factory=UnstoredVectors)
+    """Models with all vectors in pgvector; new vectors are added there, too."""
+    unstored: PendingVectors = field(default_factory=PendingVectors)
 
 
 class Statistics:
-    """Of one project, as one transaction sees it. What it has not committed is remembered by nobody."""
+    """Statistics of one project as one transaction sees it. Uncommitted changes are not cached."""
 
-    def __init__(self, context: Context, remembered: Remembered) -> None:
+    def __init__(self, context: TransactionContext, remembered: Remembered) -> None:
         self._context = context
         self._here = (context.scope.tenant, context.scope.project)
         self._remembered = remembered
-        self._totals: Totals | None = None
-        self._spaces: dict[str, Space | None] = {}
+        self._totals: DocumentTotals | None = None
+        self._spaces: dict[str, ServerVectorSpace | None] = {}
 
     def languages(self, share: float) -> Sequence[str]:
-        """Those that at least this share of the newest documents is written in."""
+        """Languages of at least this share of the newest documents."""
         known = self._remembered.languages
         if known is not None and self._is_fresh(known[1]):
             return known[0]
@@ -110,7 +110,7 @@ class Statistics:
         return spoken
 
     def speakers(self) -> Collection[int]:
-        """Codes of those who said more than one thing."""
+        """Codes of speakers with more than one document."""
         known = self._remembered.speakers
         if known is not None and self._is_fresh(known[1]):
             return known[0]
@@ -119,16 +119,16 @@ class Statistics:
             self._remembered.speakers = (found, self._context.now)
         return found
 
-    def totals(self) -> Totals:
-        """Documents that came since they were counted are added; those that went are noticed at the next count."""
+    def totals(self) -> DocumentTotals:
+        """Adds documents stored since the last count; removed ones are noticed at the next count."""
         if self._totals is not None:
             return self._totals
         known = self._remembered.totals
         if known is None or not self._is_fresh(known.counted_at):
-            known = Totals(0, 0, 0, self._context.now)
+            known = DocumentTotals(0, 0, 0, self._context.now)
         row = self._context.connection.exec_driver_sql(_TOTALS, (*self._here, known.newest)).one()
         newest = max(known.newest, int(row[2]))
-        found = Totals(known.documents + row[0], known.length + row[1], newest, known.counted_at)
+        found = DocumentTotals(known.documents + row[0], known.length + row[1], newest, known.counted_at)
         if not self._context.writing:
             self._totals = self._remembered.totals = found
         return found
@@ -139,26 +139,26 @@ class Statistics:
         return BM25(totals.documents, average, recall.saturation_at, recall.length_share)
 
     def held(self, words: Sequence[tuple[int, ...]]) -> Mapping[int, int]:
-        """By code, how many documents hold it; counted no further than a query would read."""
+        """Document frequency by code, counted up to the number that a query would read."""
         codes = sorted({code for word in words if self._remembered_count(word) is None for code in word})
-        return counted(self._context.connection, self._here, codes, MOST_POSTINGS + 1)
+        return counted(self._context.connection, self._here, codes, MAX_POSTINGS + 1)
 
     def holding(self, word: tuple[int, ...], held: Mapping[int, int]) -> int:
-        """How many documents hold a word in any of its forms, or very nearly so where it is very common."""
+        """Document frequency of a word in any of its forms, approximate for very common words."""
         if (known := self._remembered_count(word)) is not None:
             return known
         counted_codes = [code for code in word if held[code]]
         total = sum(held[code] for code in counted_codes)
-        # No document has codes of two owners: only forms with the same owner may be in one document.
-        if len({owner_in(code) for code in counted_codes}) == len(counted_codes) and total <= MOST_POSTINGS:
+        # No document has codes of two owners: only forms with the same owner can share a document.
+        if len({owner_in(code) for code in counted_codes}) == len(counted_codes) and total <= MAX_POSTINGS:
             return total
         found = holding_any(self._context.connection, self._here, word)
-        if found > MOST_POSTINGS and not self._context.writing:
+        if found > MAX_POSTINGS and not self._context.writing:
             self._remembered.common[word] = (found, self._context.now)
         return found
 
     def most_held(self, word: tuple[int, ...], held: Mapping[int, int]) -> int:
-        """How many postings a word has at most, as far as they were counted."""
+        """Upper bound of a word's postings, as far as counted."""
         known = self._remembered_count(word)
         return sum(held[code] for code in word) if known is None else known
 
@@ -172,8 +172,8 @@ class Statistics:
             self._remembered.vectors[model] = (found, self._context.now)
         return found
 
-    def space(self, model: str) -> Space | None:
-        """None if there is no vector. The mean vector is computed again as `first_sampled` grows."""
+    def space(self, model: str) -> ServerVectorSpace | None:
+        """None if there is no vector. The mean is recomputed as `first_sampled` grows."""
         if model in self._spaces:
             return self._spaces[model]
         space = self._learned(model)
@@ -181,7 +181,7 @@ class Statistics:
             self._spaces[model] = space
         return space
 
-    def _learned(self, model: str) -> Space | None:
+    def _learned(self, model: str) -> ServerVectorSpace | None:
         total = self.vectors(model)
         known = self._remembered.spaces.get(model)
         if not total:
@@ -195,19 +195,19 @@ class Statistics:
             _EVENLY_SPACED, {**named, "step": step, "most": most}
         ).scalar_one()
         sample = read_vectors(stored, most)
-        space = Space(total, sample, in_common(sample, first))
+        space = ServerVectorSpace(total, sample, in_common(sample, first))
         if not self._context.writing:
             self._remembered.spaces[model] = space
         return space
 
-    def _learned_from_unstored(self, model: str) -> Space | None:
-        """As long as none is stored."""
+    def _learned_from_unstored(self, model: str) -> ServerVectorSpace | None:
+        """Used while no vector is stored."""
         kept = [vector for *_, vector in self._remembered.unstored.of(model).values()]
         if not kept:
             return None
         first = first_sampled(len(kept))
         sample = np.array(kept[: first : max(1, first // SAMPLE)])
-        return Space(len(kept), sample, in_common(sample, first))
+        return ServerVectorSpace(len(kept), sample, in_common(sample, first))
 
     def _remembered_count(self, word: tuple[int, ...]) -> int | None:
         known = self._remembered.common.get(word)
@@ -218,6 +218,6 @@ class Statistics:
 
 
 def read_vectors(stored: bytes | None, rows: int) -> NDArray[np.float32]:
-    """So many vectors that stand one after the other."""
+    """Split concatenated vectors."""
     flat = np.frombuffer(stored or b"", STORED).astype(np.float32)
     return flat.reshape(rows, len(flat) // max(rows, 1))

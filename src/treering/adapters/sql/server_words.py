@@ -1,6 +1,6 @@
-"""The words of the server engine's documents: one row for each document and each code in it.
+"""Words of the server engine's documents: one row per document and code.
 
-What belongs to one person has codes of its own, so that nobody else's query meets them or counts them.
+Personal documents have codes of their own, so that queries of other principals neither find nor count them.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ _HOLDING = """
 _DISTINCT = """
     SELECT count(DISTINCT number) FROM postings WHERE tenant = %s AND project = %s AND code = ANY(%s::bigint[])
 """
-# A binary array begins with its dimensions; each element follows its size.
+# A binary array starts with its dimensions; each element follows its size.
 _HEADER = 20
 _WHOLE, _REAL = (np.dtype([("size", ">i4"), ("value", kind)]) for kind in (">i8", ">f8"))
 
 
 def code_in(owner: str, code: int) -> int:
-    """The code of a word in what belongs to one person, or in what belongs to all."""
+    """Code of a word in the documents of one owner, or in shared ones."""
     if not owner:
         return code
     whose = int.from_bytes(sha256(owner.encode()).digest()[:4], "big") & 0x7FFF_FFFF
@@ -72,17 +72,17 @@ def code_in(owner: str, code: int) -> int:
 
 
 def owner_in(code: int) -> int:
-    """The part of a code that stands for the owner; 0 in what belongs to all."""
+    """The owner's part of a code; 0 for shared documents."""
     return code >> 32
 
 
 def kind_number(kind: str) -> int:
-    """The same in every version."""
+    """Stable across versions."""
     return code_of(kind) & 0x7FFF
 
 
 def add_documents(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Documents that are not there yet, and their words."""
+    """Insert missing documents, and their words."""
     if not rows:
         return
     columns = tuple([row[name] for row in rows] for name in _COLUMNS)
@@ -93,7 +93,7 @@ def add_documents(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
 
 
 def restore_words(connection: Connection, here: tuple[str, str], owner: str) -> None:
-    """The words of the project's shared documents, or of those of one owner, anew."""
+    """Rebuild the words of the project's shared documents, or of those of one owner."""
     first = code_in(owner, 0)
     codes = (first, first + 2**32)
     connection.exec_driver_sql(_EMPTIED, (*here, *codes))
@@ -113,7 +113,7 @@ def _add_words(connection: Connection, numbered: Sequence[tuple[int, Any]]) -> N
 
 
 def remove_words(connection: Connection, here: tuple[str, str], removed: Sequence[tuple[int, Any]]) -> None:
-    """Leave nothing of the words that documents held: each by its number, with owner, codes and counts."""
+    """Remove the words of documents, given by number, owner, codes and counts."""
     codes, numbers, _ = _held(removed)
     connection.exec_driver_sql(_REMOVED, (codes.tolist(), numbers.tolist(), *here))
 
@@ -121,7 +121,7 @@ def remove_words(connection: Connection, here: tuple[str, str], removed: Sequenc
 def _held(
     numbered: Sequence[tuple[int, Any]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
-    """Codes, numbers and counts in the order of the index, whose pages a batch then touches once."""
+    """Codes, numbers and counts in index order, so that a batch touches each page once."""
     codes = [np.frombuffer(row["codes"], "<u4").astype(np.int64) | code_in(row["owner"], 0) for _, row in numbered]
     numbers = np.repeat([number for number, _ in numbered], [len(each) for each in codes]).astype(np.int64)
     counts = np.frombuffer(b"".join(row["counts"] for _, row in numbered), np.uint8)
@@ -130,11 +130,11 @@ def _held(
     return together[order], numbers[order], counts[order]
 
 
-def counted(connection: Connection, here: tuple[str, str], codes: Sequence[int], most: int) -> Mapping[int, int]:
-    """How many documents hold each code, counted no further than `most`."""
+def counted(connection: Connection, here: tuple[str, str], codes: Sequence[int], limit: int) -> Mapping[int, int]:
+    """Document frequency of each code, counted up to `limit`."""
     if not codes:
         return {}
-    found = connection.exec_driver_sql(_COUNTED, (*here, most, list(codes)))
+    found = connection.exec_driver_sql(_COUNTED, (*here, limit, list(codes)))
     return {int(code): int(count) for code, count in found}
 
 
@@ -142,8 +142,8 @@ def holding_any(connection: Connection, here: tuple[str, str], codes: Sequence[i
     return int(connection.exec_driver_sql(_DISTINCT, (*here, list(codes))).scalar_one())
 
 
-class Held:
-    """The documents that hold a code, the newest first: their numbers, kinds, lengths and how often they do."""
+class WordPostings:
+    """Documents that contain a code, newest first: numbers, kinds, lengths and counts."""
 
     def __init__(self, number: NDArray[np.int64], detail: NDArray[np.int64]) -> None:
         self.number = number
@@ -153,19 +153,21 @@ class Held:
         self.count = detail & 0xFF
 
 
-def holding(connection: Connection, here: tuple[str, str], codes: Sequence[int], most: int) -> Mapping[int, Held]:
-    """The newest `most` for each code."""
+def holding(
+    connection: Connection, here: tuple[str, str], codes: Sequence[int], limit: int
+) -> Mapping[int, WordPostings]:
+    """The newest `limit` documents for each code."""
     if not codes:
         return {}
-    found = connection.exec_driver_sql(_HOLDING, (list(codes), *here, most))
-    return {code: Held(read_array(numbers), read_array(details)) for code, numbers, details in found}
+    found = connection.exec_driver_sql(_HOLDING, (list(codes), *here, limit))
+    return {code: WordPostings(read_array(numbers), read_array(details)) for code, numbers, details in found}
 
 
 def read_array(sent: bytes | None) -> NDArray[np.int64]:
-    """What `array_send` made of BIGINTs."""
+    """Decode `array_send` output of BIGINT."""
     return np.frombuffer(sent or bytes(_HEADER), _WHOLE, offset=_HEADER)["value"].astype(np.int64)
 
 
 def read_reals(sent: bytes | None) -> NDArray[np.float64]:
-    """What `array_send` made of DOUBLE PRECISION numbers."""
+    """Decode `array_send` output of DOUBLE PRECISION."""
     return np.frombuffer(sent or bytes(_HEADER), _REAL, offset=_HEADER)["value"].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Sessions: they hold turns, the window of a conversation, and what a task saved."""
+"""Sessions: turns, the window of a conversation, and the saved state of a task."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from treering.adapters.sql.codec import BLOBS, codec_of, primitive
 from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import SESSIONS
-from treering.adapters.sql.records import LogRecords, Stored, Writes
+from treering.adapters.sql.records import LogRecords, StoredRecord, Writes
 from treering.adapters.sql.rows import insert_new
 from treering.core.errors import BlobMissing, Conflict, Unreadable
 from treering.core.history import Action
 from treering.core.turns import Session, Turn
 from treering.core.values import is_storable
-from treering.ports.collections import Pulse
+from treering.ports.collections import SessionVersion
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.dml import ReturningUpdate
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 _AT_ONCE = 500
-"""Removed records that are looked for in one statement."""
+"""Removed records searched in one statement."""
 _COLUMNS = SESSIONS.table.c
 
 
-# Statements are built once a scope: that costs more than running them.
+# Statements are cached by scope: building them costs more than running them.
 @lru_cache(maxsize=1_000)
 def _pulse(seen: ColumnElement[bool]) -> Select[Any]:
     return select(_COLUMNS.version, _COLUMNS.turns).where(seen, _COLUMNS.id == bindparam("wanted"))
@@ -41,7 +41,7 @@ def _pulse(seen: ColumnElement[bool]) -> Select[Any]:
 @lru_cache(maxsize=1_000)
 def _end(seen: ColumnElement[bool]) -> Update:
     is_open = (seen, _COLUMNS.id == bindparam("wanted"), _COLUMNS.ended_at.is_(None))
-    # Waiting for a session that is spoken in could close a circle: its next turn may end the session begun here.
+    # Waiting for an active session could deadlock: its next turn may end the session opened here.
     free = select(_COLUMNS.id).where(*is_open).with_for_update(skip_locked=True).scalar_subquery()
     return update(SESSIONS.table).where(*is_open, _COLUMNS.id == free).values(ended_at=_COLUMNS.last_at)
 
@@ -60,7 +60,7 @@ def _lengthening(seen: ColumnElement[bool], reopening: bool) -> ReturningUpdate[
 class SessionRecords(Writes[Session]):
     """Sessions of one project."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(SESSIONS, context)
 
     def open(self, session: Session) -> Session:
@@ -71,17 +71,17 @@ class SessionRecords(Writes[Session]):
         self._insert([stored], Action.CREATE)
         return stored
 
-    def pulse(self, id: str) -> Pulse | None:
+    def current_version(self, id: str) -> SessionVersion | None:
         if not is_storable(id):
             return None
         found = self._context.connection.execute(_pulse(self._visible()), {"wanted": id}).first()
-        return None if found is None else Pulse(*found)
+        return None if found is None else SessionVersion(*found)
 
     def forget_words(self, removed: Sequence[RemovedRecord]) -> None:
-        """Records are taken away: no session quotes them any more. A turn's own session becomes a new version."""
+        """Remove quotations of removed records from sessions. A removed turn increments its session's version."""
         done = set[str]()
 
-        def forget(context: Context) -> Iterator[str]:
+        def forget(context: TransactionContext) -> Iterator[str]:
             for row in self._quoting(removed):
                 if row["id"] not in done:
                     done.add(row["id"])
@@ -90,11 +90,11 @@ class SessionRecords(Writes[Session]):
         queue_blob_sweep(self._context, self._context.for_every_principal(forget))
 
     def _forget_words_in(self, row: Mapping[Any, Any], removed: Sequence[RemovedRecord]) -> tuple[str, ...]:
-        """The digests of blobs that the session no longer needs are returned."""
+        """Return the digests of blobs that the session no longer needs."""
         try:
             quoting = self._decode(row)
         except (BlobMissing, Unreadable):
-            # What cannot be read cannot be quoted from; `doctor` names it.
+            # An unreadable session cannot be rewritten; `doctor` reports it.
             return ()
         silent = quoting
         for id, session, seq, text in removed:
@@ -106,10 +106,12 @@ class SessionRecords(Writes[Session]):
                 silent = silent.without_task(text)
         if silent == quoting:
             return ()
-        return self._rewrite(silent.replace(version=quoting.version + 1), Stored(quoting, self._codec.stored(row)))
+        return self._rewrite(
+            silent.replace(version=quoting.version + 1), StoredRecord(quoting, self._codec.stored(row))
+        )
 
     def _quoting(self, removed: Sequence[RemovedRecord]) -> Sequence[Mapping[Any, Any]]:
-        """Sessions that name one of the records: in their own row, or perhaps in a blob."""
+        """Sessions that name one of the records, in their row or possibly in a blob."""
         stored, scope = self._table.c, self._context.scope
         named = {json.dumps(each.id, ensure_ascii=False)[1:-1] for each in removed} | {BLOBS}
         own = {each.session for each in removed if each.session is not None}
@@ -118,8 +120,8 @@ class SessionRecords(Writes[Session]):
         statement = select(self._table).where(*here, or_(*naming)).order_by(stored.id).with_for_update()
         return self._context.connection.execute(statement).mappings().all()
 
-    def _rewrite(self, session: Session, before: Stored[Session]) -> tuple[str, ...]:
-        """Whoever it belongs to: what is taken away is taken away for all."""
+    def _rewrite(self, session: Session, before: StoredRecord[Session]) -> tuple[str, ...]:
+        """Of every owner: a removal applies to all."""
         encoded = self._encode(session)
         stored, scope = self._table.c, self._context.scope
         mine = (stored.tenant == scope.tenant, stored.project == scope.project, stored.id == session.id)
@@ -141,15 +143,15 @@ class SessionRecords(Writes[Session]):
     def end(self, id: str) -> bool:
         return self._context.connection.execute(_end(self._visible()), {"wanted": id}).rowcount == 1
 
-    def learn(self, id: str, *, known: int, learned: int) -> bool:
+    def mark_learned(self, id: str, *, known: int, learned: int) -> bool:
         stored = self._table.c
         reading = self._table.update().where(self._visible(), stored.id == id, stored.learned == known)
         return self._context.connection.execute(reading.values(learned=learned)).rowcount == 1
 
     def reserve(self, turns: Sequence[Turn], *, reopening: bool) -> dict[str, int]:
-        """Make room for `turns` in their sessions, opening new ones; the first free place in each is returned.
+        """Reserve positions for `turns`, creating missing sessions; return the first free position in each.
 
-        With `reopening`, a session that had ended goes on.
+        With `reopening`, an ended session is reopened.
         """
         by_session: dict[str, list[Turn]] = defaultdict(list)
         for turn in turns:
@@ -168,8 +170,8 @@ class SessionRecords(Writes[Session]):
         return free
 
     def _grow(self, session: Session, *, reopening: bool) -> int:
-        """Open the session where it is new, then lengthen it; one that this scope does not see stays as it is."""
-        # A session that is opened has no text yet, so nothing of it goes to the blob store.
+        """Create the session if missing, then extend it; one that this scope cannot see stays unchanged."""
+        # A new session has no text, so nothing goes to the blob store.
         opened = codec_of(SESSIONS, None).encode(
             self._context.scope, self._clean(session.replace(turns=0)), self._context.blobs
         )
@@ -182,8 +184,8 @@ class SessionRecords(Writes[Session]):
         return int(total)
 
 
-def forget_quotations(context: Context) -> None:
-    """Of all records that the transaction has taken away, at its end: sessions are locked after records."""
+def forget_quotations(context: TransactionContext) -> None:
+    """At the end of a transaction, for all records it removed: sessions are locked after records."""
     for start in range(0, len(context.removed), _AT_ONCE):
         SessionRecords(context).forget_words(context.removed[start : start + _AT_ONCE])
     context.removed.clear()

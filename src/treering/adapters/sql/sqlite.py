@@ -47,10 +47,10 @@ from treering.core.errors import (
     StoreUnavailable,
 )
 from treering.core.scope import Scope
-from treering.ports.store import Check, Copied
+from treering.ports.store import Check, CopyContents
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.core.settings import StoreSettings
     from treering.ports.index import SearchIndex
 
@@ -72,7 +72,7 @@ _NAMES = (
 _CACHE_KIB = 16_000
 _BULK_CACHE_KIB = 200_000
 _ANALYSED = 1_000
-# What goes wrong with the file that is written to, when one is copied into another.
+# Errors of the target file when one file is copied into another.
 _TARGET_ERRORS = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")
 
 
@@ -83,9 +83,9 @@ class SQLite:
     raw_files: tuple[str, ...] = ("", "-wal", "-shm", "-journal")
 
     def __init__(
-        self, path: Path, settings: StoreSettings, *, alone: bool = False, read_only: StoreError | None = None
+        self, path: Path, settings: StoreSettings, *, exclusive: bool = False, read_only: StoreError | None = None
     ) -> None:
-        """`alone` opens only a file that nobody else has open, waits for nobody, and keeps others out.
+        """`exclusive` requires that no other process has the file open, does not wait, and locks others out.
 
         `read_only` is raised by whatever would write; a file that cannot be written is read-only anyway.
         """
@@ -93,13 +93,13 @@ class SQLite:
         self.read_only = read_only
         self._immutable = False
         self._settings = settings
-        self._alone = alone
+        self._exclusive = exclusive
         self._writers = threading.Lock()
         self._writer: int | None = None
         self._deadline = 0.0
-        """When the writer of this process gives up waiting for others; its wait for other threads counts too."""
+        """Deadline of this process's writer, including its wait for other threads."""
         self._locked_out_since: float | None = None
-        """Since when this process waits for another one that holds the write lock."""
+        """Start of the wait for another process's write lock."""
         self.registered = set[PrincipalName]()
         self._loaded: dict[tuple[str, str], Any] = {}
         self._opened: tuple[int, int] | None = None
@@ -116,11 +116,11 @@ class SQLite:
             self._immutable = "immutable" in url.query
         engine = create_engine(
             url,
-            pool_size=1 if self._alone else self._settings.pool_size,
-            max_overflow=0 if self._alone else self._settings.pool_size * 4,
+            pool_size=1 if self._exclusive else self._settings.pool_size,
+            max_overflow=0 if self._exclusive else self._settings.pool_size * 4,
             pool_timeout=self._settings.busy_seconds,
             connect_args={
-                "timeout": 0 if self._alone else self._settings.busy_seconds,
+                "timeout": 0 if self._exclusive else self._settings.busy_seconds,
                 "check_same_thread": False,
             },
         )
@@ -157,7 +157,7 @@ class SQLite:
             self._writers.release()
 
     def _busy(self) -> StoreUnavailable:
-        """The reason why this process cannot write: another process, else another thread of this one."""
+        """Error that names the blocker: another process, else another thread of this one."""
         if self._locked_out_since is None:
             return StoreUnavailable(
                 f"{self._path}: another thread of this process has a transaction open; end it first, or try again later"
@@ -172,21 +172,21 @@ class SQLite:
         return {"writing": writing}
 
     def limit_waits(self, connection: Connection, seconds: float) -> None:
-        """Only the beginning of a transaction waits, and `writing` knows for how long."""
+        """Only the start of a transaction waits, within the limit of `writing`."""
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
         loaded = self._loaded.get((scope.tenant, scope.project))
         return loaded is not None and bool(loaded.unstored.models())
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
-        """Nothing to lock: there is one writer."""
+        """No lock needed: there is a single writer."""
 
     def enter(self, connection: Connection, scope: Scope) -> None:
-        """Every statement names its scope. What is written to a file that is no longer there would be lost."""
+        """Every statement names its scope. Fails if the file was deleted, because writes would be lost."""
         self._refuse_another_file()
 
     def migrating(self, connection: Connection) -> None:
-        """Nothing to wait for: the transaction that migrates is the only writer."""
+        """No wait needed: the migrating transaction is the only writer."""
 
     def views(self, connection: Connection, scope: Scope) -> Sequence[Scope]:
         return (scope,)
@@ -198,7 +198,7 @@ class SQLite:
         return [PrincipalName(*row) for row in found]
 
     def guard_blobs(self, connection: Connection, scope: Scope, *, sweeping: bool) -> None:
-        """Nothing to lock: a sweep and a write are never open at once."""
+        """No lock needed: a sweep and a write never overlap."""
 
     def index_text(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
         insert_rows(connection, documents, rows)
@@ -219,7 +219,7 @@ class SQLite:
 
         here = {"tenant": scope.tenant, "project": scope.project}
         connection.execute(sql(_WITHOUT_DOCUMENT), here)
-        # A vector is only made for documents newer than all that have one: those in between get a new number.
+        # Vectors are created only for documents newer than the newest vector: those in between get new numbers.
         for model in connection.execute(sql(_SPACES), here).scalars().all():
             connection.execute(sql(_RENUMBERED), {**here, "model": model, "whole": not part_of(model)})
         connection.execute(sql(_WITHOUT_DOCUMENT), here)
@@ -227,11 +227,11 @@ class SQLite:
     def before_bulk(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_BULK_CACHE_KIB}")
 
-    def index(self, context: Context) -> SearchIndex:
-        from treering.adapters.sql.embedded_index import EmbeddedIndex, Loaded
+    def index(self, context: TransactionContext) -> SearchIndex:
+        from treering.adapters.sql.embedded_index import EmbeddedIndex, ProjectIndex
 
         project = (context.scope.tenant, context.scope.project)
-        return EmbeddedIndex(context, self._loaded.setdefault(project, Loaded()))
+        return EmbeddedIndex(context, self._loaded.setdefault(project, ProjectIndex()))
 
     def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
         listed = func.json_each(bindparam(None, json.dumps(list(numbers)), unique=True)).table_valued("value")
@@ -264,29 +264,29 @@ class SQLite:
         return "" if problems == ["ok"] else "; ".join(problems)
 
     def optimise(self, engine: Engine) -> None:
-        """Nobody waits for long: some rows of each index are looked at, the log is moved as far as nobody reads it."""
+        """Brief: samples each index, and checkpoints the log as far as no reader needs it."""
         with closing(engine.raw_connection()) as raw:
             raw.execute(f"PRAGMA analysis_limit = {_ANALYSED}")
             raw.execute("ANALYZE")
             raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
-    def forget_traces(self, engine: Engine, seconds: float | None) -> None:
+    def erase_traces(self, engine: Engine, seconds: float | None) -> None:
         deadline = time.monotonic() + (self._settings.busy_seconds if seconds is None else seconds)
         while not self._empty_log(engine):
             if time.monotonic() > deadline:
                 raise StoreUnavailable(
-                    f"{self._path}: it is forgotten, but another process still reads what stood there before; "
+                    f"{self._path}: the record is forgotten, but another process still reads its old pages; "
                     "end it, then run `treering doctor --repair` to remove the last copy from the log"
                 )
             time.sleep(0.05)
 
     def _empty_log(self, engine: Engine) -> bool:
-        """One attempt, that waits for nobody: writers of this process go on between two."""
+        """One attempt without waiting: writers of this process continue between attempts."""
         with self.writing(None):
             return _emptied_log(engine)
 
-    def copy_to(self, engine: Engine, target: Path, identity: str) -> Copied:
-        """While others go on reading and writing; a failure half-way leaves no file behind."""
+    def copy_to(self, engine: Engine, target: Path, identity: str) -> CopyContents:
+        """Others may read and write meanwhile; a failure leaves no file behind."""
         unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
         _create_for_this_user_only(unfinished)
         try:
@@ -301,7 +301,7 @@ class SQLite:
             unfinished.unlink(missing_ok=True)
         return copied
 
-    def _copy(self, source: Any, copy: sqlite3.Connection, identity: str) -> Copied:
+    def _copy(self, source: Any, copy: sqlite3.Connection, identity: str) -> CopyContents:
         source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
         problems = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
@@ -311,7 +311,9 @@ class SQLite:
         copy.commit()
         owners = [Scope(tenant=tenant, project=project) for tenant, project in copy.execute(EVERYONE)]
         referred = copy.execute("SELECT DISTINCT tenant, project, value FROM facets WHERE facet = 'blob'")
-        return Copied(owners, [(Scope(tenant=tenant, project=project), digest) for tenant, project, digest in referred])
+        return CopyContents(
+            owners, [(Scope(tenant=tenant, project=project), digest) for tenant, project, digest in referred]
+        )
 
     def kept_aside(self) -> Sequence[Path]:
         return sorted(
@@ -319,7 +321,7 @@ class SQLite:
         )
 
     def before_close(self, engine: Engine) -> None:
-        """Let the planner keep what it learned; a database that cannot be written now has nothing to keep."""
+        """Store the planner's statistics, if the database is writable."""
         if self.read_only is not None:
             return
         try:
@@ -341,8 +343,8 @@ class SQLite:
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None
-        if self._alone:
-            # In this mode SQLite notices everyone who has the file open, not only who is writing.
+        if self._exclusive:
+            # In this mode SQLite detects every process that has the file open, not only writers.
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         if self._opened is None:
             self._refuse_another_programs_file(connection)
@@ -356,9 +358,9 @@ class SQLite:
             "secure_delete = ON",
             "temp_store = MEMORY",
             f"cache_size = -{_CACHE_KIB}",
-            # A file that is truncated while it is mapped ends the process.
+            # Truncating a memory-mapped file would crash the process.
             "mmap_size = 0",
-            # On macOS nothing else reaches the disk itself; elsewhere it means nothing.
+            # Needed on macOS to reach the disk; without effect elsewhere.
             "fullfsync = 1",
             "journal_size_limit = 67108864",
         ):
@@ -366,7 +368,7 @@ class SQLite:
         self._opened = self._opened or self._file()
 
     def _refuse_another_programs_file(self, connection: sqlite3.Connection) -> None:
-        """Looked at before the switch to WAL, which is written into the file."""
+        """Checked before the switch to WAL, which writes to the file."""
         found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         try:
             refuse_another_programs([name for (name,) in found])
@@ -375,9 +377,9 @@ class SQLite:
             raise
 
     def _refuse_a_truncated_file(self, connection: sqlite3.Connection) -> None:
-        """Pages that are missing from the end are noticed only by whoever reads them, perhaps much later.
+        """Detect missing pages at the end of the file, which SQLite notices only when it reads them.
 
-        A log that is not empty may hold them.
+        A log that is not empty may contain them.
         """
         pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
         log = Path(f"{self._path}-wal")
@@ -391,14 +393,14 @@ class SQLite:
             return
         connection.exec_driver_sql("PRAGMA busy_timeout = 0")
         now = self._locked_out_since = time.monotonic()
-        # A migration writes before there is anybody to take turns with.
+        # A migration writes before any other writer of this process exists.
         deadline = self._deadline if self._writer == threading.get_ident() else now + self._settings.busy_seconds
         try:
             _patiently(lambda: connection.exec_driver_sql("BEGIN IMMEDIATE"), deadline)
         except DBAPIError as exc:
             if not _is_busy(exc):
                 raise
-            # Not reset: threads that give up at the same moment have the same reason.
+            # Not reset: threads that time out at the same moment have the same reason.
             raise self._busy() from exc
         else:
             self._locked_out_since = None
@@ -406,15 +408,15 @@ class SQLite:
             connection.exec_driver_sql(f"PRAGMA busy_timeout = {round(self._settings.busy_seconds * 1000)}")
 
     def _refuse_what_is_no_database(self) -> None:
-        """What SQLite would not notice, or not say well.
+        """Checks that SQLite would not make, or would report poorly.
 
-        The file itself is not opened for this: closing it would give up every lock that this process has on it.
+        The file itself is not opened for this: closing it would release every lock that this process has on it.
         """
         try:
             if self._path.is_dir():
-                raise NotADatabase(f"{self._path} is a folder; give the path of a file in it")
+                raise NotADatabase(f"{self._path} is a folder; pass the path of a file in it")
             if not self._path.parent.is_dir():
-                raise StoreReadOnly(f"there is no folder {self._path.parent}; create it first")
+                raise StoreReadOnly(f"the folder {self._path.parent} does not exist; create it first")
             if self._path.exists() and 0 < self._path.stat().st_size < _HEADER:
                 raise NotADatabase(f"{self._path}: the file is not a SQLite database; choose another path")
         except OSError as exc:
@@ -429,7 +431,7 @@ class SQLite:
             raise StoreUnavailable(f"{self._path}: another process has begun to write to it; open it again")
 
     def _file(self) -> tuple[int, int] | None:
-        """Which file stands at the path."""
+        """Identity of the file at the path."""
         try:
             status = self._path.stat()
         except OSError:
@@ -438,10 +440,10 @@ class SQLite:
 
 
 def _create_for_this_user_only(path: Path) -> None:
-    """An empty file, whose permissions SQLite gives to the log beside it too; what is there stays as it is.
+    """Create an empty file, whose permissions SQLite copies to the log; an existing one stays unchanged.
 
-    Made aside and linked: closing a handle on the file itself would give up every lock that this process has on it.
-    Where that is not possible SQLite creates the file, or says why it cannot.
+    Created under another name and linked: closing a handle on the file would release every lock that this process has
+    on it. If that fails, SQLite creates the file, or reports why it cannot.
     """
     if path.exists():
         return
@@ -455,7 +457,7 @@ def _create_for_this_user_only(path: Path) -> None:
 
 
 def _emptied_log(engine: Engine) -> bool:
-    """Whether everything in the log is in the file, and the log is empty."""
+    """Checkpoint the log; True if it is empty now."""
     with closing(engine.raw_connection()) as raw:
         (patience,) = raw.execute("PRAGMA busy_timeout").fetchone()
         raw.execute("PRAGMA busy_timeout = 0")
@@ -472,10 +474,10 @@ def _is_busy(exc: sqlite3.OperationalError | DBAPIError) -> bool:
 
 
 def _patiently(attempt: Callable[[], object], deadline: float) -> None:
-    """Try until no other process is in the way.
+    """Retry until no other process blocks.
 
-    SQLite's own waiting sleeps up to a tenth of a second at a time, so that among busy writers the one who has waited
-    longest comes last; short and uneven steps let everyone through.
+    SQLite itself sleeps up to a tenth of a second at a time, so that among busy writers the one that has waited longest
+    comes last; short random sleeps are fair.
     """
     while True:
         try:

@@ -1,4 +1,4 @@
-"""What SQLite says when something is wrong, in our words and with advice."""
+"""Translation of SQLite's errors, with advice."""
 
 import sqlite3
 from pathlib import Path
@@ -11,7 +11,7 @@ DAMAGED = "restore a backup, or run `treering doctor --repair` to save what is r
 
 _AFTERMATH = ("no such savepoint", "cannot rollback")
 
-# First match wins. SQLite's own names for what went wrong, and what to do about it.
+# First match wins. SQLite's error names, and advice.
 _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("SQLITE_BUSY", StoreUnavailable, "another process kept the database locked; end it, or try again later"),
     ("SQLITE_LOCKED", StoreUnavailable, "another thread kept the database locked; try again"),
@@ -30,11 +30,11 @@ _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
 
 
 def explained(exc: DBAPIError | sqlite3.Error, place: Path) -> StoreError | Conflict:
-    """The error of ours that `exc` stands for; `place` is the file it is about."""
+    """Our error for `exc`; `place` is the affected file."""
     first = _first(exc)
     name = getattr(first, "sqlite_errorname", "") or ""
     if name.startswith("SQLITE_CONSTRAINT"):
-        return Conflict(f"the database refused the change: {first}")
+        return Conflict(f"the database rejected the change: {first}")
     for prefix, error, advice in _ERRORS:
         if name.startswith(prefix):
             return error(f"{place}: {advice} ({first})")
@@ -42,7 +42,7 @@ def explained(exc: DBAPIError | sqlite3.Error, place: Path) -> StoreError | Conf
 
 
 def _first(exc: BaseException) -> BaseException:
-    """What went wrong first: on a full disk SQLite ends the transaction by itself, and then undoing it fails too."""
+    """The first error: on a full disk SQLite rolls back on its own, and the explicit rollback then fails, too."""
     link: BaseException | None = exc
     while link is not None:
         error = link.orig if isinstance(link, DBAPIError) else link

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from treering.adapters.sql import integrity as upkeep
-from treering.adapters.sql.context import Context, Dialect, Unsaved
+from treering.adapters.sql.context import Dialect, TransactionContext, Unsaved
 from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import identity_of
 from treering.adapters.sql.kinds import (
@@ -34,7 +34,7 @@ from treering.core.errors import StoreError, StoreUnavailable, TransactionAborte
 from treering.core.scope import Scope
 from treering.core.values import is_storable
 
-# A collection is imported when a transaction first uses it: most commands use two or three of them.
+# Collections are imported on first use: most commands need two or three of them.
 if TYPE_CHECKING:
     from sqlalchemy import Connection, RootTransaction
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from treering.adapters.sql.code_history import StoredHistory
     from treering.adapters.sql.code_index import StoredCode
     from treering.adapters.sql.entities import EntityRecords
-    from treering.adapters.sql.jobs import JobQueue
+    from treering.adapters.sql.jobs import SqlJobQueue
     from treering.adapters.sql.sessions import SessionRecords
     from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
     from treering.core.entities import EntityLink
@@ -55,30 +55,30 @@ if TYPE_CHECKING:
     from treering.core.settings import Settings
     from treering.ports.blobs import Blobs, StoredBlob
     from treering.ports.clock import NewId
-    from treering.ports.index import Documents, SearchIndex
-    from treering.ports.store import Check, Copied, ProjectSize, Traces
+    from treering.ports.index import DocumentNumbers, SearchIndex
+    from treering.ports.store import Check, CopyContents, ProjectSize, Traces
 
 T = TypeVar("T")
 
-# Nothing that is derived depends on the moment.
+# Derived data does not depend on the time.
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class SqlTransaction:
     """The collections of one open transaction."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         self._context = context
         self.scope = context.scope
         self.now = context.now
         self.blobs = context.blobs
 
     def claim(self, name: str) -> None:
-        # What no engine can hold is stored nowhere: there is nothing to work on.
+        # A name that no engine can store belongs to no record, so there is nothing to lock.
         if is_storable(name):
             self._context.dialect.lock(self._context.connection, self.scope, f"claim {name}")
 
-    def part(self) -> SqlTransaction:
+    def undo_unit(self) -> SqlTransaction:
         return SqlTransaction(replace(self._context, group=self._context.new_id()))
 
     def owners_of_personal(self) -> Sequence[str]:
@@ -163,10 +163,10 @@ class SqlTransaction:
         return DerivedRecords(RUNS, self._context)
 
     @cached_property
-    def jobs(self) -> JobQueue:
-        from treering.adapters.sql.jobs import JobQueue
+    def jobs(self) -> SqlJobQueue:
+        from treering.adapters.sql.jobs import SqlJobQueue
 
-        return JobQueue(self._context)
+        return SqlJobQueue(self._context)
 
     @cached_property
     def code(self) -> StoredCode:
@@ -187,7 +187,7 @@ class SqlTransaction:
         return StoredHistory(self._context)
 
     @cached_property
-    def documents(self) -> Documents:
+    def documents(self) -> DocumentNumbers:
         from treering.adapters.sql.listed_documents import ListedDocuments
 
         return ListedDocuments(self._context)
@@ -198,7 +198,7 @@ class SqlTransaction:
 
 
 class GuardedBlobs:
-    """The blob store as one transaction sees it: before its first blob it holds off sweeps until it ends."""
+    """The blob store in one transaction: its first put blocks sweeps until the transaction ends."""
 
     def __init__(self, blobs: Blobs, guard: Callable[[], None]) -> None:
         self._blobs = blobs
@@ -232,7 +232,7 @@ class GuardedBlobs:
 
 
 class SqlStore:
-    """A database, opened and up to date."""
+    """An open database at the current schema."""
 
     def __init__(self, dialect: Dialect, blobs: Blobs, settings: Settings, new_id: NewId) -> None:
         self._dialect = dialect
@@ -254,7 +254,7 @@ class SqlStore:
                 raise
 
     def _rederive(self, blobs: Blobs, connection: Connection) -> None:
-        """After a migration: whatever follows from records, for every project, in the migration's own transaction."""
+        """After a migration: rebuild derived data of every project, in the migration's transaction."""
         self.blobs = blobs.within(identity_of(self._engine))
         projects = {(tenant, project) for tenant, project, _ in self._dialect.names(connection)}
         for tenant, project in sorted(projects):
@@ -264,7 +264,7 @@ class SqlStore:
 
     @contextmanager
     def transaction(self, scope: Scope, now: datetime, *, seconds: float | None = None) -> Iterator[SqlTransaction]:
-        """It waits at most `seconds` for others, or as long as the settings say."""
+        """Waits at most `seconds` for others, by default as the settings say."""
         with (
             self._writable(),
             self._dialect.writing(seconds),
@@ -283,7 +283,7 @@ class SqlStore:
                 with self.transaction(scope, now) as tx:
                     return work(tx)
             except TransactionAborted:
-                # Uneven pauses: two transactions that met once do not meet again.
+                # Random pauses, so that two transactions do not collide again.
                 time.sleep(random.uniform(0, 2 * settings.retry_seconds * 2 ** (attempt - 1)))
         with self.transaction(scope, now) as tx:
             return work(tx)
@@ -329,14 +329,14 @@ class SqlStore:
         if damage:
             return ("rebuilt nothing: the file itself is damaged",)
         done = [*self.rebuild(scope, now), *self._collect_garbage(scope, now)]
-        self.forget_traces()
+        self.erase_traces()
         return done
 
     def _collect_garbage(self, scope: Scope, now: datetime) -> Iterator[str]:
-        """What a crash left in the blob store; where anything is wrong or was lost, nothing is sure to be garbage."""
-        yield f"removed {self.blobs.sweep_unfinished(now):,} half-written blobs"
+        """Remove leftovers of a crash from the blob store, unless any check fails."""
+        yield f"removed {self.blobs.sweep_unfinished(now):,} unfinished blobs"
         if aside := self._dialect.kept_aside():
-            yield f"removed no blobs: {aside[0]} may still need them; delete it once nothing in it is missed"
+            yield f"removed no blobs: {aside[0]} may still need them; delete that file once you no longer need it"
         elif not all(check.fine for check in self._soundness(scope, now)):
             yield "removed no blobs: first repair what is wrong with the records"
         else:
@@ -348,9 +348,9 @@ class SqlStore:
             return upkeep.soundness(context)
 
     def rebuild(self, scope: Scope, now: datetime) -> Sequence[str]:
-        """Make the derived tables anew; unlike `repair` this leaves every blob where it is.
+        """Rebuild the derived tables; unlike `repair`, this leaves every blob in place.
 
-        In one transaction: either all of it or nothing.
+        Runs in one transaction.
         """
         with self.upkeep(scope, now) as context:
             return upkeep.rebuild(context)
@@ -363,18 +363,18 @@ class SqlStore:
         with self._writable():
             self._dialect.optimise(self._engine)
 
-    def forget_traces(self, seconds: float | None = None) -> None:
+    def erase_traces(self, seconds: float | None = None) -> None:
         with self._writable():
-            self._dialect.forget_traces(self._engine, seconds)
+            self._dialect.erase_traces(self._engine, seconds)
 
-    def raw_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
+    def find_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
         from treering.adapters.sql.traces import traces_of
 
         with self._usable(), self._open(scope, now, writing=False) as context:
             files = [Path(f"{self.location}{suffix}") for suffix in self._dialect.raw_files]
             return traces_of(context, files, needles)
 
-    def copy_to(self, target: Path, *, moved: bool = False) -> Copied | None:
+    def copy_to(self, target: Path, *, moved: bool = False) -> CopyContents | None:
         with self._usable():
             return self._dialect.copy_to(self._engine, target, self.identity if moved else self._new_id())
 
@@ -386,8 +386,8 @@ class SqlStore:
         self._engine.dispose()
 
     @contextmanager
-    def upkeep(self, scope: Scope, now: datetime) -> Iterator[Context]:
-        """A transaction for maintenance of what is derived from records."""
+    def upkeep(self, scope: Scope, now: datetime) -> Iterator[TransactionContext]:
+        """A transaction for maintenance of derived data."""
         with (
             self._writable(),
             self._dialect.writing(None),
@@ -397,9 +397,9 @@ class SqlStore:
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
-        """Driver errors become ours; a closed store would silently open again."""
+        """Translate driver errors; reject a closed store, which would silently reopen."""
         if self._closed:
-            raise StoreError(f"{self.location} was closed; open it again")
+            raise StoreError(f"{self.location} is closed; open it again")
         with self._dialect.translated():
             yield
 
@@ -415,7 +415,7 @@ class SqlStore:
         return self._dialect.read_only is not None
 
     def _entered(self, scope: Scope, *, writing: bool, seconds: float | None) -> tuple[Connection, RootTransaction]:
-        """A transaction that knows its scope. A connection that died while it waited in the pool is replaced."""
+        """A transaction with its scope set. A connection that died in the pool is replaced."""
         for last in (False, True):
             options = self._dialect.options(writing=writing)
             connection = self._engine.connect().execution_options(**options)
@@ -433,7 +433,9 @@ class SqlStore:
         raise AssertionError("the second try returns or raises")
 
     @contextmanager
-    def _open(self, scope: Scope, now: datetime, *, writing: bool, seconds: float | None = None) -> Iterator[Context]:
+    def _open(
+        self, scope: Scope, now: datetime, *, writing: bool, seconds: float | None = None
+    ) -> Iterator[TransactionContext]:
         connection, transaction = self._entered(scope, writing=writing, seconds=seconds)
         with connection, transaction:
             context = self._context(connection, scope, now, writing=writing)
@@ -451,9 +453,9 @@ class SqlStore:
 
                 queue_deferred(context)
 
-    def _context(self, connection: Connection, scope: Scope, now: datetime, *, writing: bool) -> Context:
+    def _context(self, connection: Connection, scope: Scope, now: datetime, *, writing: bool) -> TransactionContext:
         guard = partial(self._dialect.guard_blobs, connection, scope, sweeping=False)
-        return Context(
+        return TransactionContext(
             connection=connection,
             scope=scope,
             now=now,

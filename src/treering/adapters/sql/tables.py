@@ -1,7 +1,7 @@
-"""The tables, shared by both engines. Every key begins with tenant and project.
+"""The tables, shared by both engines. Every key starts with tenant and project.
 
-Times are microseconds since 1970 in UTC, so that both engines compare and order them alike; text is compared by bytes.
-What is not a column of its own stands in `rest`, as JSON. Tables that only one engine has belong to its dialect.
+Times are microseconds since 1970 in UTC, so that both engines order them equally; text is compared by bytes.
+Fields without a column of their own are in `rest`, as JSON. Tables of only one engine belong to its dialect.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def moment(name: str, nullable: bool = False) -> Column[int]:
     return Column(name, BigInteger, nullable=nullable, info={"moment": True})
 
 
-def whole(name: str, nullable: bool = False) -> Column[int]:
+def integer(name: str, nullable: bool = False) -> Column[int]:
     return Column(name, BigInteger, nullable=nullable)
 
 
@@ -85,7 +85,7 @@ def _declare(on: Table, name: str, condition: ColumnElement[bool] | None, *colum
 
 
 def declare_indexes() -> None:
-    """Add the indexes to the tables, for a comparison with a database. No statement needs them, and each would load
+    """Add the indexes to the tables, for comparison with a database. No statement needs them, and they would load
     the dialects of both engines."""
     while _declared:
         _declared.pop()()
@@ -94,7 +94,7 @@ def declare_indexes() -> None:
 knowledge = table(
     "knowledge",
     text("id"),
-    whole("version"),
+    integer("version"),
     text("type"),
     text("content"),
     real("confidence"),
@@ -107,7 +107,7 @@ knowledge = table(
     moment("created_at"),
     moment("updated_at"),
     moment("last_accessed_at"),
-    whole("access_count"),
+    integer("access_count"),
     real("half_life_days", nullable=True),
     moment("valid_from", nullable=True),
     moment("valid_until", nullable=True),
@@ -131,15 +131,15 @@ add_index(knowledge, "deleted_at", "id", where="deleted_at")
 sessions = table(
     "sessions",
     text("id"),
-    whole("version"),
+    integer("version"),
     text("kind"),
     text("owner"),
     text("visibility"),
     moment("started_at"),
     moment("last_at"),
     moment("ended_at", nullable=True),
-    whole("turns"),
-    whole("learned"),
+    integer("turns"),
+    integer("learned"),
     text("rest"),
 )
 add_index(sessions, "started_at", "id")
@@ -150,7 +150,7 @@ turns = table(
     "turns",
     text("id"),
     text("session"),
-    whole("seq"),
+    integer("seq"),
     text("role"),
     text("text"),
     moment("at"),
@@ -168,7 +168,7 @@ add_index(turns, "at", "id")
 episodes = table(
     "episodes",
     text("id"),
-    whole("version"),
+    integer("version"),
     text("session", nullable=True),
     moment("at"),
     text("owner"),
@@ -178,7 +178,7 @@ episodes = table(
     text("task_type", nullable=True),
     text("outcome_status"),
     text("status"),
-    whole("access_count"),
+    integer("access_count"),
     moment("last_accessed_at", nullable=True),
     moment("deleted_at", nullable=True),
     text("lifecycle"),
@@ -194,7 +194,7 @@ add_index(episodes, "deleted_at", "id", where="deleted_at")
 patterns = table(
     "patterns",
     text("id"),
-    whole("version"),
+    integer("version"),
     text("name"),
     text("category"),
     text("status"),
@@ -212,7 +212,7 @@ applications = table(
     "applications",
     text("id"),
     text("pattern"),
-    whole("evidence"),
+    integer("evidence"),
     text("episode", nullable=True),
     text("session", nullable=True),
     moment("at"),
@@ -230,12 +230,12 @@ add_index(applications, "episode", "id", where="episode")
 entities = table(
     "entities",
     text("id"),
-    whole("version"),
+    integer("version"),
     text("kind"),
     text("name"),
     text("owner"),
     text("visibility"),
-    whole("mentions"),
+    integer("mentions"),
     flag("tainted"),
     moment("created_at"),
     moment("updated_at"),
@@ -298,7 +298,7 @@ error_fingerprints = table(
     "error_fingerprints",
     text("id"),
     text("fingerprint"),
-    whole("occurrences"),
+    integer("occurrences"),
     moment("last_seen_at"),
     text("rest"),
 )
@@ -336,7 +336,7 @@ revisions = table(
     text("id"),
     text("kind"),
     text("subject"),
-    whole("version"),
+    integer("version"),
     text("action"),
     moment("at"),
     text("actor"),
@@ -357,8 +357,8 @@ jobs = table(
     text("key", nullable=True),
     text("state"),
     moment("run_at"),
-    whole("attempts"),
-    whole("max_attempts"),
+    integer("attempts"),
+    integer("max_attempts"),
     text("lease_owner", nullable=True),
     moment("lease_until", nullable=True),
     text("error", nullable=True),
@@ -398,10 +398,10 @@ Here and in the tables below `owner` is the owner of a personal record, and empt
 """
 
 principals = table("principals", text("principal"), key=("principal",), clustered=True)
-"""Principals with personal records in a project; an empty name stands for the records that the project shares."""
+"""Principals with personal records in a project; an empty name represents the shared records."""
 
 ids = table("ids", Column("digest", LargeBinary, nullable=False), key=("digest",), clustered=True)
-"""Ids that are taken in a project, by knowledge, turns, episodes and patterns alike: a digest of each."""
+"""Digests of used ids in a project, shared by knowledge, turns, episodes and patterns."""
 
 documents = Table(
     "documents",
@@ -414,29 +414,29 @@ documents = Table(
     text("owner"),
     text("language"),
     text("thread"),
-    whole("place"),
+    integer("place"),
     moment("at"),
-    whole("speaker"),
-    whole("marks"),
-    whole("length"),
+    integer("speaker"),
+    integer("marks"),
+    integer("length"),
     Column("codes", LargeBinary, nullable=False),
     Column("counts", LargeBinary, nullable=False),
     sqlite_autoincrement=True,
 )
-"""What a record is found by: the codes of its words and how often each stands there, sorted by code.
+"""The searchable form of a record: its word codes and their counts, sorted by code.
 
-A number is never given twice: whoever has read up to one sees everything newer by asking for higher ones.
+Numbers are never reused: a reader finds everything newer by asking for higher numbers.
 """
 add_index(documents, "kind", "id", unique=True)
 
 vectors = table(
     "vectors",
-    whole("number"),
+    integer("number"),
     text("model"),
     text("digest"),
     Column("vector", LargeBinary, nullable=False),
     text("owner", server_default=""),
     key=("number", "model"),
 )
-"""One vector a document and model, as little-endian 16-bit floats. Vectors of the same text have the same digest."""
+"""One vector per document and model, as little-endian 16-bit floats. Vectors of equal texts have equal digests."""
 add_index(vectors, "model", "digest", "number")

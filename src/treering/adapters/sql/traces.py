@@ -1,4 +1,4 @@
-"""Looks for texts in everything that is stored: the bytes of the files, the blobs, every column of every table."""
+"""Searches everything stored for texts: the bytes of the files, the blobs, every column of every table."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from treering.core.scope import Visibility
 from treering.ports.store import Trace, Traces
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 _GZIP = b"\x1f\x8b"
-# Rows that are named of each column; more say no more.
-_MOST = 10
+# Rows listed per column; more add nothing.
+_MAX_ROWS = 10
 _SECONDS = 600.0
 _BINARY = ("blob", "bytea")
 _COLUMNS = {
@@ -35,7 +35,7 @@ _COLUMNS = {
     "JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = current_schema() "
     "AND table_type = 'BASE TABLE' AND data_type IN ('text', 'bytea', 'character varying', 'character')",
 }
-# Apart from this process: closing a handle on a SQLite file gives up every lock that its process has on it.
+# In another process: closing a handle on a SQLite file releases every lock that its process has on it.
 _READER = """
 import json, sys
 paths, needles = json.load(sys.stdin)
@@ -57,8 +57,8 @@ print(json.dumps([files, size, found]))
 """
 
 
-def traces_of(context: Context, files: Sequence[Path], needles: Sequence[str]) -> Traces:
-    """Of a file, its bytes; where they hold something, or where there is no file, which rows do."""
+def traces_of(context: TransactionContext, files: Sequence[Path], needles: Sequence[str]) -> Traces:
+    """Search a file's bytes; on a match, or without files, search the rows."""
     forms = {form: needle for needle in needles for form in _forms(needle)}
     if not forms:
         return Traces(0, 0, ())
@@ -71,7 +71,7 @@ def traces_of(context: Context, files: Sequence[Path], needles: Sequence[str]) -
 
 
 def _forms(needle: str) -> set[str]:
-    """As it is, and as it stands inside JSON, and inside JSON in JSON."""
+    """The plain text, and its forms inside JSON and nested JSON."""
     inside = {json.dumps(needle, ensure_ascii=plain)[1:-1] for plain in (False, True)}
     return {needle, *inside, *(json.dumps(each, ensure_ascii=False)[1:-1] for each in inside)}
 
@@ -83,19 +83,19 @@ def _in_files(files: Sequence[Path], forms: Mapping[str, str]) -> tuple[int, int
     done = subprocess.run(command, input=question, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise StoreError(f"{files[0]} could not be searched ({last}); check its permissions, then forget it again")
+        raise StoreError(f"{files[0]} could not be searched ({last}); check its permissions, then try again")
     opened, size, found = json.loads(done.stdout)
     held = dict.fromkeys((forms[wanted[number]], files[place].name) for number, place in found)
     return opened, size, tuple(Trace(needle, place) for needle, place in held)
 
 
-def _tables_size(context: Context) -> tuple[int, int, tuple[Trace, ...]]:
+def _tables_size(context: TransactionContext) -> tuple[int, int, tuple[Trace, ...]]:
     names = [table.name for table in _tables(context)]
     sizes = [context.connection.execute(select(func.pg_total_relation_size(name))).scalar_one() for name in names]
     return len(names), sum(map(int, sizes)), ()
 
 
-def _in_blobs(context: Context, forms: Mapping[str, str]) -> tuple[int, int, tuple[Trace, ...]]:
+def _in_blobs(context: TransactionContext, forms: Mapping[str, str]) -> tuple[int, int, tuple[Trace, ...]]:
     files, size, found = 0, 0, dict[tuple[str, str], None]()
     for blob in context.blobs.stream(context.scope):
         try:
@@ -108,10 +108,10 @@ def _in_blobs(context: Context, forms: Mapping[str, str]) -> tuple[int, int, tup
     return files, size, tuple(Trace(needle, place) for needle, place in found)
 
 
-def _in_tables(context: Context, forms: Mapping[str, str]) -> Sequence[Trace]:
-    """Rows of all principals; those that only others may see are not named."""
+def _in_tables(context: TransactionContext, forms: Mapping[str, str]) -> Sequence[Trace]:
+    """Rows of all principals; rows visible only to others are not named."""
 
-    def find(view: Context) -> Iterator[Trace]:
+    def find(view: TransactionContext) -> Iterator[Trace]:
         for table in tables:
             for held in table.c:
                 for row in view.connection.execute(_holding(view, table, held, forms)).mappings():
@@ -121,8 +121,8 @@ def _in_tables(context: Context, forms: Mapping[str, str]) -> Sequence[Trace]:
     return context.for_every_principal(find)
 
 
-def _tables(context: Context) -> Sequence[Table]:
-    """Every table with the columns that can hold text or bytes, also those that no part of the program names."""
+def _tables(context: TransactionContext) -> Sequence[Table]:
+    """Every table with its text and binary columns, including tables unknown to this program."""
     columns: dict[str, list[Column[Any]]] = defaultdict(list)
     for table, name, kind in context.connection.execute(sql(_COLUMNS[context.dialect.name])):
         binary = kind.lower() in _BINARY
@@ -131,30 +131,30 @@ def _tables(context: Context) -> Sequence[Table]:
     return [Table(table, metadata, *each) for table, each in columns.items()]
 
 
-def _holding(context: Context, table: Table, held: Column[Any], forms: Mapping[str, str]) -> Any:
+def _holding(context: TransactionContext, table: Table, held: Column[Any], forms: Mapping[str, str]) -> Any:
     binary, embedded = isinstance(held.type, LargeBinary), bool(context.dialect.raw_files)
 
     def place(form: str) -> Any:
-        """The function of each engine that compares bytes, and knows no letters of either case."""
+        """Each engine's function for bytewise, case-sensitive comparison."""
         wanted = literal(form.encode() if binary else form)
         if embedded:
             return func.instr(held, wanted)
         return func.position(wanted.op("IN")(held)) if binary else func.strpos(held, wanted)
 
-    return select(*table.c).where(or_(*(place(form) > 0 for form in forms))).limit(_MOST)
+    return select(*table.c).where(or_(*(place(form) > 0 for form in forms))).limit(_MAX_ROWS)
 
 
 def _traces(
-    context: Context, table: Table, held: Column[Any], row: Mapping[Any, Any], forms: Mapping[str, str]
+    context: TransactionContext, table: Table, held: Column[Any], row: Mapping[Any, Any], forms: Mapping[str, str]
 ) -> Iterator[Trace]:
     value = row[held.name]
     data = value.encode() if isinstance(value, str) else bytes(value or b"")
     scope = context.scope
     here = (row.get("tenant", scope.tenant), row.get("project", scope.project)) == (scope.tenant, scope.project)
-    # Tables that are derived from records name the owner only where the record is personal.
+    # Derived tables name an owner only for personal records.
     personal = row.get("visibility", Visibility.PERSONAL) == Visibility.PERSONAL
     theirs = personal and row.get("owner", row.get("principal", SHARED)) not in (SHARED, scope.principal)
-    hidden = "a record of another project" if not here else "somebody else's personal record" if theirs else ""
+    hidden = "a record of another project" if not here else "another principal's personal record" if theirs else ""
     record = hidden or str(row.get("id", ""))
     for form, needle in forms.items():
         if form.encode() in data:

@@ -25,14 +25,14 @@ from treering.core.turns import Turn
 from treering.core.values import EMPTY
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.ports.collections import Detail
 
 
 class TurnRecords(LogRecords[Turn], Removals[Turn]):
-    """Turns of one project, each at its place in its session."""
+    """Turns of one project, each at its position in its session."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(TURNS, context)
         self._sessions = SessionRecords(context)
 
@@ -49,7 +49,7 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
         return total
 
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
-        """A model that reads in context has heard it in the turns before and after: their vectors are made anew."""
+        """Recompute the vectors of the neighbours: a contextual model has included this turn's text in them."""
         row = self._locked(id)
         super().purge(id, detail)
         self._derivation.refresh_beside(row["session"], row["seq"])
@@ -67,15 +67,15 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
 
 
 class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
-    """Episodes of one project: their content stays, their lifecycle moves on."""
+    """Episodes of one project: their content is fixed, their lifecycle changes."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(EPISODES, context)
 
     def set_lifecycle(self, id: str, lifecycle: EpisodeLifecycle, *, version: int | None = None) -> Episode:
         before = self._existing(id).value
         if version not in (None, before.version):
-            raise Conflict(f"episode {id!r} changed meanwhile; read it again and repeat the change")
+            raise Conflict(f"episode {id!r} was changed concurrently; read it again and repeat the change")
         moved = self._clean(before.replace(lifecycle=lifecycle, version=before.version + 1))
         columns: dict[str, Any] = {name: primitive(derive(moved)) for name, derive in EPISODES.derived.items()}
         statement = (
@@ -87,13 +87,13 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         self._log(Action.UPDATE, [moved])
         return moved
 
-    def chill(self, slim: Episode) -> Episode:
-        """The blob is written before the row points to it; should this fail, nothing points to the blob."""
+    def move_to_blobs(self, slim: Episode) -> Episode:
+        """The blob is written before the row refers to it; after a failure nothing refers to the blob."""
         before = self._existing(slim.id)
         if slim.version != before.value.version:
-            raise Conflict(f"episode {slim.id!r} changed meanwhile; read it again and repeat the change")
-        # RenderedContext anew where it is cold already: the content of a row changes only together with its digest.
-        everything = self.whole(slim.id) or before.value
+            raise Conflict(f"episode {slim.id!r} was changed concurrently; read it again and repeat the change")
+        # Packed again if it is already cold: the content of a row changes only together with its digest.
+        everything = self.get_complete(slim.id) or before.value
         cold = self._context.blobs.put(self._context.scope, _packed(everything.replace(cold=None)))
         chilled = self._clean(slim.replace(cold=cold, version=slim.version + 1))
         self._replace_row(chilled, before)
@@ -101,7 +101,7 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         self._log(Action.UPDATE, [chilled])
         return chilled
 
-    def whole(self, id: str) -> Episode | None:
+    def get_complete(self, id: str) -> Episode | None:
         found = self.get(id)
         if found is None or found.cold is None:
             return found
@@ -118,7 +118,7 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         super().purge(id, detail)
 
     def stamp(self, id: str) -> str | None:
-        """Of the row as it stands: what is not in it lies in blobs, which it names by their content."""
+        """Stamp of the stored row: other content is in blobs, which the row names by digest."""
         row = self._row(id)
         if row is None or row["deleted_at"] is not None:
             return None
@@ -126,15 +126,15 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
 
     def restore(self, id: str) -> None:
         if self._was_taken_apart(self._locked(id)):
-            raise NothingToUndo(f"episode {id!r} was taken apart; those that it stood for are back themselves")
+            raise NothingToUndo(f"episode {id!r} was split up; the episodes that it represented are restored")
         super().restore(id)
 
     def _was_taken_apart(self, row: Mapping[Any, Any]) -> bool:
-        """Whether it stood for others, none of which names it any more, and is part of nothing that is here."""
+        """Whether it represented others, none of which refer to it any more, and is itself part of no other."""
         try:
             consolidation = self._decode(row).consolidation
         except (BlobMissing, Unreadable):
-            # What cannot be read may still be brought back, for a backup to make it whole.
+            # An unreadable episode may be restored, for a backup to repair it.
             return False
         into, stored = row["consolidated_into"], self._table.c
         if consolidation is None or (into is not None and self.holds(into)):
@@ -144,5 +144,5 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
 
 
 def _packed(episode: Episode) -> bytes:
-    """The same bytes for the same content: it lies in the blob store once."""
+    """Equal bytes for equal content, so that the blob store holds it once."""
     return gzip.compress(episode.to_json().encode(), mtime=0)

@@ -1,4 +1,4 @@
-"""Vectors that were made during a search and are not stored yet."""
+"""Vectors computed during a search and not stored yet."""
 
 from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
@@ -12,7 +12,7 @@ MadeVector = tuple[int, str, NDArray[np.float32]]
 """Number of the document, digest of the embedded text, vector."""
 
 
-class UnstoredVectors:
+class PendingVectors:
     """Vectors of one project, by model and by number of their document, until a transaction stores them.
 
     For many threads. Dictionaries are replaced, never changed: a reader holds a consistent copy without a lock.
@@ -26,11 +26,11 @@ class UnstoredVectors:
         return self._by_model.keys()
 
     def of(self, model: str) -> Mapping[int, MadeVector]:
-        """In the order of their numbers."""
+        """Ordered by number."""
         return self._by_model.get(model, {})
 
     def add(self, model: str, made: Sequence[MadeVector]) -> None:
-        """Rounded as they are when they are stored: a search finds the same before and after."""
+        """Rounded to the stored precision, so that a search gives equal results before and after."""
         rounded = {
             number: (number, digest, vector.astype(STORED).astype(np.float32)) for number, digest, vector in made
         }

@@ -1,4 +1,4 @@
-"""Estimates for models that publish no vocabulary: the tokens of o200k_base, each kind at its price."""
+"""Estimates for models without a published vocabulary: the tokens of o200k_base, weighted by kind."""
 
 import gzip
 import math
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 BASE = "o200k_base"
 PREFIX = "estimate:"
 
-_LEAST = 0.25
-"""No token costs less, whatever the fit says of its kind."""
-_UNCUT = 2.0
-"""What tiktoken cannot cut is guessed from its letters, and no family finds twice of that in prose or code."""
+_MIN_COST = 0.25
+"""Minimum weight of a token, whatever the fit says about its kind."""
+_UNSPLIT_FACTOR = 2.0
+"""Factor for text that tiktoken cannot split; no family needs twice the estimate for prose or code."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """Models that count alike. `costs` holds, by group of tokens, a factor and what is added by class of length."""
+    """Models with equal counts. `costs` maps a group of tokens to a factor and an offset for each length class."""
 
     name: str
     as_of: date
@@ -39,8 +39,8 @@ class Family:
     costs: Mapping[str, tuple[float, ...]]
 
 
-class Estimate:
-    """Counts for one family: seldom under what its models find, and as little over as the kinds of tokens allow."""
+class EstimatingTokenizer:
+    """Counts for one family: rarely below the models' own count, and as little above as the kinds of tokens allow."""
 
     exact = False
 
@@ -55,7 +55,7 @@ class Estimate:
     def count(self, text: str) -> int:
         tokens = self._base.encode(text)
         if tokens is None:
-            return math.ceil(estimate_tokens(text) * _UNCUT)
+            return math.ceil(estimate_tokens(text) * _UNSPLIT_FACTOR)
         return math.ceil(self._priced(tokens))
 
     def _priced(self, tokens: "NDArray[np.uint32]") -> float:
@@ -79,18 +79,18 @@ class Estimate:
             return self._prices
 
     def _learn(self, prices: "NDArray[np.float32]", tokens: "NDArray[np.uint32]") -> None:
-        """Only tokens that occur are looked at: all of them would take half a second."""
+        """Compute the weights of tokens that occur; all of them would take half a second."""
         import numpy as np
 
         for token in tokens[np.isnan(prices[tokens])].tolist():
             group, length = kind_of(self._base.token(token))
             factor, *added = self._costs[group]
-            prices[token] = max(_LEAST, factor * self._cuts[token] + added[min(length, len(added) - 1)])
+            prices[token] = max(_MIN_COST, factor * self._cuts[token] + added[min(length, len(added) - 1)])
 
 
 @cache
 def families() -> Mapping[str, Family]:
-    """What `calibration.toml` knows, by name."""
+    """The families of `calibration.toml`, by name."""
     text = (files(__package__) / "calibration.toml").read_text("utf-8")
     return {name: _family(name, entry) for name, entry in tomllib.loads(text).items()}
 

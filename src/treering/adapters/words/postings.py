@@ -1,4 +1,4 @@
-"""Documents by their words: an inverted index in memory, ranked by BM25 with the statistics of its own project."""
+"""An in-memory inverted index, ranked by BM25 with the statistics of its own project."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.core.ranking import BM25
-    from treering.ports.index import Wanted
+    from treering.ports.index import IndexQuery
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The codes and counts of documents, one after the other, and how many distinct codes each has."""
+    """Concatenated word codes and counts of documents, and the number of distinct codes of each."""
 
     codes: NDArray[np.uint32]
     counts: NDArray[np.uint8]
@@ -42,7 +42,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Postings:
-    """For each code the documents that hold it, by their row. Rows begin at `first`."""
+    """The rows of the documents that contain each code. Rows start at `first`."""
 
     first: int
     size: int
@@ -58,7 +58,7 @@ class Postings:
 
     @classmethod
     def merged(cls, parts: Sequence[Postings]) -> Postings:
-        """One in place of several that follow each other."""
+        """Merge consecutive parts into one."""
         first = parts[0].first
         return cls._inverted(
             first,
@@ -77,14 +77,14 @@ class Postings:
         return cls(first, size, distinct, np.append(starts, len(codes)), rows[order], counts[order])
 
     def spread(self, codes: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """In how many documents each code stands."""
+        """Document frequency of each code."""
         if not len(self.codes):
             return np.zeros(len(codes), np.int64)
         place = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
         return np.where(self.codes[place] == codes, self.starts[place + 1] - self.starts[place], 0)
 
     def holding(self, code: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """Rows (from 0) of the documents with this code, ascending, and how often it stands in each."""
+        """Ascending rows (from 0) of the documents with this code, and its count in each."""
         place = int(np.searchsorted(self.codes, np.uint32(code)))
         if place == len(self.codes) or self.codes[place] != code:
             return self.rows[:0], self.counts[:0]
@@ -93,7 +93,7 @@ class Postings:
 
 
 def holding(parts: Iterable[Postings], forms: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The rows of documents that hold a word in any of its forms, and how often they do."""
+    """Rows of the documents that contain a word in any of its forms, and the counts."""
     found = [(part.first, *part.holding(code)) for part in parts for code in forms]
     rows = [first + rows.astype(np.int64) for first, rows, _ in found if len(rows)]
     if not rows:
@@ -108,8 +108,8 @@ def holding(parts: Iterable[Postings], forms: Sequence[int]) -> tuple[NDArray[np
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """The BM25 score of every document, the rows of those that have one, and what all words together weigh."""
+class WordScores:
+    """BM25 scores of all documents, the rows with a score, and the total weight of the words."""
 
     scores: NDArray[np.float32]
     rows: NDArray[np.int64]
@@ -118,12 +118,12 @@ class Scored:
 
 def score(
     parts: Sequence[Postings],
-    wanted: Wanted,
+    wanted: IndexQuery,
     lengths: NDArray[np.int32],
     ranking: BM25,
     seen: NDArray[np.bool_] | None,
-) -> Scored:
-    """BM25 of all documents for a query, counting only documents that are `seen`."""
+) -> WordScores:
+    """BM25 of all documents for a query; only `seen` documents count in the statistics."""
     scores = np.zeros(len(lengths), np.float32)
     touched: list[NDArray[np.int64]] = []
     total = 0.0
@@ -138,5 +138,5 @@ def score(
             scores[rows] += weight * ranking.saturation(counts, lengths[rows])
             touched.append(rows)
     if not touched:
-        return Scored(scores, np.empty(0, np.int64), total)
-    return Scored(scores, touched[0] if len(touched) == 1 else np.flatnonzero(scores), total)
+        return WordScores(scores, np.empty(0, np.int64), total)
+    return WordScores(scores, touched[0] if len(touched) == 1 else np.flatnonzero(scores), total)

@@ -1,6 +1,6 @@
-"""Files cut into pieces that a model can read and a search can name: at functions and classes, as a reader would."""
+"""Splits files into chunks that a model can read and a search can return, at functions and classes."""
 
-from treering.code.chunks.chunk import Chunk
+from treering.code.chunks.chunk import CodeChunk
 from treering.code.chunks.split import chunks_of
 
-__all__ = ["Chunk", "chunks_of"]
+__all__ = ["CodeChunk", "chunks_of"]

@@ -1,14 +1,14 @@
-"""A piece of a file."""
+"""A chunk of a source file."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
-    """Lines of a file; the first is 1, the last is inside.
+class CodeChunk:
+    """Lines of a file, counted from 1, both ends included.
 
-    `symbol` names what they define: a qualified name, several with commas, or nothing. `digest` is of the path, the
-    symbol and the text, but not of the lines: a chunk that only moved is the same.
+    `symbol` names what they define: a qualified name, several separated by commas, or nothing. `digest` covers path,
+    symbol and text but not line numbers, so that a chunk that only moved keeps it.
     """
 
     path: str

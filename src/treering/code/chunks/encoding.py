@@ -1,4 +1,4 @@
-"""The chunks of a file as bytes, on their way from the process that read it."""
+"""Encoding of a file's chunks, for transfer from the process that read it."""
 
 from collections.abc import Sequence
 

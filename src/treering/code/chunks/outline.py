@@ -1,4 +1,4 @@
-"""The definitions of a file as a tree of line spans, however they overlap."""
+"""Definitions of a file as a tree of line spans."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,18 +8,18 @@ from treering.code.facts import MODULE, Definition, DefinitionKind
 
 @dataclass(slots=True)
 class Span:
-    """Lines from `start` to before `end`, counted from 0, of one definition and those inside it."""
+    """Lines from `start` to before `end`, counted from 0, of one definition and those nested in it."""
 
     symbol: str
     start: int
     end: int
     body: int
-    """Where what is inside of it can begin: after the line with its name."""
+    """First line that nested definitions can begin at: after the line with the name."""
     children: list["Span"] = field(default_factory=list)
 
 
 def outline_of(lines: Sequence[str], definitions: Sequence[Definition]) -> Span:
-    """The file with what it defines. Each definition begins with the comments and decorators directly above it."""
+    """Span of the file with its definitions nested. Each includes the comments and decorators directly above it."""
     whole = Span("", 0, len(lines), 0)
     open_spans = [whole]
     for each in sorted(definitions, key=lambda each: (each.line, -each.end_line, each.qualname)):
@@ -32,14 +32,14 @@ def outline_of(lines: Sequence[str], definitions: Sequence[Definition]) -> Span:
         first_free = holder.children[-1].end if holder.children else holder.body
         if not first_free <= line < end <= holder.end:
             continue
-        span = Span(each.qualname, _with_what_leads_to_it(lines, line, first_free), end, line + 1)
+        span = Span(each.qualname, _first_line(lines, line, first_free), end, line + 1)
         holder.children.append(span)
         open_spans.append(span)
     return whole
 
 
-def _with_what_leads_to_it(lines: Sequence[str], line: int, first_free: int) -> int:
-    """The first of the lines above that belong to a definition: without a gap, and not further out."""
+def _first_line(lines: Sequence[str], line: int, first_free: int) -> int:
+    """The first of the contiguous lines above a definition that are indented at least as deeply."""
     depth = _indent(lines[line])
     while line > first_free and lines[line - 1].strip() and _indent(lines[line - 1]) >= depth:
         line -= 1

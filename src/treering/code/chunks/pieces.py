@@ -1,4 +1,4 @@
-"""A file in pieces: its definitions where they fit, their members where they do not, lines where nothing is defined."""
+"""A file in pieces: definitions if they fit, else their members, and lines where nothing is defined."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treering.code.chunks.outline import Span
-from treering.code.chunks.sizes import Sizes, bytes_of
+from treering.code.chunks.sizes import LineSizes, bytes_of
 
 if TYPE_CHECKING:
     from treering.core.settings import ChunkSettings
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Lines from `start` to before `end`, counted from 0; or a part of one line, where that alone is too long."""
+    """Lines from `start` to before `end`, counted from 0; or a part of one line that alone is too long."""
 
     symbol: str
     start: int
@@ -24,14 +24,14 @@ class Piece:
     is_part: bool = False
 
 
-class Cutter:
-    """Cuts one file."""
+class Splitter:
+    """Splits one file."""
 
-    def __init__(self, lines: Sequence[str], room: int, settings: ChunkSettings) -> None:
+    def __init__(self, lines: Sequence[str], max_bytes: int, settings: ChunkSettings) -> None:
         self._lines = lines
-        self._room = room
+        self._max_bytes = max_bytes
         self._settings = settings
-        self._sizes = Sizes(lines)
+        self._sizes = LineSizes(lines)
 
     def pieces(self, whole: Span) -> Iterator[Piece]:
         """All lines in order, none twice."""
@@ -46,15 +46,16 @@ class Cutter:
                 yield from self._by_lines(span)
 
     def fits(self, start: int, end: int) -> bool:
-        return self._sizes.of(start, end) <= self._room
+        return self._sizes.of(start, end) <= self._max_bytes
 
     def _parts(self, span: Span) -> list[Span]:
-        """The children, and what stands between them; blank lines stay with what they follow."""
+        """The children and the lines between them; blank lines stay with what they follow."""
         parts, place = list[Span](), span.start
-        for child in span.children:
+        following = [*(child.start for child in span.children[1:]), span.end]
+        for child, limit in zip(span.children, following, strict=True):
             if child.start > place:
                 parts.append(Span(span.symbol, place, child.start, place))
-            end = self._past_blank(child.end, span.end)
+            end = self._past_blank(child.end, limit)
             parts.append(Span(child.symbol, child.start, end, child.body, child.children))
             place = end
         if place < span.end:
@@ -67,7 +68,7 @@ class Cutter:
         return line
 
     def _by_lines(self, span: Span) -> Iterator[Piece]:
-        """By blank lines at about the usual length, or sooner where the lines are long."""
+        """Split at blank lines near the usual length, or earlier if the lines are long."""
         start = span.start
         while start < span.end:
             end = self._good_end(start, span.end)
@@ -78,12 +79,12 @@ class Cutter:
             start = end
 
     def _good_end(self, start: int, last: int) -> int:
-        """Where a run of lines that fits ends: after a blank line, if there is one not far away."""
+        """End of a run of lines that fits: after a nearby blank line, if there is one."""
         usual, slack = self._settings.prose_lines, self._settings.prose_slack
         farthest = min(last, start + usual + slack)
         if farthest == last and self.fits(start, last):
             return last
-        end = max(start + 1, min(farthest, self._sizes.last_within(self._room, start)))
+        end = max(start + 1, min(farthest, self._sizes.last_within(self._max_bytes, start)))
         wished = min(start + usual, end)
         near = range(max(start + 1, wished - slack), end + 1)
         blank = [place for place in near if not self._lines[place - 1].strip()]
@@ -93,7 +94,7 @@ class Cutter:
         waiting = [self._lines[line]]
         while waiting:
             text = waiting.pop()
-            if len(text) <= 1 or bytes_of(text) <= self._room:
+            if len(text) <= 1 or bytes_of(text) <= self._max_bytes:
                 yield Piece(symbol, line, line + 1, text, is_part=True)
             else:
                 waiting += [text[len(text) // 2 :], text[: len(text) // 2]]

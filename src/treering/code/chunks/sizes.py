@@ -1,4 +1,4 @@
-"""How many bytes lines take."""
+"""Sizes of lines in bytes."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -9,17 +9,17 @@ def bytes_of(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-class Sizes:
-    """The lines of one file, and what fits into a chunk of it."""
+class LineSizes:
+    """Sizes of the lines of one file."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         plain = all(map(str.isascii, lines))
         self._sums = [0, *accumulate(map(len if plain else bytes_of, lines))]
 
     def of(self, start: int, end: int) -> int:
-        """The bytes of the lines from `start` to before `end`."""
+        """Bytes of the lines from `start` to before `end`."""
         return self._sums[end] - self._sums[start]
 
-    def last_within(self, most: int, start: int) -> int:
-        """The line before which those from `start` on take no more than `most`."""
-        return bisect_right(self._sums, self._sums[start] + most) - 1
+    def last_within(self, max_bytes: int, start: int) -> int:
+        """End of the longest run of lines from `start` that takes at most `max_bytes`."""
+        return bisect_right(self._sums, self._sums[start] + max_bytes) - 1

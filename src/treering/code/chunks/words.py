@@ -1,4 +1,4 @@
-"""Chunks as they are stored: by which words they are found, and what of them a model reads."""
+"""Chunks as they are stored: the words they are found by, and the text that is embedded."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from treering.core.language.terms import codes_by_piece
 from treering.ports.code_chunks import StoredChunk
 
 if TYPE_CHECKING:
-    from treering.code.chunks.chunk import Chunk
+    from treering.code.chunks.chunk import CodeChunk
 
 _LANGUAGE = "en"
-"""Names in programs are mostly English words; a text of names alone is of no language that could be told."""
+"""Names in programs are mostly English words, and names alone are too little text to detect a language."""
 _NAMED = 2
-"""How often the words of a symbol and its file count: whoever asks where something is asks for its name."""
-_MOST_COUNTED = 255
-# Between two spaces code has what no other line has; its names come again and again. Far quicker than an expression.
+"""Weight of the words of a symbol and its path: questions often contain the name of what they look for."""
+_MAX_COUNT = 255
+# Replaces everything that cannot be part of a name by spaces; much faster than a regular expression.
 _NO_NAME = str.maketrans({char: " " for char in map(chr, range(128)) if not (char.isalnum() or char == "_")})
 
 
-def stored_chunks(chunks: Sequence[Chunk]) -> tuple[StoredChunk, ...]:
+def stored_chunks(chunks: Sequence[CodeChunk]) -> tuple[StoredChunk, ...]:
     """The chunks of one file without their text."""
     return tuple(_stored(chunk, place) for place, chunk in enumerate(chunks))
 
 
-def embedded_text(chunk: Chunk) -> str:
-    """What a model reads: without the lines, so that a chunk that only moved keeps its vector."""
+def embedded_text(chunk: CodeChunk) -> str:
+    """Text to embed: without line numbers, so that a chunk that only moved keeps its vector."""
     return f"{chunk.path} {chunk.symbol}\n{chunk.text}"
 
 
 def name_codes(name: str) -> frozenset[int]:
-    """The codes of the words in a name, such as a symbol."""
+    """Codes of the words in a name, such as a symbol."""
     return frozenset(chain.from_iterable(map(codes_by_piece(_LANGUAGE).__getitem__, _names(name))))
 
 
@@ -42,13 +42,13 @@ def _names(text: str) -> list[str]:
     return text.translate(_NO_NAME).split()
 
 
-def _stored(chunk: Chunk, place: int) -> StoredChunk:
+def _stored(chunk: CodeChunk, place: int) -> StoredChunk:
     codes_of = codes_by_piece(_LANGUAGE).__getitem__
     names = _names(f"{chunk.path} {chunk.symbol}") * _NAMED + _names(chunk.text)
     counted = Counter(chain.from_iterable(map(codes_of, names)))
     counts: Collection[int] = counted.values()
-    if max(counts, default=0) > _MOST_COUNTED:
-        counts = [min(count, _MOST_COUNTED) for count in counts]
+    if max(counts, default=0) > _MAX_COUNT:
+        counts = [min(count, _MAX_COUNT) for count in counts]
     return StoredChunk(
         chunk.path,
         place,

@@ -1,1 +1,1 @@
-"""Which files of a project are code, and what each says by itself."""
+"""Discovery of a project's source files and extraction of their facts."""

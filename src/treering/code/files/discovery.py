@@ -1,4 +1,4 @@
-"""Finds the files of a project that are code, and counts what is left out and why. Nothing outside the root is read."""
+"""Find the source files of a project and count the skipped ones by reason. Nothing outside the root is read."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from treering.code.files.ignore_rules import IGNORE_FILE, Rules, rules_in
-from treering.code.files.outer_ignore_rules import GitHome, rules_around
+from treering.code.files.ignore_rules import IGNORE_FILE, IgnoreRules, load_folder_rules
+from treering.code.files.outer_ignore_rules import GitHome, load_outer_rules
 from treering.code.language_choice import MANIFESTS, language_named
 from treering.core.errors import FolderUnavailable
 from treering.core.values import PATH_BYTES, is_storable
@@ -26,33 +26,33 @@ VENDORED = "vendored or built"
 GENERATED = "generated"
 TOO_LARGE = "too large"
 BINARY = "binary"
-LEAVES_ROOT = "a link out of the project"
-LINK = "a link to what is indexed where it leads"
-BROKEN_LINK = "a link that leads nowhere"
+LEAVES_ROOT = "a link to outside the project"
+LINK = "a link to another path of the project"
+BROKEN_LINK = "a broken link"
 NO_PERMISSION = "no permission"
-UNLISTED = "cannot be listed now"
+UNLISTED = "cannot be listed"
 OTHER_REPOSITORY = "another repository"
-ODD_NAME = "a name that is not text, too long, or holds `::`"
+ODD_NAME = "an unsupported name (not text, too long, or with `::`)"
 REPOSITORY = ".git"
 ENVIRONMENT = "pyvenv.cfg"
-NO_FILE = "a pipe, socket or device"
-VANISHED = "vanished while it was read"
+NOT_A_FILE = "a pipe, socket or device"
+VANISHED = "removed while it was being read"
 
 _TOOLS = frozenset(
     {".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".treering"}
 )
-"""Folders of tools: nobody misses them, so they are not counted."""
+"""Folders of tools; they are skipped without being counted."""
 _GENERATED = re.compile(
     r"(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.gw)?\.go|\.min\.[cm]?js|\.bundle\.js|[._]generated\.\w+|\.gen\.(?:go|ts|rs)"
     r"|_gen\.go|^zz_generated.*)$"
 )
 _UNNAMEABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|::")
-"""Nothing can be said of a file whose name breaks lines or moves the cursor, or looks like that of a definition."""
+"""Names that break lines, move the cursor, or look like a definition's id cannot be stored or shown."""
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
-class Found(NamedTuple):
-    """A file that may be read, and what tells whether it is what was read before."""
+class DiscoveredFile(NamedTuple):
+    """A source file, with the stamp that detects changes."""
 
     path: str
     language: str
@@ -62,24 +62,26 @@ class Found(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Discovery:
     root: Path
-    found: tuple[Found, ...]
+    found: tuple[DiscoveredFile, ...]
     skipped: Counter[str]
     folders: frozenset[str] | None = None
-    """The folders that were looked at, each by itself; None where that is all of them."""
-    unseen: frozenset[str] = frozenset()
-    """Files, and folders with a slash at their end, of which the system did not say how they are."""
-    around: Rules | None = None
-    """The rules that held in all of it from outside."""
+    """The folders that were listed, without their subfolders; None means all of them."""
+    unreadable: frozenset[str] = frozenset()
+    """Files, and folders with a trailing slash, whose state could not be read."""
+    outer_rules: IgnoreRules | None = None
+    """The ignore rules from outside the root that apply to all of it."""
 
     def covers(self, path: str) -> bool:
-        """Whether a file that is not among those found is not there."""
-        if self.hides(path):
+        """Whether absence from `found` means that the file does not exist."""
+        if self.is_uncertain(path):
             return False
         return self.folders is None or path[: path.rfind("/") + 1] in self.folders
 
-    def hides(self, path: str) -> bool:
-        """Whether a file may be there or not: nobody could look."""
-        return bool(self.unseen) and (path in self.unseen or not self.unseen.isdisjoint(_above(path)))
+    def is_uncertain(self, path: str) -> bool:
+        """Whether the existence of a file could not be determined."""
+        return bool(self.unreadable) and (
+            path in self.unreadable or not self.unreadable.isdisjoint(_parent_folders(path))
+        )
 
 
 def stamp_of(status: os.stat_result) -> str:
@@ -89,40 +91,41 @@ def stamp_of(status: os.stat_result) -> str:
 def discover(
     root: Path, settings: IndexSettings, folders: frozenset[str] | None = None, home: GitHome | None = None
 ) -> Discovery:
-    """Every file that is code, by path, or those of some folders; links are never followed.
+    """Return every source file sorted by path, or only those of some folders; links are never followed.
 
-    Folders are named with a slash at their end, the root with nothing. `FolderUnavailable` where the root cannot be
-    listed.
+    Folders have a trailing slash; the root is the empty string. Raise `FolderUnavailable` if the root cannot be listed.
     """
-    walk, around = _Walk(root, settings, folders), rules_around(root, home)
-    found = sorted(walk.files(around))
-    return Discovery(root, tuple(found), walk.skipped, folders, frozenset(walk.unseen), around)
+    walk, outer_rules = _FolderWalk(root, settings, folders), load_outer_rules(root, home)
+    found = sorted(walk.files(outer_rules))
+    return Discovery(root, tuple(found), walk.skipped, folders, frozenset(walk.unreadable), outer_rules)
 
 
-def _above(path: str) -> Iterator[str]:
-    """The folders that lead to a file; a folder itself, and those that lead to it."""
+def _parent_folders(path: str) -> Iterator[str]:
+    """Yield the parent folders of a file; for a folder, the folder itself as well."""
     parts = path.split("/")[:-1]
     return ("".join(f"{part}/" for part in parts[:end]) for end in range(len(parts) + 1))
 
 
-class _Walk:
-    """One way through the folders."""
+class _FolderWalk:
+    """One traversal of the project's folders."""
 
     def __init__(self, root: Path, settings: IndexSettings, folders: frozenset[str] | None) -> None:
         self.skipped: Counter[str] = Counter()
-        self.unseen: set[str] = set()
+        self.unreadable: set[str] = set()
         self._root = root
         self._folders = folders
-        self._leading = None if folders is None else frozenset(above for each in folders for above in _above(each))
+        self._leading = (
+            None if folders is None else frozenset(above for each in folders for above in _parent_folders(each))
+        )
         self._vendored = frozenset(settings.vendored)
         self._built = frozenset(settings.built)
-        self._largest = settings.largest_file
+        self._max_bytes = settings.largest_file
 
-    def files(self, rules: Rules | None) -> Iterator[Found]:
-        """Those of the root, in which these rules hold."""
-        waiting = [("", rules)]
-        while waiting:
-            folder, rules = waiting.pop()
+    def files(self, rules: IgnoreRules | None) -> Iterator[DiscoveredFile]:
+        """Yield the files of the root, to which these rules apply."""
+        pending = [("", rules)]
+        while pending:
+            folder, rules = pending.pop()
             entries = self._entries(folder)
             names = {entry.name for entry in entries}
             if folder and REPOSITORY in names:
@@ -132,7 +135,7 @@ class _Walk:
                 self.skipped[VENDORED] += 1
                 continue
             if IGNORE_FILE in names:
-                rules = rules_in(self._root, folder, rules)
+                rules = load_folder_rules(self._root, folder, rules)
             beside_manifest = not folder or not MANIFESTS.isdisjoint(names)
             for entry in entries:
                 if entry.is_symlink():
@@ -141,8 +144,8 @@ class _Walk:
                     inner = f"{folder}{entry.name}/"
                     if self._leading is not None and inner not in self._leading:
                         continue
-                    if self._enters(entry.name, inner, rules, beside_manifest=beside_manifest):
-                        waiting.append((inner, rules))
+                    if self._should_enter(entry.name, inner, rules, beside_manifest=beside_manifest):
+                        pending.append((inner, rules))
                 elif self._folders is None or folder in self._folders:
                     yield from self._file(entry, folder + entry.name, rules)
 
@@ -153,29 +156,29 @@ class _Walk:
         except OSError as exc:
             if not folder:
                 raise FolderUnavailable(
-                    f"{self._root} cannot be listed ({exc.strerror}), so nothing was changed; allow it to be read, or "
-                    "name another folder"
+                    f"{self._root} cannot be listed ({exc.strerror}), so nothing was changed; make it readable, or "
+                    "pass another folder"
                 ) from exc
-            self._pass_over(folder, exc)
+            self._record_unreadable(folder, exc)
         return []
 
     def _is_folder(self, entry: os.DirEntry[str], path: str) -> bool:
         try:
             return entry.is_dir(follow_symlinks=False)
         except OSError as exc:
-            self._pass_over(f"{path}/", exc)
+            self._record_unreadable(f"{path}/", exc)
             return False
 
-    def _pass_over(self, path: str, why: OSError) -> None:
-        """What is gone is gone; what merely cannot be looked at may be as it was."""
+    def _record_unreadable(self, path: str, why: OSError) -> None:
+        """A path that no longer exists is gone; one that cannot be read may be unchanged."""
         if why.errno in _GONE:
             self.skipped[VANISHED] += 1
             return
-        self.unseen.add(path)
+        self.unreadable.add(path)
         self.skipped[NO_PERMISSION if isinstance(why, PermissionError) else UNLISTED] += 1
 
     def _count_link(self, entry: os.DirEntry[str]) -> None:
-        """Whatever is inside the project is found where it stands; whatever is not is not read."""
+        """A target inside the project is indexed at its own path; a target outside is not read."""
         try:
             target = os.path.realpath(entry.path, strict=True)
         except OSError:
@@ -184,22 +187,22 @@ class _Walk:
         inside = target == str(self._root) or target.startswith(f"{self._root}{os.sep}")
         self.skipped[LINK if inside else LEAVES_ROOT] += 1
 
-    def _enters(self, name: str, path: str, rules: Rules | None, *, beside_manifest: bool) -> bool:
+    def _should_enter(self, name: str, path: str, rules: IgnoreRules | None, *, beside_manifest: bool) -> bool:
         if name in _TOOLS:
             return False
         if name in self._vendored or (beside_manifest and name in self._built) or name.endswith(".egg-info"):
             self.skipped[VENDORED] += 1
             return False
-        if rules is not None and rules.ignore(path):
+        if rules is not None and rules.ignores(path):
             self.skipped[IGNORED] += 1
             return False
         return True
 
-    def _file(self, entry: os.DirEntry[str], path: str, rules: Rules | None) -> Iterator[Found]:
+    def _file(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules | None) -> Iterator[DiscoveredFile]:
         language = language_named(entry.name)
         if language is None:
             return
-        if rules is not None and rules.ignore(path):
+        if rules is not None and rules.ignores(path):
             self.skipped[IGNORED] += 1
         elif not is_storable(path) or len(path.encode()) > PATH_BYTES or _UNNAMEABLE.search(path):
             self.skipped[ODD_NAME] += 1
@@ -209,11 +212,11 @@ class _Walk:
             try:
                 status = entry.stat(follow_symlinks=False)
             except OSError as exc:
-                self._pass_over(path, exc)
+                self._record_unreadable(path, exc)
                 return
             if not stat.S_ISREG(status.st_mode):
-                self.skipped[NO_FILE] += 1
-            elif status.st_size > self._largest:
+                self.skipped[NOT_A_FILE] += 1
+            elif status.st_size > self._max_bytes:
                 self.skipped[TOO_LARGE] += 1
             else:
-                yield Found(path, language, stamp_of(status))
+                yield DiscoveredFile(path, language, stamp_of(status))

@@ -1,34 +1,34 @@
-"""One rule of git's as an expression that no name takes long to compare with.
+"""One gitignore rule as a regular expression that matches in linear time.
 
-A name of a hundred letters takes hours where a rule has some stars (`*a*a*a*a*b`) and every way to share the letters
-out among them is tried. But as long as another star follows, whatever stands behind a star is best found as early as
-possible, and the same is so for folders between `**`: what was found is not looked for a second time.
+Backtracking over a rule with several stars (`*a*a*a*a*b`) takes hours on a name of a hundred letters. While another
+star follows, the earliest match of the text after a star is always sufficient, and so is the earliest match of folders
+between `**`; atomic groups discard the alternatives.
 """
 
 import re
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-# Folders are cut apart before anything else: each slash below was written by the translation, none by the rule.
+# Folders are split first: every slash below was written by the translation, none by the rule.
 _STAR = r"\[\^/\]\*"
 _CLASS = r"\[\^?\]?[^\]/]*\]"
 _ONE_LETTER = rf"(?:\[\^/\](?![*+])|{_CLASS}|\\.|[^\\\[(^/|$])"
 _BETWEEN_STARS = re.compile(rf"{_STAR}((?:{_ONE_LETTER})*)(?={_STAR})", re.S)
 _CLASSES = re.compile(rf"\\.|({_CLASS})", re.S)
 _SET_OPERATORS = re.compile(r"[\[&~|]")
-"""Letters in a class that Python may take for operators one day."""
+"""Characters in a class that a future version of Python may treat as set operators."""
 _ANY_FOLDERS = "(?:/.+)?"
 _LEADING_FOLDERS = "^(?:.+/)?"
 
 
-def rule(line: str) -> GitIgnoreSpecPattern:
-    """A line of a `.gitignore`. `ValueError` or `re.error` where it makes no sense."""
+def compile_rule(line: str) -> GitIgnoreSpecPattern:
+    """Compile a line of a `.gitignore`; raise `ValueError` or `re.error` if it is invalid."""
     expression, include = GitIgnoreSpecPattern.pattern_to_regex(line)
-    return GitIgnoreSpecPattern(None if expression is None else re.compile(_quick(expression)), include)
+    return GitIgnoreSpecPattern(None if expression is None else re.compile(_linear(expression)), include)
 
 
-def _quick(expression: str) -> str:
-    """Matches the same, but that no class such as `[!a]` is a slash."""
+def _linear(expression: str) -> str:
+    """Rewrite the expression to match in linear time; a class such as `[!a]` no longer matches a slash."""
     *before, last = (_folders(each) for each in expression.split(_ANY_FOLDERS))
     if not before:
         return last

@@ -1,4 +1,4 @@
-"""What git is told to ignore, folder by folder. What holds in the root from outside of it: `ignoring_around`."""
+"""The gitignore rules of each folder. `outer_ignore_rules` has those that apply from outside the root."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 IGNORE_FILE = ".gitignore"
-_LARGEST = 1_000_000
-_LONGEST = 4_096
+_MAX_BYTES = 1_000_000
+_MAX_RULE_LENGTH = 4_096
 _NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 _NEVER = r"(?!)"
-_REMEMBERED = 256
-"""Files of rules that are not parsed again while nothing in them changes: every look at a project needs all of them."""
+_CACHE_SIZE = 256
+"""Parsed rule files in the cache: every scan of a project needs all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,27 +26,27 @@ class RuleFile:
 
     spec: GitIgnoreSpec
     mentioned: re.Pattern[str]
-    """What any rule is about, in one expression: most paths are not, and rules are slow to ask one by one."""
+    """All rules in one expression: it rejects most paths faster than trying the rules one by one."""
 
     def decide(self, path: str) -> bool | None:
-        """Whether to ignore it; None where no rule is about it."""
+        """Return whether to ignore the path, or None if no rule matches it."""
         return self.spec.check_file(path).include if self.mentioned.search(path) else None
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """The rules that hold in one folder: its own, and behind them those of the folders above."""
+class IgnoreRules:
+    """The rules that apply in one folder: its own, then those of the folders above."""
 
     folder: str
-    """With a slash at its end; empty for the root."""
+    """With a trailing slash; empty for the root."""
     file: RuleFile
-    above: Rules | None = None
+    above: IgnoreRules | None = None
     before: str = ""
-    """How the root is called, with a slash at its end, from the folder above it that these rules stand in."""
+    """Path of the root, with a trailing slash, relative to the folder above it that contains these rules."""
 
-    def ignore(self, path: str) -> bool:
-        """Whether a file, or a folder with a slash at its end, is ignored: the nearest rule about it decides."""
-        rules: Rules | None = self
+    def ignores(self, path: str) -> bool:
+        """Whether a file, or a folder with a trailing slash, is ignored: the nearest matching rule decides."""
+        rules: IgnoreRules | None = self
         while rules is not None:
             told = rules.file.decide(rules.before + path[len(rules.folder) :])
             if told is not None:
@@ -55,47 +55,47 @@ class Rules:
         return False
 
 
-def rules_in(root: Path, folder: str, above: Rules | None) -> Rules | None:
-    """Those of a folder that has a `.gitignore`, else those above."""
-    file = rules_of(root / folder / IGNORE_FILE)
-    return above if file is None else Rules(folder, file, above)
+def load_folder_rules(root: Path, folder: str, above: IgnoreRules | None) -> IgnoreRules | None:
+    """Return the rules of a folder that has a `.gitignore`, else those above."""
+    file = load_rule_file(root / folder / IGNORE_FILE)
+    return above if file is None else IgnoreRules(folder, file, above)
 
 
-def rules_of(path: Path, *, linked: bool = False) -> RuleFile | None:
-    """The rules in a file; None where there are none. Only where git does so, what it is `linked` to is read."""
+def load_rule_file(path: Path, *, linked: bool = False) -> RuleFile | None:
+    """Return the rules of a file, or None if it has none. A symbolic link is followed only if `linked`, as git does."""
     text = text_of(path, linked=linked)
     return _parsed(text) if text else None
 
 
 def text_of(path: Path, *, linked: bool = False) -> str:
-    """What stands in a small file of git's, empty where it cannot be read."""
+    """Return the content of a small git file; empty if it cannot be read."""
     try:
-        if (path.is_symlink() and not linked) or not path.is_file() or path.stat().st_size > _LARGEST:
+        if (path.is_symlink() and not linked) or not path.is_file() or path.stat().st_size > _MAX_BYTES:
             return ""
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def _parsed(text: str) -> RuleFile:
     from pathspec import GitIgnoreSpec
 
-    from treering.code.files.ignore_rule import rule
+    from treering.code.files.ignore_rule import compile_rule
 
-    spec = GitIgnoreSpec.from_lines((line for line in text.splitlines() if _is_rule(line)), rule)
+    spec = GitIgnoreSpec.from_lines((line for line in text.splitlines() if _is_rule(line)), compile_rule)
     expressions = (_NAMED_GROUP.sub("(?:", each.regex.pattern) for each in spec.patterns if each.regex is not None)
     return RuleFile(spec, re.compile("|".join(f"(?:{each})" for each in expressions) or _NEVER))
 
 
 def _is_rule(line: str) -> bool:
-    """Git passes over what it does not understand, and no path is as long as the longest of these."""
-    from treering.code.files.ignore_rule import rule
+    """Git skips rules that it does not understand; paths are shorter than the length limit."""
+    from treering.code.files.ignore_rule import compile_rule
 
-    if len(line) > _LONGEST:
+    if len(line) > _MAX_RULE_LENGTH:
         return False
     try:
-        rule(line)
+        compile_rule(line)
     except (ValueError, re.error):
         return False
     return True

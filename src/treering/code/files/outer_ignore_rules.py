@@ -1,8 +1,8 @@
-"""The rules of git that hold in a project from outside its root.
+"""The gitignore rules that apply to a project from outside its root.
 
-They are those of the repository that it stands in (`.gitignore` above the root, `info/exclude`, also of a worktree) and
-of whoever uses git here (`core.excludesFile`). These files, and the configuration that names the last, are all that is
-ever read outside the root.
+They come from the enclosing repository (`.gitignore` above the root, `info/exclude`, also of a worktree) and from the
+user's git configuration (`core.excludesFile`). These files, and the configuration that names the last one, are the only
+files read outside the root.
 """
 
 import os
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from treering.code.files.ignore_rules import IGNORE_FILE, Rules, rules_of, text_of
+from treering.code.files.ignore_rules import IGNORE_FILE, IgnoreRules, load_rule_file, text_of
 
 _SECTION = re.compile(r"^\s*\[\s*(?P<name>[^\]\s\"]+)\s*(?P<part>\"[^\"]*\")?\s*\]\s*")
 _EXCLUDES = re.compile(r"^\s*excludesfile\s*=\s*\"?(?P<path>[^\"#;]*?)\"?\s*(?:[#;].*)?$", re.I)
@@ -19,17 +19,17 @@ _EXCLUDES = re.compile(r"^\s*excludesfile\s*=\s*\"?(?P<path>[^\"#;]*?)\"?\s*(?:[
 
 @dataclass(frozen=True, slots=True)
 class GitHome:
-    """Where git finds what its user wants."""
+    """Locations of the user's git configuration."""
 
     home: Path
     configured: tuple[Path, ...]
-    """Files of configuration; a later one decides."""
-    ignore: Path
-    """The user's rules, where no configuration names another file."""
+    """Configuration files; a later one takes precedence."""
+    ignores: Path
+    """The user's ignore file, unless the configuration names another one."""
 
 
 def git_home(environ: Mapping[str, str]) -> GitHome | None:
-    """None where nobody is at home."""
+    """Return None if the environment has no home directory."""
     named = environ.get("HOME") or environ.get("USERPROFILE")
     if not named:
         return None
@@ -39,26 +39,26 @@ def git_home(environ: Mapping[str, str]) -> GitHome | None:
     return GitHome(home, (Path(only),) if only else (own / "config", home / ".gitconfig"), own / "ignore")
 
 
-def rules_around(root: Path, home: GitHome | None) -> Rules | None:
-    """What holds in the whole root; equal as long as nothing of it changes.
+def load_outer_rules(root: Path, home: GitHome | None) -> IgnoreRules | None:
+    """Return the outer rules for the whole root; two results are equal if no rule changed.
 
-    A root that is itself ignored by them was named all the same: then they do not hold.
+    If the rules ignore the root itself, they do not apply: the user named the root explicitly.
     """
     top = next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
     if top is None:
         return None
     inside = "" if top == root else f"{root.relative_to(top).as_posix()}/"
-    rules: Rules | None = None
+    rules: IgnoreRules | None = None
     for before, path, linked in _files(top, inside, home):
-        file = rules_of(path, linked=linked)
+        file = load_rule_file(path, linked=linked)
         if file is not None:
-            rules = Rules("", file, rules, before)
-    return None if inside and rules is not None and rules.ignore("") else rules
+            rules = IgnoreRules("", file, rules, before)
+    return None if inside and rules is not None and rules.ignores("") else rules
 
 
 def _files(top: Path, inside: str, home: GitHome | None) -> Iterator[tuple[str, Path, bool]]:
-    """Files of rules with the way from where they hold to the root; a later one decides before an earlier one."""
-    shared = _shared_folder(top / ".git")
+    """Yield rule files with the path from their folder to the root; a later one takes precedence."""
+    shared = _common_git_folder(top / ".git")
     if home is not None:
         yield inside, _users_file(top, shared, home), True
     if shared is not None:
@@ -69,8 +69,8 @@ def _files(top: Path, inside: str, home: GitHome | None) -> Iterator[tuple[str, 
         yield "".join(f"{part}/" for part in parts[depth:]), above / IGNORE_FILE, False
 
 
-def _shared_folder(git: Path) -> Path | None:
-    """Where a repository keeps what all its worktrees share: `.git` of a worktree or submodule only names that."""
+def _common_git_folder(git: Path) -> Path | None:
+    """Return the folder that a repository's worktrees share; `.git` of a worktree or submodule only points to it."""
     if git.is_dir():
         return git
     named = text_of(git).partition("gitdir:")[2].strip()
@@ -86,11 +86,11 @@ def _users_file(top: Path, shared: Path | None, home: GitHome) -> Path:
         named = _excludes_file(text_of(configured, linked=True))
         if named:
             return home.home / named[2:] if named.startswith("~/") else top / named
-    return home.ignore
+    return home.ignores
 
 
 def _excludes_file(configuration: str) -> str:
-    """What `core.excludesFile` says last."""
+    """Return the last value of `core.excludesFile`."""
     named, in_core = "", False
     for line in configuration.splitlines():
         section = _SECTION.match(line)

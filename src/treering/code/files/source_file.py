@@ -1,4 +1,4 @@
-"""Reads one file: what it says, or why it says nothing. Whatever is wrong with it is told, and costs this file only."""
+"""Read one source file: its facts, or the reason why it was skipped. A failure affects this file only."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from treering.code.chunks.encoding import pack_chunks
 from treering.code.chunks.split import chunks_of
 from treering.code.chunks.words import stored_chunks
 from treering.code.encoding import pack_definitions, pack_facts, pack_keys
-from treering.code.facts import Problem, failure
+from treering.code.facts import Problem, format_failure
 from treering.code.files.discovery import (
     BINARY,
     GENERATED,
@@ -25,30 +25,30 @@ from treering.code.files.discovery import (
     VANISHED,
     stamp_of,
 )
-from treering.code.files.secrets import without_secrets
+from treering.code.files.secrets import redact_secrets
 from treering.code.language_choice import MANIFESTS, load_language, missing_grammar
 from treering.core.errors import MissingDependency
 from treering.core.settings import ChunkSettings
 
 NO_GRAMMAR = "its grammar is not installed"
-NOT_UNDERSTOOD = "cannot be read by its language"
+NOT_UNDERSTOOD = "cannot be parsed"
 
-PASSING = frozenset({VANISHED, LEAVES_ROOT, TOO_LARGE})
-"""Reasons that were gone when the file was found: it is not remembered, and looked at again."""
+TRANSIENT = frozenset({VANISHED, LEAVES_ROOT, TOO_LARGE})
+"""Reasons that did not exist when the file was discovered: it is not recorded, and is read again next time."""
 
-_HEAD = 2_048
-_LOOKED_AT = 8_192
+_MARKER_BYTES = 2_048
+_BINARY_CHECK_BYTES = 8_192
 _MARKED = re.compile(rb"^\s*(?://|#|/\*+|\*|<!--|\"\"\")\s*(?:Code generated .*DO NOT EDIT|@generated\b)", re.M)
-_LONG_LINES = 1_000
-"""Bytes of an average line that no person wrote."""
+_MAX_AVERAGE_LINE = 1_000
+"""Average line length in bytes above which a file is not written by hand."""
 _MINIFIED_FROM = 20_000
-_AGAIN = 3
-# A pipe that took the place of a file must not keep us waiting, a link not lead us away.
-_OPENED = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_ATTEMPTS = 3
+# A pipe that replaced a file must not block, and a link must not be followed.
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
-class Reading(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One file as it was read; `skipped` says why there is nothing of it."""
+class SourceFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The result of reading one file; `skipped` is the reason if there are no facts."""
 
     path: str
     language: str
@@ -64,100 +64,102 @@ class Reading(msgspec.Struct, frozen=True, array_like=True, gc=False):
     chunks: bytes = b""
 
 
-def read_file(root: Path, path: str, language: str, largest: int, cutting: ChunkSettings | None = None) -> Reading:
-    """The file at `path` below the root, which must be resolved. It is never followed out of there."""
-    source, seen = _seen(root, path, language, largest)
+def read_file(
+    root: Path, path: str, language: str, max_bytes: int, chunk_settings: ChunkSettings | None = None
+) -> SourceFile:
+    """Read the file at `path` below the root, which must be resolved; links out of the root are not followed."""
+    source, file = _load(root, path, language, max_bytes)
     if source is None:
-        return seen
-    if why := _no_code(path, source):
-        return replace(seen, skipped=why)
+        return file
+    if why := _non_source_reason(path, source):
+        return replace(file, skipped=why)
     try:
-        return _understood(seen, source, cutting)
+        return _extract(file, source, chunk_settings)
     except MissingDependency:
-        return replace(seen, skipped=NO_GRAMMAR)
-    except Exception as exc:  # noqa: BLE001 - a language is a door: what one file does to it must not stop the others
-        return replace(seen, skipped=NOT_UNDERSTOOD, problems=(Problem(1, failure(NOT_UNDERSTOOD, exc)),))
+        return replace(file, skipped=NO_GRAMMAR)
+    except Exception as exc:  # noqa: BLE001 - a failure on one file must not affect the others
+        return replace(file, skipped=NOT_UNDERSTOOD, problems=(Problem(1, format_failure(NOT_UNDERSTOOD, exc)),))
 
 
-def left_unread(root: Path, path: str, language: str, largest: int, why: str) -> Reading:
-    """A file that nothing is made of, so that it can be told whether it is still the same."""
-    source, seen = _seen(root, path, language, largest)
-    return seen if source is None else replace(seen, skipped=why)
+def read_skipped_file(root: Path, path: str, language: str, max_bytes: int, why: str) -> SourceFile:
+    """Record a file that is not parsed, so that a later change to it is detected."""
+    source, file = _load(root, path, language, max_bytes)
+    return file if source is None else replace(file, skipped=why)
 
 
-def is_back(root: Path, path: str, language: str, skipped: str) -> bool:
-    """Whether the reason for which nothing was read of a file is gone though the file is the same."""
-    passed = _MAY_PASS.get(skipped)
+def can_be_read_now(root: Path, path: str, language: str, skipped: str) -> bool:
+    """Whether an unchanged file that was skipped can be read now."""
+    passed = _RECOVERABLE.get(skipped)
     return passed is not None and passed(root / path, language)
 
 
-_MAY_PASS: Mapping[str, Callable[[Path, str], bool]] = {
+_RECOVERABLE: Mapping[str, Callable[[Path, str], bool]] = {
     NO_PERMISSION: lambda full, _language: os.access(full, os.R_OK),
     NO_GRAMMAR: lambda _full, language: missing_grammar(language) is None,
 }
 
 
-def _seen(root: Path, path: str, language: str, largest: int) -> tuple[bytes | None, Reading]:
-    """The bytes of a file with all that can be said without understanding them; None where it may not be read."""
+def _load(root: Path, path: str, language: str, max_bytes: int) -> tuple[bytes | None, SourceFile]:
+    """Return the bytes of a file and its record without facts; the bytes are None if it must not be read."""
     try:
-        source, stamp, read_at = _content(root, path, largest)
-        return source, Reading(path, language, _digest(source), stamp, read_at)
+        source, stamp, read_at = _content(root, path, max_bytes)
+        return source, SourceFile(path, language, _digest(source), stamp, read_at)
     except PermissionError:
-        return None, _closed(root, path, language)
-    except _Refused as exc:
-        return None, Reading(path, language, skipped=str(exc))
+        return None, _unreadable_file(root, path, language)
+    except _FileSkipped as exc:
+        return None, SourceFile(path, language, skipped=str(exc))
     except OSError:
-        return None, Reading(path, language, skipped=VANISHED)
+        return None, SourceFile(path, language, skipped=VANISHED)
 
 
-def _closed(root: Path, path: str, language: str) -> Reading:
-    """A file that may be looked at, not read."""
+def _unreadable_file(root: Path, path: str, language: str) -> SourceFile:
+    """Return the record of a file that can be listed but not read."""
     read_at = time.time_ns()
     try:
-        return Reading(path, language, "", stamp_of(os.lstat(root / path)), read_at, NO_PERMISSION)
+        return SourceFile(path, language, "", stamp_of(os.lstat(root / path)), read_at, NO_PERMISSION)
     except OSError:
-        return Reading(path, language, skipped=VANISHED)
+        return SourceFile(path, language, skipped=VANISHED)
 
 
-def _understood(seen: Reading, source: bytes, cutting: ChunkSettings | None) -> Reading:
-    """What the language makes of a file, ready to be stored; secrets are taken out before."""
-    reader, source = load_language(seen.language), without_secrets(seen.path, seen.language, source)
-    facts = reader.extract(seen.path, source)
+def _extract(file: SourceFile, source: bytes, chunk_settings: ChunkSettings | None) -> SourceFile:
+    """Extract and encode the facts of a file; secrets are redacted first."""
+    reader, source = load_language(file.language), redact_secrets(file.path, file.language, source)
+    facts = reader.extract(file.path, source)
     return replace(
-        seen,
+        file,
         facts=pack_facts(facts),
         definitions=pack_definitions(facts.definitions),
         given=pack_keys(reader.surface(facts)),
         defined=len(facts.definitions),
         problems=facts.problems,
-        chunks=pack_chunks(stored_chunks(chunks_of(seen.path, text_of(source), facts.definitions, cutting))),
+        chunks=pack_chunks(stored_chunks(chunks_of(file.path, text_of(source), facts.definitions, chunk_settings))),
     )
 
 
 def text_of(source: bytes) -> str:
-    """What chunks are cut from."""
+    """Return the text that chunks are cut from."""
     return source.decode("utf-8", "replace")
 
 
-def digest_of(root: Path, path: str, largest: int) -> str:
-    """The digest that reading the file would give it; empty where it cannot be read."""
+def digest_of(root: Path, path: str, max_bytes: int) -> str:
+    """Return the digest that `read_file` would compute; empty if the file cannot be read."""
     try:
-        return _digest(_content(root, path, largest)[0])
-    except (OSError, _Refused):
+        return _digest(_content(root, path, max_bytes)[0])
+    except (OSError, _FileSkipped):
         return ""
 
 
-def source_of(root: Path, path: str, largest: int) -> bytes | None:
-    """The bytes of the file; None where it may not be read."""
+def source_of(root: Path, path: str, max_bytes: int) -> bytes | None:
+    """Return the bytes of the file, or None if it must not be read."""
     try:
-        return _content(root, path, largest)[0]
-    except (OSError, _Refused):
+        return _content(root, path, max_bytes)[0]
+    except (OSError, _FileSkipped):
         return None
 
 
-def source_with(digest: str, root: Path, path: str, largest: int) -> bytes | None:
-    """The bytes of the file that have this digest; None where it has others now, or may not be read."""
-    source = source_of(root, path, largest)
+def source_with_digest(digest: str, root: Path, path: str, max_bytes: int) -> bytes | None:
+    """Return the bytes of the file if they have this digest, else None."""
+    source = source_of(root, path, max_bytes)
     return source if source is not None and _digest(source) == digest else None
 
 
@@ -165,41 +167,41 @@ def _digest(source: bytes) -> str:
     return blake2b(source, digest_size=16).hexdigest()
 
 
-class _Refused(Exception):
-    """The reason why a file is not read."""
+class _FileSkipped(Exception):
+    """A file must not be read; the message is the reason."""
 
 
-def _content(root: Path, path: str, largest: int) -> tuple[bytes, str, int]:
-    """Bytes, stamp and time of a file that did not change while it was read."""
+def _content(root: Path, path: str, max_bytes: int) -> tuple[bytes, str, int]:
+    """Return the bytes, stamp and read time of a file that did not change while it was read."""
     full = root / path
     if os.path.realpath(full.parent) != str(full.parent):
-        raise _Refused(LEAVES_ROOT)
-    for last in range(_AGAIN, 0, -1):
+        raise _FileSkipped(LEAVES_ROOT)
+    for last in range(_ATTEMPTS, 0, -1):
         read_at = time.time_ns()
-        opened = os.open(full, _OPENED)
+        opened = os.open(full, _OPEN_FLAGS)
         with open(opened, "rb") as file:
             before = os.fstat(opened)
             if not stat.S_ISREG(before.st_mode):
-                raise _Refused(VANISHED)
-            if before.st_size > largest:
-                raise _Refused(TOO_LARGE)
-            source = file.read(largest + 1)
+                raise _FileSkipped(VANISHED)
+            if before.st_size > max_bytes:
+                raise _FileSkipped(TOO_LARGE)
+            source = file.read(max_bytes + 1)
             after = os.fstat(opened)
-        if len(source) > largest:
-            raise _Refused(TOO_LARGE)
+        if len(source) > max_bytes:
+            raise _FileSkipped(TOO_LARGE)
         if stamp_of(before) == stamp_of(after) or last == 1:
             return source, stamp_of(before), read_at
     raise AssertionError("the last attempt returns")
 
 
-def _no_code(path: str, source: bytes) -> str:
-    """Why a file of code is none; empty where it is."""
-    if b"\0" in source[:_LOOKED_AT]:
+def _non_source_reason(path: str, source: bytes) -> str:
+    """Return why a file with a source suffix is not source code; empty if it is."""
+    if b"\0" in source[:_BINARY_CHECK_BYTES]:
         return BINARY
     if path.rpartition("/")[2] in MANIFESTS:
         return ""
-    if _MARKED.search(source[:_HEAD]):
+    if _MARKED.search(source[:_MARKER_BYTES]):
         return GENERATED
-    if len(source) > _MINIFIED_FROM and len(source) > _LONG_LINES * (source.count(b"\n") + 1):
+    if len(source) > _MINIFIED_FROM and len(source) > _MAX_AVERAGE_LINE * (source.count(b"\n") + 1):
         return GENERATED
     return ""

@@ -1,42 +1,42 @@
-"""The code of a project as a graph in memory: what a change reaches, what rests on what, how it falls into modules."""
+"""The code of a project as a graph in memory: impact, dependencies, data flow, cycles and modules."""
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treering.code.graph.answers import Answers as Answers
+    from treering.code.graph.answers import CodeAnswers as CodeAnswers
+    from treering.code.graph.answers import CodeEntries as CodeEntries
+    from treering.code.graph.answers import CodeEntry as CodeEntry
     from treering.code.graph.answers import Cycle as Cycle
     from treering.code.graph.answers import Cycles as Cycles
     from treering.code.graph.answers import Dependencies as Dependencies
-    from treering.code.graph.answers import Entries as Entries
-    from treering.code.graph.answers import Entry as Entry
-    from treering.code.graph.answers import Guess as Guess
+    from treering.code.graph.answers import DependencyPath as DependencyPath
     from treering.code.graph.answers import Impact as Impact
-    from treering.code.graph.answers import Route as Route
-    from treering.code.graph.answers import Standing as Standing
-    from treering.code.graph.answers import Step as Step
-    from treering.code.graph.answers import Tied as Tied
-    from treering.code.graph.answers import Ties as Ties
+    from treering.code.graph.answers import IndexStatus as IndexStatus
+    from treering.code.graph.answers import NameGuess as NameGuess
+    from treering.code.graph.answers import PathStep as PathStep
+    from treering.code.graph.answers import ReachedNode as ReachedNode
+    from treering.code.graph.answers import ReachedNodes as ReachedNodes
     from treering.code.graph.code_graph import CodeGraph as CodeGraph
     from treering.code.graph.contents import GraphColumns as GraphColumns
-    from treering.code.graph.cycles import Level as Level
+    from treering.code.graph.cycles import CycleLevel as CycleLevel
     from treering.code.graph.edges import EdgeColumns as EdgeColumns
     from treering.code.graph.edges import ServedEdge as ServedEdge
     from treering.code.graph.file_graph import FileGraph as FileGraph
-    from treering.code.graph.flows import Carried as Carried
     from treering.code.graph.flows import DataFlow as DataFlow
-    from treering.code.graph.flows import Flowing as Flowing
-    from treering.code.graph.matches import Found as Found
-    from treering.code.graph.matches import Match as Match
-    from treering.code.graph.matches import Why as Why
+    from treering.code.graph.flows import FlowKind as FlowKind
+    from treering.code.graph.flows import FlowNode as FlowNode
+    from treering.code.graph.matches import MatchReason as MatchReason
+    from treering.code.graph.matches import NameMatch as NameMatch
+    from treering.code.graph.matches import NameMatches as NameMatches
     from treering.code.graph.module_map import CentralFile as CentralFile
-    from treering.code.graph.module_map import Module as Module
+    from treering.code.graph.module_map import CodeModule as CodeModule
     from treering.code.graph.module_map import ModuleEdge as ModuleEdge
-    from treering.code.graph.module_map import ModuleMap as ModuleMap
+    # Loaded on first use: a search for locations needs little of the graph.
 
 # Loaded on first use: finding a place in the code needs little of the graph.
 _MODULES = {
-    "Answers": "answers",
-    "Carried": "flows",
+    "CodeAnswers": "answers",
+    "FlowKind": "flows",
     "CentralFile": "module_map",
     "CodeGraph": "code_graph",
     "Cycle": "answers",
@@ -44,58 +44,58 @@ _MODULES = {
     "DataFlow": "flows",
     "Dependencies": "answers",
     "EdgeColumns": "edges",
-    "Entries": "answers",
-    "Entry": "answers",
+    "CodeEntries": "answers",
+    "CodeEntry": "answers",
     "FileGraph": "file_graph",
-    "Flowing": "flows",
-    "Found": "matches",
+    "FlowNode": "flows",
+    "NameMatches": "matches",
     "GraphColumns": "contents",
-    "Guess": "answers",
+    "NameGuess": "answers",
     "Impact": "answers",
-    "Level": "cycles",
-    "Match": "matches",
-    "Module": "module_map",
+    "CycleLevel": "cycles",
+    "NameMatch": "matches",
+    "CodeModule": "module_map",
     "ModuleEdge": "module_map",
     "ModuleMap": "module_map",
-    "Route": "answers",
+    "DependencyPath": "answers",
     "ServedEdge": "edges",
-    "Standing": "answers",
-    "Step": "answers",
-    "Tied": "answers",
-    "Ties": "answers",
-    "Why": "matches",
+    "IndexStatus": "answers",
+    "PathStep": "answers",
+    "ReachedNode": "answers",
+    "ReachedNodes": "answers",
+    "MatchReason": "matches",
 }
 
 __all__ = [
-    "Answers",
-    "Carried",
     "CentralFile",
+    "CodeAnswers",
+    "CodeEntries",
+    "CodeEntry",
     "CodeGraph",
+    "CodeModule",
     "Cycle",
+    "CycleLevel",
     "Cycles",
     "DataFlow",
     "Dependencies",
+    "DependencyPath",
     "EdgeColumns",
-    "Entries",
-    "Entry",
     "FileGraph",
-    "Flowing",
-    "Found",
+    "FlowKind",
+    "FlowNode",
     "GraphColumns",
-    "Guess",
     "Impact",
-    "Level",
-    "Match",
-    "Module",
+    "IndexStatus",
+    "MatchReason",
     "ModuleEdge",
     "ModuleMap",
-    "Route",
+    "NameGuess",
+    "NameMatch",
+    "NameMatches",
+    "PathStep",
+    "ReachedNode",
+    "ReachedNodes",
     "ServedEdge",
-    "Standing",
-    "Step",
-    "Tied",
-    "Ties",
-    "Why",
 ]
 
 

@@ -1,4 +1,4 @@
-"""What the graph answers: frozen values, that stay as they are while the graph goes on changing."""
+"""Answers of the graph: frozen values that do not change when the graph does."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ if TYPE_CHECKING:
     from treering.code.facts import Definition, EntryPoint
     from treering.code.graph.last_edges import LastEdges
     from treering.code.graph.nodes import Nodes
-    from treering.code.graph.traversal import Walked
+    from treering.code.graph.traversal import WalkResult
     from treering.core.graph import EdgeKind, GraphSource
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Tied:
-    """Somebody who depends on what was asked for, or on whom it depends."""
+class ReachedNode:
+    """A node that depends on the queried one, or that it depends on."""
 
     id: str
     depth: int
-    """Fewest steps to it."""
+    """Length of the shortest path."""
     path: tuple[str, ...]
-    """From what was asked for to this, one id a step: the best by score of the shortest."""
+    """Ids from the queried node to this one: of the shortest paths, the one with the best score."""
     score: float
-    """The product of weight and confidence along the path."""
+    """Product of weight and confidence along the path."""
     kind: EdgeKind
-    """What the last step of the path is."""
+    """Kind of the last edge of the path."""
     source: GraphSource
-    """Who told the edge of that step."""
+    """Source of that edge."""
     confidence: float
-    """How sure it is."""
+    """Confidence of that edge."""
     through: str | None
-    """Where an override is between the last two of the path: the method that it overrides."""
+    """The overridden method, if the last step goes from a caller to an override."""
     test: bool
 
 
-class Ties(Sequence[Tied]):
-    """Nearest first, then by score, then by name; each is put into words when it is looked at."""
+class ReachedNodes(Sequence[ReachedNode]):
+    """Nearest first, then by score, then by name. Each element is built on access."""
 
-    def __init__(self, walked: Walked, nodes: Nodes, last_edges: LastEdges) -> None:
+    def __init__(self, walked: WalkResult, nodes: Nodes, last_edges: LastEdges) -> None:
         self._met, self._names, self._last_edges = walked, nodes.names, last_edges
         self._test_flags: Flags = nodes.test.take(walked.node)
 
@@ -55,25 +55,25 @@ class Ties(Sequence[Tied]):
         return len(self._met.node)
 
     @overload
-    def __getitem__(self, place: int) -> Tied: ...
+    def __getitem__(self, place: int) -> ReachedNode: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[Tied, ...]: ...
-    def __getitem__(self, place: int | slice) -> Tied | tuple[Tied, ...]:
+    def __getitem__(self, place: slice) -> tuple[ReachedNode, ...]: ...
+    def __getitem__(self, place: int | slice) -> ReachedNode | tuple[ReachedNode, ...]:
         if isinstance(place, slice):
-            return tuple(self._tied(each) for each in range(len(self))[place])
-        return self._tied(range(len(self))[place])
+            return tuple(self._node_at(each) for each in range(len(self))[place])
+        return self._node_at(range(len(self))[place])
 
-    def __iter__(self) -> Iterator[Tied]:
-        return map(self._tied, range(len(self)))
+    def __iter__(self) -> Iterator[ReachedNode]:
+        return map(self._node_at, range(len(self)))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ties) and tuple(self) == tuple(other)
+        return isinstance(other, ReachedNodes) and tuple(self) == tuple(other)
 
     def __hash__(self) -> int:
         return hash(self.ids)
 
     def __repr__(self) -> str:
-        return f"Ties({tuple(self)!r})"
+        return f"ReachedNodes({tuple(self)!r})"
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -89,26 +89,26 @@ class Ties(Sequence[Tied]):
 
     @property
     def score(self) -> float:
-        """The sum of the scores, exact whatever their order."""
+        """Sum of the scores, exact in any order."""
         return round(fsum(self._met.score.tolist()), 3)
 
     @cached_property
-    def _walked(self) -> Walked:
+    def _walked(self) -> WalkResult:
         return self._met.at(self._met.best_first)
 
     @cached_property
     def _tests(self) -> Flags:
         return self._test_flags[self._met.best_first]
 
-    def _tied(self, place: int) -> Tied:
+    def _node_at(self, place: int) -> ReachedNode:
         walked, names = self._walked, self._names
         node = int(walked.node[place])
         through = walked.through.get(node)
         last = self._last_edges.at(int(self._met.best_first[place]))
-        return Tied(
+        return ReachedNode(
             names[node],
             int(walked.depth[place]),
-            tuple(map(names.__getitem__, walked.way(place))),
+            tuple(map(names.__getitem__, walked.path_to(place))),
             round(float(walked.score[place]), 6),
             KINDS[walked.kind[place]],
             last.source,
@@ -119,38 +119,38 @@ class Ties(Sequence[Tied]):
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
-    """A name that nothing has, and what it was taken for."""
+class NameGuess:
+    """A name that does not exist, and the name it was taken for."""
 
     asked: str
     taken_for: str
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How far an answer can be relied on."""
+class IndexStatus:
+    """How current and complete the index was for an answer."""
 
     stale: tuple[str, ...] = ()
-    """Files that changed and were not read again yet: their edges are left out."""
+    """Files that changed and were not read again yet; their edges are left out."""
     incomplete: bool = False
-    """The index is still being made, or what decides which files belong to it has changed: files may be missing."""
-    guessed: tuple[Guess, ...] = ()
-    """Names in the question that nothing has: the answer is about what is called nearly so."""
+    """Whether files may be missing: indexing has not finished, or the rules about which files belong to it changed."""
+    guessed: tuple[NameGuess, ...] = ()
+    """Names in the query that do not exist, with the similar names that were used instead."""
 
     @property
-    def whole(self) -> bool:
+    def up_to_date(self) -> bool:
         return not self.stale and not self.incomplete
 
 
-WHOLE = Standing()
+UP_TO_DATE = IndexStatus()
 
 
 @dataclass(frozen=True, slots=True)
-class Answers(Sequence[T]):
-    """Several of a kind, and how far their list can be relied on: none may mean that none is known yet."""
+class CodeAnswers(Sequence[T]):
+    """A list of results with the status of the index: an empty list may mean that nothing is indexed yet."""
 
     found: tuple[T, ...]
-    standing: Standing
+    status: IndexStatus
 
     def __len__(self) -> int:
         return len(self.found)
@@ -165,34 +165,34 @@ class Answers(Sequence[T]):
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What a change of a node reaches."""
+    """Impact of a change of a node."""
 
     node: str
     members: tuple[str, ...]
-    """What changes with it, because it is defined inside; they are not counted as dependents."""
-    dependents: Ties
-    """As many as were asked for, nearest first."""
+    """Definitions inside the node, which change with it; they are not counted as dependents."""
+    dependents: ReachedNodes
+    """The nearest dependents, up to the cap."""
     total: int
-    """All transitive dependents, however many are listed."""
+    """Number of all transitive dependents, listed or not."""
     tests_total: int
-    """How many of all dependents are tests."""
+    """Number of tests among all dependents."""
     importers: tuple[str, ...]
-    """Files that import the one where the node is defined, or one that hands it on. They may use it in ways that leave
-    no edge to it, as constants and types are used; for a file they are among the dependents."""
-    standing: Standing
+    """Files that import the node's file, or one that re-exports it. They may use it without an edge to it, as constants
+    and types are used; for a file they are among the dependents."""
+    status: IndexStatus
 
     @property
     def score(self) -> float:
-        """How much a change reaches: the scores of the listed dependents, summed. Sure and near ones count most."""
+        """Sum of the scores of the listed dependents; near and certain ones count most."""
         return self.dependents.score
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The listed dependents that are tests, or files of tests."""
+        """The listed dependents that are tests, or files with tests."""
         return self.dependents.tests
 
     @property
-    def direct(self) -> tuple[Tied, ...]:
+    def direct(self) -> tuple[ReachedNode, ...]:
         return tuple(each for each in self.dependents if each.depth == 1)
 
     @property
@@ -202,35 +202,35 @@ class Impact:
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What a node depends on."""
+    """Dependencies of a node."""
 
     node: str
     members: tuple[str, ...]
-    dependencies: Ties
+    dependencies: ReachedNodes
     capped: bool
-    standing: Standing
+    status: IndexStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PathStep:
     id: str
     kind: EdgeKind | None
-    """The edge that leads here from the step before; the first has none."""
+    """Kind of the edge from the previous step; None for the first."""
     through: str | None = None
-    """The overridden method that is called, where this overrides it."""
+    """The overridden method that is called, if this step is an override."""
     source: GraphSource | None = None
-    """Who told that edge."""
+    """Source of that edge."""
     confidence: float | None = None
-    """How sure it is."""
+    """Confidence of that edge."""
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
-    """How one node comes to depend on another, in as few steps as there are; false where it does not."""
+class DependencyPath:
+    """A shortest dependency path between two nodes; false if there is none."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
     score: float
-    standing: Standing
+    status: IndexStatus
 
     def __bool__(self) -> bool:
         return bool(self.steps)
@@ -241,25 +241,25 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A place where something outside the code comes in."""
+class CodeEntry:
+    """An entry point: a definition that is called from outside the code."""
 
     id: str
     definition: Definition
     depth: int | None = None
-    """Steps from the entry point to the node that was asked about."""
+    """Steps from the entry point to the queried node."""
     path: tuple[str, ...] = ()
-    """From the entry point to that node."""
+    """Ids from the entry point to that node."""
     test: bool = False
-    """Whether it stands in a test, or among tests: it is no way into the project itself."""
+    """Whether it is in a test or in a file of tests, and so not an entry to the project itself."""
 
     @property
     def kind(self) -> EntryPoint | None:
         return self.definition.entry
 
 
-class Entries(Answers[Entry]):
-    """By name, the project's own first, those in tests last; or nearest first to a node."""
+class CodeEntries(CodeAnswers[CodeEntry]):
+    """By name, the project's own first and tests last; or, for a node, nearest first."""
 
     __slots__ = ()
 
@@ -270,10 +270,10 @@ class Cycle:
 
     members: tuple[str, ...]
     example: tuple[str, ...]
-    """A shortest way round that begins and ends at the first member."""
+    """A shortest cycle through the first member."""
 
 
-class Cycles(Answers[Cycle]):
-    """The largest first."""
+class Cycles(CodeAnswers[Cycle]):
+    """Largest first."""
 
     __slots__ = ()

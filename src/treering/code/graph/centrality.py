@@ -1,4 +1,4 @@
-"""How central a file is: PageRank along what files use."""
+"""Centrality of files: PageRank along uses."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 _DAMPING = 0.85
 _ROUNDS = 100
-_CLOSE_ENOUGH = 1e-10
+_TOLERANCE = 1e-10
 
 
 def centrality(graph: FileGraph) -> Weights:
-    """Shares that sum to one: a file is central that central files use."""
+    """PageRank of each file; the values sum to one."""
     size = len(graph.paths)
     if not size:
         return np.zeros(0)
@@ -28,6 +28,6 @@ def centrality(graph: FileGraph) -> Weights:
         new = (1 - _DAMPING) / size + _DAMPING * given
         moved = float(np.abs(new - rank).sum())
         rank = new
-        if moved < _CLOSE_ENOUGH:
+        if moved < _TOLERANCE:
             break
     return np.round(rank, 9)

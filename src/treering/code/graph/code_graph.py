@@ -1,4 +1,4 @@
-"""The code of one project as a graph in memory: changed a file at a time, asked at any time."""
+"""The code of one project as a graph in memory, updated a file at a time."""
 
 from __future__ import annotations
 
@@ -12,21 +12,30 @@ import numpy as np
 
 from treering.code.graph import cycles as cycling
 from treering.code.graph import flows, impact, paths
-from treering.code.graph.answers import Cycles, Dependencies, Entries, Entry, Impact, Route, Standing, Ties
-from treering.code.graph.contents import Contents, GraphColumns
-from treering.code.graph.cycles import Level
+from treering.code.graph.answers import (
+    CodeEntries,
+    CodeEntry,
+    Cycles,
+    Dependencies,
+    DependencyPath,
+    Impact,
+    IndexStatus,
+    ReachedNodes,
+)
+from treering.code.graph.contents import GraphColumns, GraphContents
+from treering.code.graph.cycles import CycleLevel
 from treering.code.graph.entries import all_entries, entries_to
 from treering.code.graph.file_graph import FileGraph, file_graph
 from treering.code.graph.flows import DataFlow
-from treering.code.graph.folders import Folders, is_folder
-from treering.code.graph.last_edges import LastEdges, Unread
+from treering.code.graph.folders import CodeFolders, is_folder
+from treering.code.graph.last_edges import LastEdges, PendingEdges
 from treering.code.graph.limits import CAP, FLOW_DEPTH
 from treering.code.graph.module_map import ModuleMap, module_map
 from treering.code.graph.names import NameIndex
 from treering.code.graph.overrides import Overrides
-from treering.code.graph.steps import Direction, Served
-from treering.code.graph.totals import Totals
-from treering.code.graph.traversal import Walked, walk
+from treering.code.graph.steps import Direction, ServedGraph
+from treering.code.graph.totals import DependentTotals
+from treering.code.graph.traversal import WalkResult, walk
 from treering.core.errors import NotFound
 from treering.core.graph import GraphSource
 
@@ -34,38 +43,38 @@ if TYPE_CHECKING:
     from treering.code.facts import Definition, Edge, EntryPoint
     from treering.code.graph.edges import ServedEdge
     from treering.code.graph.kinds import Ints
-    from treering.code.graph.matches import Found
+    from treering.code.graph.matches import NameMatches
 
 
 class CodeGraph:
-    """Nodes are files (`path`) and definitions (`path::qualname`); edges say who uses whom. A folder (`path/`) may be
-    asked about as if it were one node: what is below it, together.
+    """Nodes are files (`path`) and definitions (`path::qualname`); edges lead from users to what they use. A folder
+    (`path/`) may be queried as if it were one node.
 
-    A change costs what the file holds; whatever is derived from the whole graph is made when it is next asked for.
-    Several threads may ask and change: one is served at a time.
+    An update costs as much as the file holds; whatever is derived from the whole graph is computed on the next query.
+    Thread-safe; one thread is served at a time.
     """
 
     def __init__(self) -> None:
-        self._contents = Contents()
-        self._totals = Totals()
+        self._contents = GraphContents()
+        self._totals = DependentTotals()
         self._overrides = Overrides()
         self._names = NameIndex()
         self._files: FileGraph | None = None
-        self._folders: Folders | None = None
+        self._folders: CodeFolders | None = None
         self._map: ModuleMap | None = None
-        self._standing: Standing | None = None
+        self._status: IndexStatus | None = None
         self._indexing = False
         self._lock = RLock()
-        self._unread = Unread()
+        self._unread = PendingEdges()
 
     @classmethod
     def load(cls, parts: Iterable[GraphColumns]) -> CodeGraph:
-        """A graph of stored columns, many times faster than file by file; each part is let go before the next."""
+        """Build a graph from stored columns, much faster than file by file; each part is released before the next."""
         graph = cls()
         graph._contents.load(parts)
         return graph
 
-    # Changing
+    # Updates
 
     def replace_file(
         self,
@@ -74,12 +83,13 @@ class CodeGraph:
         edges: Iterable[Edge],
         further: Mapping[GraphSource, Iterable[Edge]] | None = None,
     ) -> None:
-        """The file now says this: `edges` read from its source, `further` ones known from elsewhere."""
+        """Replace what a file contributes: `edges` from its source, `further` edges from other sources."""
         with self._changing():
             self._contents.replace(path, definitions, {GraphSource.AST: edges, **(further or {})})
 
     def add_edges(self, path: str, edges: Iterable[Edge], source: GraphSource) -> None:
-        """More edges that the file owns until it is replaced, stale or removed; not for a file that is not there."""
+        """Add edges that belong to the file until it is replaced, stale or removed. Raises `NotFound` for unknown
+        files."""
         with self._changing():
             if path not in self:
                 raise NotFound(f"no file {path} is indexed; index it before giving it edges")
@@ -89,26 +99,26 @@ class CodeGraph:
         with self._changing():
             self._contents.remove(path)
 
-    def stale(self, path: str) -> None:
-        """The file has changed: none of its edges is served from now on, until it is replaced."""
+    def mark_stale(self, path: str) -> None:
+        """Mark a file as changed: none of its edges is served until it is replaced."""
         with self._changing():
             self._contents.mark_stale(path)
 
-    def indexing(self, going_on: bool) -> None:
-        """Whether files are still missing; answers say so."""
+    def set_indexing(self, going_on: bool) -> None:
+        """Set whether files are still missing, which answers report."""
         with self._lock:
             if going_on is not self._indexing:
-                self._indexing, self._standing, self._map = going_on, None, None
+                self._indexing, self._status, self._map = going_on, None, None
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
         with self._lock:
             self._unread.look_up()
-            self._totals, self._overrides = Totals(), Overrides()
-            self._files = self._folders = self._map = self._standing = None
+            self._totals, self._overrides = DependentTotals(), Overrides()
+            self._files = self._folders = self._map = self._status = None
             yield
 
-    # What is there
+    # Contents
 
     def __contains__(self, id: str) -> bool:
         return self._contents.nodes.known(id) is not None
@@ -122,7 +132,7 @@ class CodeGraph:
             return self._contents.paths
 
     def definition(self, id: str) -> Definition | None:
-        """None for a file, and for what is not there."""
+        """None for a file, and for unknown ids."""
         number = self._contents.nodes.known(id)
         return None if number is None else self._contents.nodes.definition(number)
 
@@ -139,136 +149,138 @@ class CodeGraph:
         with self._lock:
             return self._contents.columns()
 
-    # Asking
+    # Queries
 
     def impact(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> Impact:
-        """What breaks if this changes: a folder, a file, a class with its methods, or a function."""
+        """What breaks if a folder, file, class (with its methods) or function changes."""
         with self._lock:
             members, served = self._members(node), self._served(min_confidence)
             walked = impact.dependents(served, members, depth=depth, cap=cap)
-            listed = self._ties(served, walked, Direction.DEPENDENTS)
-            if walked.whole and depth is None:
+            listed = self._reached_nodes(served, walked, Direction.DEPENDENTS)
+            if walked.complete and depth is None:
                 total, tests = len(listed), listed.tests_count
             else:
                 total, tests = self._totals.of(served, self._contents.nodes.known(node), members)
             importers = self._ids(impact.importers(served, members))
-            return Impact(node, self._inside(node, members), listed, total, tests, importers, self._how_it_stands())
+            return Impact(node, self._inside(node, members), listed, total, tests, importers, self._index_status())
 
     def dependencies(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> Dependencies:
-        """What this rests on, overrides of what it calls included."""
+        """What a node depends on, overrides of what it calls included."""
         with self._lock:
             served, members = self._served(min_confidence), self._members(node)
             walked = walk(served, members, Direction.DEPENDENCIES, depth=depth, cap=cap)
             return Dependencies(
                 node,
                 self._inside(node, members),
-                self._ties(served, walked, Direction.DEPENDENCIES),
-                not walked.whole,
-                self._how_it_stands(),
+                self._reached_nodes(served, walked, Direction.DEPENDENCIES),
+                not walked.complete,
+                self._index_status(),
             )
 
-    def path(self, origin: str, target: str, *, min_confidence: float = 0.0) -> Route:
-        """How `origin` comes to depend on `target`, in the fewest steps; in none if it does not."""
+    def path(self, origin: str, target: str, *, min_confidence: float = 0.0) -> DependencyPath:
+        """A shortest dependency path from `origin` to `target`; without steps if there is none."""
         with self._lock:
             ends = self._members(origin), self._members(target)
             found = paths.route(self._served(min_confidence), *ends)
-            return Route(*(found or ((), 0.0)), self._how_it_stands())
+            return DependencyPath(*(found or ((), 0.0)), self._index_status())
 
     def data_flow(self, node: str, *, depth: int = FLOW_DEPTH, cap: int = CAP, min_confidence: float = 0.0) -> DataFlow:
-        """Where data of this goes, and where it comes from."""
+        """Where the data of a node goes, and where it comes from."""
         with self._lock:
             served, members = self._served(min_confidence), self._members(node)
             out, out_capped = flows.sinks(served, members, depth, cap)
             into, into_capped = flows.sources(served, members, depth, cap)
-            return DataFlow(node, into, out, out_capped or into_capped, self._how_it_stands())
+            return DataFlow(node, into, out, out_capped or into_capped, self._index_status())
 
-    def entry_points(self, node: str | None = None, *, kind: EntryPoint | None = None) -> Entries:
-        """Every entry point by name, or those that come to a node, nearest first."""
+    def entry_points(self, node: str | None = None, *, kind: EntryPoint | None = None) -> CodeEntries:
+        """Every entry point by name, or those that lead to a node, nearest first."""
         with self._lock:
             served = self._served()
-            found: Iterator[Entry] = all_entries(served) if node is None else entries_to(served, self._members(node))
+            found: Iterator[CodeEntry] = (
+                all_entries(served) if node is None else entries_to(served, self._members(node))
+            )
             wanted = tuple(entry for entry in found if kind in (None, entry.kind))
-            return Entries(wanted, self._how_it_stands())
+            return CodeEntries(wanted, self._index_status())
 
-    def cycles(self, level: Level | str = Level.FILE) -> Cycles:
-        """What depends on itself by way of others, the largest first."""
+    def cycles(self, level: CycleLevel | str = CycleLevel.FILE) -> Cycles:
+        """Nodes that depend on each other, largest cycle first."""
         with self._lock:
-            return Cycles(cycling.cycles(self._served(), Level(level)), self._how_it_stands())
+            return Cycles(cycling.cycles(self._served(), CycleLevel(level)), self._index_status())
 
     def file_graph(self) -> FileGraph:
-        """The graph between files, made when first asked for after a change."""
+        """The graph between files, cached until the next change."""
         with self._lock:
             if self._files is None:
                 self._files = file_graph(self._served(), self._contents.paths)
             return self._files
 
     def module_map(self) -> ModuleMap:
-        """The modules that the files form by what they use."""
+        """The modules that the files form by their uses, cached until the next change."""
         with self._lock:
             if self._map is None:
-                self._map = module_map(self.file_graph(), self._how_it_stands())
+                self._map = module_map(self.file_graph(), self._index_status())
             return self._map
 
-    def find(self, name: str, *, limit: int = 50) -> Found:
-        """The nodes that somebody may mean by a name: all that fit equally well."""
+    def find(self, name: str, *, limit: int = 50) -> NameMatches:
+        """Nodes that a name may refer to; all that match equally well."""
         with self._lock:
-            found = self._names.find(name, self._contents.nodes, self._folders_now(), limit)
-            return replace(found, standing=self._how_it_stands())
+            found = self._names.find(name, self._contents.nodes, self._current_folders(), limit)
+            return replace(found, status=self._index_status())
 
     def below(self, folder: str) -> tuple[str, ...]:
-        """The files in a folder and in those inside it; its id ends with a slash, and is `./` for the root."""
+        """Files in a folder and its subfolders; the id of a folder ends with a slash, that of the root is `./`."""
         with self._lock:
-            return tuple(self._folders_now().below(folder))
+            return tuple(self._current_folders().below(folder))
 
     def prepare(self) -> None:
-        """Count totals now, so that no question pays for the change before it."""
+        """Compute totals now, so that the next query does not have to."""
         with self._lock:
             self._totals.prepare(self._served())
 
-    def _served(self, least_confidence: float = 0.0) -> Served:
-        return Served(self._contents.nodes, self._contents.edges, self._overrides, least_confidence)
+    def _served(self, min_confidence: float = 0.0) -> ServedGraph:
+        return ServedGraph(self._contents.nodes, self._contents.edges, self._overrides, min_confidence)
 
-    def _ties(self, served: Served, walked: Walked, direction: Direction) -> Ties:
+    def _reached_nodes(self, served: ServedGraph, walked: WalkResult, direction: Direction) -> ReachedNodes:
         last_edges = LastEdges(walked, direction, served.edges, self._lock)
-        return Ties(walked, served.nodes, self._unread.add(last_edges))
+        return ReachedNodes(walked, served.nodes, self._unread.add(last_edges))
 
     def _number(self, node: str) -> int:
         number = self._contents.nodes.known(node)
         if number is None:
-            raise NotFound(f"no file or definition {node} is indexed; `find` looks for similar names")
+            raise NotFound(f"no file or definition {node} is indexed; use `find` to look for similar names")
         return number
 
     def _members(self, node: str) -> Ints:
-        """A file or definition with what is inside it, or all files below a folder with what they define."""
+        """A file or definition with its contents, or all files below a folder with their definitions."""
         if not is_folder(node):
             return self._contents.members(self._number(node))
-        files = self._folders_now().below(node)
+        files = self._current_folders().below(node)
         if not files:
-            raise NotFound(f"no folder {node} is indexed; `find` looks for similar names")
+            raise NotFound(f"no folder {node} is indexed; use `find` to look for similar names")
         return np.concatenate([self._contents.members(self._number(file)) for file in files])
 
     def _inside(self, node: str, members: Ints) -> tuple[str, ...]:
-        """What changes with a node: definitions, or the files of a folder."""
+        """What changes with a node: its definitions, or the files of a folder."""
         return self.below(node) if is_folder(node) else self._ids(members[1:].tolist())
 
-    def _folders_now(self) -> Folders:
+    def _current_folders(self) -> CodeFolders:
         if self._folders is None:
-            self._folders = Folders(self._contents.paths)
+            self._folders = CodeFolders(self._contents.paths)
         return self._folders
 
     def _ids(self, numbers: Iterable[int]) -> tuple[str, ...]:
         return tuple(map(self._contents.nodes.names.__getitem__, numbers))
 
     @property
-    def standing(self) -> Standing:
+    def status(self) -> IndexStatus:
         with self._lock:
-            return self._how_it_stands()
+            return self._index_status()
 
-    def _how_it_stands(self) -> Standing:
-        if self._standing is None:
-            self._standing = Standing(tuple(sorted(self._contents.stale)), self._indexing)
-        return self._standing
+    def _index_status(self) -> IndexStatus:
+        if self._status is None:
+            self._status = IndexStatus(tuple(sorted(self._contents.stale)), self._indexing)
+        return self._status

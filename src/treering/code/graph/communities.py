@@ -1,8 +1,8 @@
-"""Groups of files that use each other more than others: modularity, as Louvain and Leiden raise it.
+"""Communities of files that use each other more than others, by modularity (Louvain with Leiden's refinement).
 
-Nodes move one by one to the neighbouring group where modularity gains most, until none wants to; then each group is
-split into the parts that hold together, and the parts move as one, until nothing changes. Nodes are taken in the order
-given and equals are decided by number, so that the same graph always gives the same groups.
+Nodes move one by one to the neighbouring group with the largest gain in modularity until none gains; then each group is
+split into connected parts, and the parts move as one, until nothing changes. Nodes are visited in the given order and
+ties are broken by number, so that the same graph always gives the same groups.
 """
 
 from collections import defaultdict, deque
@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 Neighbours = Sequence[Mapping[int, float]]
 
-_LEAST_GAIN = 1e-9
+_MIN_GAIN = 1e-9
 _ROUNDS = 20
 
 
 def communities(neighbours: Neighbours, *, resolution: float = 1.0) -> list[int]:
-    """The group of each node, numbered as they first appear; `neighbours` are weights without direction."""
+    """The group of each node, numbered by first appearance; `neighbours` are undirected weights."""
     parts = [[node] for node in range(len(neighbours))]
     graph: list[dict[int, float]] = [dict(each) for each in neighbours]
     group = list(range(len(neighbours)))
@@ -33,11 +33,11 @@ def communities(neighbours: Neighbours, *, resolution: float = 1.0) -> list[int]
     for part, members in enumerate(parts):
         for node in members:
             labels[node] = group[part]
-    return _as_they_appear(labels)
+    return _renumbered(labels)
 
 
 def _settle(graph: Neighbours, group: list[int], resolution: float) -> bool:
-    """Move nodes while modularity rises; whether any moved."""
+    """Move nodes while modularity rises; returns whether any moved."""
     degree = [sum(each.values()) + each.get(node, 0.0) for node, each in enumerate(graph)]
     total = sum(degree)
     if not total:
@@ -60,7 +60,7 @@ def _settle(graph: Neighbours, group: list[int], resolution: float) -> bool:
         best, gain = here, links.get(here, 0.0) - pull * load[here]
         for other in sorted(links):
             offered = links[other] - pull * load[other]
-            if offered > gain + _LEAST_GAIN:
+            if offered > gain + _MIN_GAIN:
                 best, gain = other, offered
         load[best] += degree[node]
         if best != here:
@@ -73,7 +73,7 @@ def _settle(graph: Neighbours, group: list[int], resolution: float) -> bool:
 
 
 def _connected_parts(graph: Neighbours, group: Sequence[int]) -> list[int]:
-    """Groups, split where no edge inside holds them together."""
+    """Groups, split into their connected parts."""
     part = [-1] * len(graph)
     count = 0
     for start in range(len(graph)):
@@ -92,13 +92,13 @@ def _connected_parts(graph: Neighbours, group: Sequence[int]) -> list[int]:
 
 
 def _joined(graph: Neighbours, part: Sequence[int], count: int) -> list[dict[int, float]]:
-    """The graph whose nodes are the parts; what holds a part together is an edge to itself."""
+    """The graph whose nodes are the parts; edges inside a part become a loop."""
     joined: list[dict[int, float]] = [{} for _ in range(count)]
     for node, each in enumerate(graph):
         own = joined[part[node]]
         for neighbour, weight in each.items():
             inside = part[neighbour] == part[node]
-            # An edge inside is seen from both of its ends, one that is already a loop from one.
+            # An edge inside a part is seen from both of its ends, a loop from one.
             share = weight / 2 if inside and neighbour != node else weight
             own[part[neighbour]] = own.get(part[neighbour], 0.0) + share
     return joined
@@ -111,13 +111,13 @@ def _merged(parts: Sequence[Sequence[int]], into: Sequence[int], count: int) -> 
     return merged
 
 
-def _as_they_appear(labels: Iterable[int]) -> list[int]:
+def _renumbered(labels: Iterable[int]) -> list[int]:
     numbers: dict[int, int] = {}
     return [numbers.setdefault(label, len(numbers)) for label in labels]
 
 
 def modularity(neighbours: Neighbours, group: Sequence[int], *, resolution: float = 1.0) -> float:
-    """The share of weight inside groups, less what chance would put there."""
+    """Share of weight inside groups, minus the share expected by chance."""
     total = sum(sum(each.values()) + each.get(node, 0.0) for node, each in enumerate(neighbours))
     if not total:
         return 0.0

@@ -1,4 +1,4 @@
-"""Which nodes reach each other: strongly connected components, by Tarjan's algorithm without recursion."""
+"""Strongly connected components, by Tarjan's algorithm without recursion."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Components(NamedTuple):
-    """A component's edges lead only to components before it."""
+    """Edges of a component lead only to components with lower numbers."""
 
     of: Ints
     """The component of each node."""
@@ -21,8 +21,8 @@ class Components(NamedTuple):
 
 
 def components(nodes: int, tails: Ints, heads: Ints) -> Components:
-    """The components of the graph with these edges."""
-    neighbours = Lists(nodes, tails, heads)
+    """The strongly connected components of the graph with these edges."""
+    neighbours = NeighbourLists(nodes, tails, heads)
     number = [0] * nodes
     component = [-1] * nodes
     low = [0] * nodes
@@ -60,8 +60,8 @@ def components(nodes: int, tails: Ints, heads: Ints) -> Components:
     return Components(np.array(component, np.int32), found)
 
 
-class Lists:
-    """For every node the nodes that its edges lead to, made into a list when it is looked at."""
+class NeighbourLists:
+    """For every node the heads of its edges, converted to a list on access."""
 
     def __init__(self, nodes: int, tails: Ints, heads: Ints) -> None:
         self._heads = heads[sorted_order(tails)]

@@ -1,4 +1,4 @@
-"""The files of one project with what they define and use, changed a file at a time."""
+"""The files of one project with their definitions and edges, updated a file at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from treering.code.graph.adjacency import sorted_order
-from treering.code.graph.edges import EdgeColumns, Edges, ServedEdge, joined
+from treering.code.graph.edges import EdgeColumns, EdgeTable, ServedEdge, joined
 from treering.code.graph.kinds import SOURCE_CODE, Ints
 from treering.code.graph.nodes import SEPARATOR, Nodes, id_of
 
@@ -18,35 +18,35 @@ if TYPE_CHECKING:
 
 
 class GraphColumns(NamedTuple):
-    """A graph as it is stored, or some files of it: the fastest way to load one."""
+    """A stored graph, or some files of it, as columns: the fastest way to load one."""
 
     files: Mapping[str, Sequence[Definition]]
     names: Sequence[str]
-    """Every id that the edges speak of; `edges` holds places in this list."""
+    """Every id that occurs in the edges; `edges` holds indices into this list."""
     edges: EdgeColumns
 
 
-class _File(NamedTuple):
+class _FileNodes(NamedTuple):
     nodes: Ints
-    """Its own number first, then those of its definitions."""
+    """Number of the file, then those of its definitions."""
     rows: Ints
 
 
 _NONE: Ints = np.zeros(0, np.int32)
 
 
-class Contents:
-    """What the files say. An edge stays with the file that owns it, whether or not its ends are there now."""
+class GraphContents:
+    """Definitions and edges by file. An edge belongs to its file, whether or not its ends exist now."""
 
     def __init__(self) -> None:
         self.nodes = Nodes()
-        self.edges = Edges()
+        self.edges = EdgeTable()
         self.stale: set[str] = set()
-        self._files: dict[str, _File] = {}
+        self._files: dict[str, _FileNodes] = {}
 
     def load(self, parts: Iterable[GraphColumns]) -> None:
         """Fill the empty contents."""
-        found = [self._taken_in(part) for part in parts]
+        found = [self._add_part(part) for part in parts]
         edges = joined(found)
         owned = self.nodes.exists[edges.owner]
         if not owned.all():
@@ -59,8 +59,8 @@ class Contents:
             rows = order[ends[number - 1] if number else 0 : ends[number]]
             self._files[path] = file._replace(rows=rows)
 
-    def _taken_in(self, part: GraphColumns) -> EdgeColumns:
-        """Define the files of a part; their edges by the numbers that names have here."""
+    def _add_part(self, part: GraphColumns) -> EdgeColumns:
+        """Define the files of a part; returns their edges with the node numbers of this graph."""
         self._define(part.files)
         numbers, edges = self.nodes.numbers(part.names), part.edges
         return edges._replace(origin=numbers[edges.origin], target=numbers[edges.target], owner=numbers[edges.owner])
@@ -68,14 +68,14 @@ class Contents:
     def replace(
         self, path: str, definitions: Sequence[Definition], edges: Mapping[GraphSource, Iterable[Edge]]
     ) -> None:
-        """The file now says this, and nothing of what it said before."""
+        """Replace everything that the file contributed."""
         self.remove(path)
         self._define({path: definitions})
         for source, each in edges.items():
             self.add(path, each, source)
 
     def add(self, path: str, edges: Iterable[Edge], source: GraphSource) -> None:
-        """More edges that the file owns."""
+        """Add edges that belong to the file."""
         file, code = self._files[path], SOURCE_CODE[source]
         owner, rows = int(file.nodes[0]), file.rows.tolist()
         for edge in edges:
@@ -85,15 +85,15 @@ class Contents:
         self._files[path] = file._replace(rows=np.array(rows, np.int32))
 
     def remove(self, path: str) -> None:
-        """The file is gone, with all it defined; edges of other files to it stay with them, and wait."""
+        """Remove a file with its definitions; edges of other files to it are kept until it returns."""
         self.stale.discard(path)
         file = self._files.pop(path, None)
         if file is not None:
             self.edges.discard(file.rows.tolist(), self.nodes.home)
-            self.nodes.take(file.nodes)
+            self.nodes.remove(file.nodes)
 
     def mark_stale(self, path: str) -> None:
-        """The file changed: what it used is not known any more, what it defines is still what others mean."""
+        """Drop the edges of a changed file; its definitions stay, because other files still refer to them."""
         file = self._files.get(path)
         self.stale.add(path)
         if file is not None:
@@ -111,7 +111,7 @@ class Contents:
                     numbers.append(number)
                     defined[number] = definition
             self.nodes.put_file(own, test=any(definition.test for definition in definitions))
-            self._files[path] = _File(np.array(numbers, np.int32), _NONE)
+            self._files[path] = _FileNodes(np.array(numbers, np.int32), _NONE)
         self.nodes.put(defined)
         self.edges.grow(len(self.nodes.exists))
 
@@ -120,13 +120,13 @@ class Contents:
         return tuple(sorted(self._files))
 
     def definitions(self, path: str) -> tuple[Definition, ...]:
-        """What a file defines, as it stands there."""
+        """The definitions of a file, in source order."""
         file = self._files.get(path)
         there = map(self.nodes.definition, file.nodes[1:].tolist()) if file else ()
         return tuple(definition for definition in there if definition is not None)
 
     def members(self, number: int) -> Ints:
-        """A node and what is defined inside it."""
+        """A node and the definitions inside it."""
         name = self.nodes.names[number]
         path, separator, _ = name.partition(SEPARATOR)
         inside = self._files[path].nodes
@@ -140,6 +140,6 @@ class Contents:
             yield self.edges.value(row, self.nodes.names)
 
     def columns(self) -> GraphColumns:
-        """Everything as it can be loaded again, waiting edges included."""
+        """Everything as columns that can be loaded again, edges without an existing end included."""
         edges = self.edges.columns.at(np.concatenate([_NONE, *(file.rows for file in self._files.values())]))
         return GraphColumns({path: self.definitions(path) for path in self._files}, tuple(self.nodes.names), edges)

@@ -1,6 +1,6 @@
-"""What is known of each definition, side by side by node: a value is made of it when it is looked at.
+"""Properties of definitions as columns by node; values are built on access.
 
-Tens of thousands of definitions as objects would take more memory than their edges.
+Tens of thousands of definition objects would take more memory than their edges.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 _KINDS = tuple(DefinitionKind)
 _ENTRIES = (None, *EntryPoint)
-# Kinds begin at one: a node without a definition has none.
+# Kinds begin at one; zero is a node without a definition.
 _KIND_CODE = {kind: code for code, kind in enumerate(_KINDS, 1)}
 _ENTRY_CODE = {entry: code for code, entry in enumerate(_ENTRIES)}
 _CALLABLE = [_KIND_CODE[kind] for kind in (DefinitionKind.FUNCTION, DefinitionKind.METHOD)]
 
 
 class Definitions:
-    """By the numbers of their nodes; the name of a definition is in its id, and not kept a second time."""
+    """By node number. The name of a definition is part of its id, and not stored again."""
 
     def __init__(self) -> None:
         self._kind: Codes = np.zeros(0, np.uint8)
@@ -35,7 +35,7 @@ class Definitions:
         self._entry: Codes = np.zeros(0, np.uint8)
         self._entry_name: dict[int, str] = {}
         self.callable: Flags = np.zeros(0, np.bool_)
-        """Whether something is called by this name, rather than made of it."""
+        """Whether a node is a function or method."""
 
     def grow(self, size: int) -> None:
         self._kind, self._entry = resized(self._kind, size), resized(self._entry, size)
@@ -54,7 +54,7 @@ class Definitions:
             if definition.entry_name is not None:
                 self._entry_name[number] = definition.entry_name
 
-    def take(self, numbers: Ints) -> None:
+    def remove(self, numbers: Ints) -> None:
         self._kind[numbers] = 0
         self._entry[numbers] = 0
         self.callable[numbers] = False
@@ -62,7 +62,7 @@ class Definitions:
             del self._entry_name[number]
 
     def at(self, number: int, qualname: str, *, test: bool) -> Definition | None:
-        """None for a file, and for what is not there."""
+        """None for a file, and for unknown nodes."""
         kind = self.kind(number)
         if kind is None:
             return None
@@ -82,16 +82,16 @@ class Definitions:
         return _KINDS[code - 1] if code else None
 
     def hidden(self, number: int) -> bool:
-        """Whether it is a definition that is not meant for others."""
+        """Whether it is a definition that is not exported."""
         return bool(self._kind[number]) and not self._exported[number]
 
     def entries(self, numbers: Iterable[int]) -> list[int]:
-        """Those among the numbers by which something outside comes in, in the order given."""
+        """The entry points among the numbers, in the given order."""
         listed = np.fromiter(numbers, np.int64)
         return listed[self._entry.take(listed) > 0].tolist() if len(listed) else []
 
     def around(self, line: int, numbers: Sequence[int]) -> int | None:
-        """The innermost of these definitions that a line is in, of equals the one that begins last."""
+        """The innermost of these definitions around a line; among equals, the one that begins last."""
         listed = np.array(numbers, np.int64)
         first, last = self._line.take(listed), self._end_line.take(listed)
         inside = ((self._kind.take(listed) > 0) & (first <= line) & (line <= last)).nonzero()[0]

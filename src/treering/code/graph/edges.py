@@ -1,4 +1,4 @@
-"""Every edge as a row of columns, and the adjacencies that lead to it from both ends."""
+"""Every edge as a row of columns, and adjacencies from both of its ends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treering.code.facts import Edge, Flow
+from treering.code.facts import CallFlow, Edge
 from treering.code.graph.adjacency import Adjacency, Slots, resized
 from treering.code.graph.kinds import (
     EXACT_CALLS,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class EdgeColumns(NamedTuple):
-    """Edges side by side; origins, targets and owners are places in a list of names that goes with them."""
+    """Edges as columns; origins, targets and owners are indices into a list of names."""
 
     origin: Ints
     target: Ints
@@ -73,7 +73,7 @@ class EdgeColumns(NamedTuple):
 
 
 def joined(parts: list[EdgeColumns]) -> EdgeColumns:
-    """All of them one after the other. The list is emptied: never are two of every column in memory."""
+    """Concatenation of the parts. The list is emptied, so that no column is in memory twice."""
     columns = [list(column) for column in zip(EdgeColumns.empty(), *parts, strict=True)]
     parts.clear()
     columns.reverse()
@@ -81,7 +81,7 @@ def joined(parts: list[EdgeColumns]) -> EdgeColumns:
 
 
 class ServedEdge(NamedTuple):
-    """An edge as it is answered: both ends are there, and its file is as it was read."""
+    """An edge as it is answered: both ends exist, and its file is current."""
 
     origin: str
     target: str
@@ -93,12 +93,11 @@ class ServedEdge(NamedTuple):
     owner: str
 
 
-class Edges:
-    """The edges that may be served, by row; what they tie, seen from each end.
+class EdgeTable:
+    """The edges by row, with adjacencies in both directions.
 
-    `users` lead from what is used to who uses it, `used` the other way; both hold every dependence, which is every edge
-    but an export. `exporters` lead from a definition to the other files that hand it on. `overridden` and `overriders`
-    follow inheritance: which an override stands for, and which stand for it.
+    `users` lead from a node to its users, `used` the other way; both hold every edge except exports. `exporters` lead
+    from a definition to other files that re-export it. `overridden` and `overriders` follow inheritance.
     """
 
     def __init__(self) -> None:
@@ -114,7 +113,7 @@ class Edges:
         return self.rows - len(self._free)
 
     def fill(self, nodes: int, columns: EdgeColumns, home: Ints) -> None:
-        """All edges at once; `home` is the file of each node."""
+        """Set all edges; `home` is the file of each node."""
         self.columns, self.rows = columns, len(columns.origin)
         rows = np.arange(self.rows, dtype=np.int32)
         factor = WEIGHT_OF_CODE[columns.kind] * columns.confidence
@@ -138,7 +137,7 @@ class Edges:
             adjacency.grow(nodes)
 
     def add(self, edge: Edge, ends: tuple[int, int], owner: int, source: int, home: Ints) -> int:
-        """Its row; `ends` are its origin and its target."""
+        """Add an edge with the given origin and target; returns its row."""
         origin, target = ends
         row = self._row()
         kind = KIND_CODE[edge.kind]
@@ -147,7 +146,7 @@ class Edges:
         columns.kind[row], columns.source[row], columns.flow[row] = kind, source, edge.flow
         columns.line[row], columns.confidence[row] = edge.line, edge.confidence
         factor = float(WEIGHT_OF_CODE[kind] * np.float32(edge.confidence))
-        step = EXACT_CALLS if edge.flow & Flow.EXACT else kind
+        step = EXACT_CALLS if edge.flow & CallFlow.EXACT else kind
         for adjacency, key, neighbour in self._ends(kind, origin, target, home):
             adjacency.add(key, neighbour, factor, step, row)
         return row
@@ -160,7 +159,7 @@ class Edges:
             self._free.append(row)
 
     def _ends(self, kind: int, origin: int, target: int, home: Ints) -> Iterator[tuple[Adjacency, int, int]]:
-        """In which adjacency an edge stands, under which node, leading to which."""
+        """The adjacencies that contain an edge, each with its key and neighbour."""
         if kind == EXPORTS:
             if home[target] != origin:
                 yield self.exporters, target, origin
@@ -182,7 +181,7 @@ class Edges:
         return self.rows - 1
 
     def served(self, exists: Flags) -> Ints:
-        """The rows of every edge both of whose ends are there."""
+        """Rows of every edge with two existing ends."""
         rows = np.ones(self.rows, np.bool_)
         rows[self._free] = False
         columns = self.columns

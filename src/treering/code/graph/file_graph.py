@@ -1,4 +1,4 @@
-"""The graph between files, and which file reaches which in all."""
+"""The graph between files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from treering.code.graph.adjacency import Adjacency, Slots, sorted_order
 
 if TYPE_CHECKING:
     from treering.code.graph.kinds import Ints
-    from treering.code.graph.steps import Served
+    from treering.code.graph.steps import ServedGraph
 
 Weights = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class FileGraph:
-    """Edges lead from a file to one that it uses; the weight is the sum over everything it uses there."""
+    """Edges lead from a file to one that it uses; the weight is the sum over all uses."""
 
     paths: tuple[str, ...]
     tails: Ints
@@ -28,11 +28,11 @@ class FileGraph:
     weights: Weights
 
     def dependents(self, path: str) -> tuple[str, ...]:
-        """Every file that uses this one, directly or not."""
+        """Every file that uses this one, directly or transitively."""
         return self._reached(self._users, path)
 
     def dependencies(self, path: str) -> tuple[str, ...]:
-        """Every file that this one uses, directly or not."""
+        """Every file that this one uses, directly or transitively."""
         return self._reached(self._used, path)
 
     def _reached(self, adjacency: Adjacency, path: str) -> tuple[str, ...]:
@@ -69,8 +69,8 @@ class FileGraph:
         return found
 
 
-def file_graph(served: Served, paths: tuple[str, ...]) -> FileGraph:
-    """What the definitions of each file, and its own code, use of other files."""
+def file_graph(served: ServedGraph, paths: tuple[str, ...]) -> FileGraph:
+    """The uses between files, of their definitions and of their top-level code."""
     nodes, edges = served.nodes, served.edges
     place = np.full(len(nodes.exists), -1, np.int32)
     place[[nodes.number(path) for path in paths]] = np.arange(len(paths))
@@ -85,7 +85,7 @@ def file_graph(served: Served, paths: tuple[str, ...]) -> FileGraph:
     differs = np.ones(len(crossing), np.bool_)
     differs[1:] = (tails[1:] != tails[:-1]) | (heads[1:] != heads[:-1])
     first = differs.nonzero()[0]
-    # Whole millionths, because their sum does not depend on the order, and what is derived from it must not.
+    # Integral millionths, whose sum does not depend on the order of the edges.
     millionths = np.rint(edges.used.factor.take(slots.take(crossing)).astype(np.float64) * 1e6)
     weights: Weights = (np.add.reduceat(millionths, first) if len(first) else millionths) / 1e6
     return FileGraph(paths, tails.take(first), heads.take(first), weights)

@@ -1,8 +1,8 @@
-"""Where data goes from a definition, and where its data comes from.
+"""Data flow from and to a definition.
 
-A call moves its arguments into the callee and its result back into the caller. Data that went down into a callee comes
-back only to the call that sent it, so a way that could really be gone first rises with results to callers, callers of
-callers, and then descends with arguments: never down into a shared function and up to somebody else who calls it.
+A call passes its arguments to the callee and its result back to the caller. Data that entered a callee returns only to
+the call that sent it, so a feasible path first rises with results to callers, then descends with arguments: it never
+enters a shared function and leaves it to another caller.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treering.code.facts import Flow
+from treering.code.facts import CallFlow
 from treering.code.graph.kinds import CALLS, FLOWS_TO, Ints
-from treering.code.graph.last_edges import Told, told
+from treering.code.graph.last_edges import EdgeEvidence, edge_evidence
 
 if TYPE_CHECKING:
-    from treering.code.graph.answers import Standing
-    from treering.code.graph.steps import Served
+    from treering.code.graph.answers import IndexStatus
+    from treering.code.graph.steps import ServedGraph
     from treering.core.graph import GraphSource
 
 
-class Carried(StrEnum):
+class FlowKind(StrEnum):
     """How data gets from one definition to the next."""
 
     ARGUMENT = "argument"
@@ -34,77 +34,77 @@ class Carried(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Flowing:
+class FlowNode:
     id: str
     depth: int
     path: tuple[str, ...]
-    """In the direction of the data."""
-    carried: Carried
-    """By what, at this end of the path."""
+    """Ids in the direction of the data."""
+    carried: FlowKind
+    """How the data moves at this end of the path."""
     source: GraphSource
-    """Who told the edge there."""
+    """Source of the edge at this end."""
     confidence: float
-    """How sure it is."""
+    """Confidence of that edge."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataFlow:
     node: str
-    sources: tuple[Flowing, ...]
-    """Where its data comes from, nearest first."""
-    sinks: tuple[Flowing, ...]
-    """Where its data goes, nearest first."""
+    sources: tuple[FlowNode, ...]
+    """Where the data comes from, nearest first."""
+    sinks: tuple[FlowNode, ...]
+    """Where the data goes, nearest first."""
     capped: bool
-    standing: Standing
+    status: IndexStatus
 
 
-class _Move(NamedTuple):
-    """A kind of step: whose edges to look at, what the edge must be, and in which phase it may be taken."""
+class _FlowStep(NamedTuple):
+    """A kind of step: which edges to follow, and in which phases it may be taken."""
 
-    carried: Carried
+    carried: FlowKind
     along_users: bool
-    flow: Flow
+    flow: CallFlow
     phases: tuple[int, ...]
     next_phase: int
 
 
-# Data leaves by results to who calls, then by arguments to who is called; a flow that is stated begins anew.
+# Data leaves with results to callers, then with arguments to callees; an explicit flow edge starts over.
 _OUT = (
-    _Move(Carried.RESULT, True, Flow.RESULT, (0,), 0),
-    _Move(Carried.ARGUMENT, False, Flow.ARGUMENTS, (0, 1), 1),
-    _Move(Carried.FLOW, True, Flow.NOTHING, (0, 1), 0),
+    _FlowStep(FlowKind.RESULT, True, CallFlow.RESULT, (0,), 0),
+    _FlowStep(FlowKind.ARGUMENT, False, CallFlow.ARGUMENTS, (0, 1), 1),
+    _FlowStep(FlowKind.FLOW, True, CallFlow.NOTHING, (0, 1), 0),
 )
-# Backwards the same: data came by arguments from who calls, before that by results of who was called.
+# In reverse: data arrives with arguments from callers, before that with results of callees.
 _IN = (
-    _Move(Carried.ARGUMENT, True, Flow.ARGUMENTS, (0,), 0),
-    _Move(Carried.RESULT, False, Flow.RESULT, (0, 1), 1),
-    _Move(Carried.FLOW, False, Flow.NOTHING, (0, 1), 0),
+    _FlowStep(FlowKind.ARGUMENT, True, CallFlow.ARGUMENTS, (0,), 0),
+    _FlowStep(FlowKind.RESULT, False, CallFlow.RESULT, (0, 1), 1),
+    _FlowStep(FlowKind.FLOW, False, CallFlow.NOTHING, (0, 1), 0),
 )
 
 
-def sinks(served: Served, members: Ints, depth: int, cap: int) -> tuple[tuple[Flowing, ...], bool]:
+def sinks(served: ServedGraph, members: Ints, depth: int, cap: int) -> tuple[tuple[FlowNode, ...], bool]:
     return _follow(served, members, _OUT, depth, cap)
 
 
-def sources(served: Served, members: Ints, depth: int, cap: int) -> tuple[tuple[Flowing, ...], bool]:
+def sources(served: ServedGraph, members: Ints, depth: int, cap: int) -> tuple[tuple[FlowNode, ...], bool]:
     found, capped = _follow(served, members, _IN, depth, cap)
     return tuple(replace(each, path=each.path[::-1]) for each in found), capped
 
 
 def _follow(
-    served: Served, members: Ints, moves: tuple[_Move, ...], depth: int, cap: int
-) -> tuple[tuple[Flowing, ...], bool]:
+    served: ServedGraph, members: Ints, moves: tuple[_FlowStep, ...], depth: int, cap: int
+) -> tuple[tuple[FlowNode, ...], bool]:
     names, rank = served.nodes.names, served.nodes.rank
     starts = sorted(members.tolist(), key=rank.__getitem__)
     waiting: deque[tuple[int, int, tuple[str, ...]]] = deque((node, 0, (names[node],)) for node in starts)
     seen = {(node, 0) for node in starts}
     met = set(starts)
-    found: list[Flowing] = []
+    found: list[FlowNode] = []
     while waiting:
         node, phase, path = waiting.popleft()
         if len(path) > depth:
             continue
-        for neighbour, carried, next_phase, last in _moves(served, node, phase, moves):
+        for neighbour, carried, next_phase, last in _steps_from(served, node, phase, moves):
             if (neighbour, next_phase) in seen:
                 continue
             seen.add((neighbour, next_phase))
@@ -114,26 +114,30 @@ def _follow(
                 if len(found) == cap:
                     return tuple(found), True
                 met.add(neighbour)
-                found.append(Flowing(names[neighbour], len(path), way, carried, *last))
+                found.append(FlowNode(names[neighbour], len(path), way, carried, *last))
     return tuple(found), False
 
 
-def _moves(served: Served, node: int, phase: int, moves: tuple[_Move, ...]) -> Iterator[tuple[int, Carried, int, Told]]:
-    """The steps from a node in a phase, by name; each with the surest edge of it."""
+def _steps_from(
+    served: ServedGraph, node: int, phase: int, moves: tuple[_FlowStep, ...]
+) -> Iterator[tuple[int, FlowKind, int, EdgeEvidence]]:
+    """The steps from a node in a phase, by name, each with its most certain edge."""
     nodes, columns = served.nodes, served.edges.columns
     for move in moves:
         if phase not in move.phases:
             continue
         adjacency = served.edges.users if move.along_users else served.edges.used
-        kind = FLOWS_TO if move.carried is Carried.FLOW else CALLS
+        kind = FLOWS_TO if move.carried is FlowKind.FLOW else CALLS
         rows, neighbours = adjacency.rows_of(node), adjacency.neighbours_of(node)
         chosen = (columns.kind[rows] == kind) & nodes.exists[neighbours]
-        chosen &= columns.confidence[rows] >= served.least_confidence
+        chosen &= columns.confidence[rows] >= served.min_confidence
         if move.flow:
             chosen &= (columns.flow[rows] & move.flow) != 0
         confidence, source = columns.confidence[rows[chosen]], columns.source[rows[chosen]]
-        surest: dict[int, Told] = {}
+        surest: dict[int, EdgeEvidence] = {}
         for place in np.lexsort((source, -confidence)).tolist():
-            surest.setdefault(int(neighbours[chosen][place]), told(int(source[place]), float(confidence[place])))
+            surest.setdefault(
+                int(neighbours[chosen][place]), edge_evidence(int(source[place]), float(confidence[place]))
+            )
         for neighbour in sorted(surest, key=nodes.rank.__getitem__):
             yield neighbour, move.carried, move.next_phase, surest[neighbour]

@@ -1,4 +1,4 @@
-"""The folders of a project as nodes that people may name: all that is below one. Their ids end with a slash."""
+"""The folders of a project as nodes. Their ids end with a slash."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from treering.code.graph.module_names import above, parent
-from treering.code.graph.spelling import ends_with, parts_of, squeezed
+from treering.code.graph.spelling import ends_with, normalized, parts_of
 
 ROOT_ID = "./"
 _PACKAGE_FILE = "/__init__.py"
@@ -16,30 +16,30 @@ def is_folder(id: str) -> bool:
     return id.endswith("/")
 
 
-class Folders:
-    """Those of one state of the graph."""
+class CodeFolders:
+    """The folders of one state of the graph."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        """`paths` are all files, in order."""
+        """`paths` are all files, sorted."""
         self._paths = paths
 
     def below(self, id: str) -> Sequence[str]:
-        """The files in a folder and in those inside it; none where there is no such folder."""
+        """Files in a folder and its subfolders; empty for an unknown folder."""
         if id == ROOT_ID:
             return self._paths
-        # What is below stands together: before all that goes on with the character behind the slash.
+        # Paths below a folder are contiguous in the sorted list; "0" is the character after "/".
         first, last = (bisect_left(self._paths, f"{id[:-1]}{end}") for end in "/0")
         return self._paths[first:last]
 
     def named(self, parts: tuple[str, ...], fold: Callable[[str], str]) -> Iterator[str]:
-        """The ids of those whose names end with these parts."""
+        """Ids of folders whose paths end with these parts."""
         folded = tuple(map(fold, parts))
-        for folder in self._by_last.get(squeezed(parts[-1]), ()) if parts else ():
+        for folder in self._by_last.get(normalized(parts[-1]), ()) if parts else ():
             if ends_with(tuple(map(fold, parts_of(folder))), folded):
                 yield f"{folder}/"
 
     def is_outermost_package(self, id: str) -> bool:
-        """Whether its name is all of the dotted name that it is imported by."""
+        """Whether a folder is a package that is not inside another package."""
         return id[:-1] in self._packages and parent(id[:-1]) not in self._packages
 
     @cached_property
@@ -53,5 +53,5 @@ class Folders:
         by_last: defaultdict[str, list[str]] = defaultdict(list)
         for each in sorted(every):
             if parts := parts_of(each):
-                by_last[squeezed(parts[-1])].append(each)
+                by_last[normalized(parts[-1])].append(each)
         return by_last

@@ -1,19 +1,18 @@
-"""What breaks if this changes, and what it rests on."""
+"""Transitive dependents of a node, and files that import it."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from treering.code.graph.kinds import IMPORTS, Ints
-from treering.code.graph.steps import Direction, Served
-from treering.code.graph.traversal import Walked, packed, walk
+from treering.code.graph.steps import Direction, ServedGraph
+from treering.code.graph.traversal import WalkResult, packed, walk
 
 
-def dependents(served: Served, members: Ints, *, depth: int | None, cap: int | None) -> Walked:
-    """Who feels a change of the members, and the files that hand one of them on.
+def dependents(served: ServedGraph, members: Ints, *, depth: int | None, cap: int | None) -> WalkResult:
+    """Nodes that a change of the members affects, and files that re-export them.
 
-    A file that hands something on passes the thing itself; who takes it from there has edges of its own to it, so that
-    the walk does not go on through such files.
+    The walk does not continue through re-exporting files: their importers have edges of their own to the definition.
     """
     walked = walk(served, members, Direction.DEPENDENTS, depth=depth, cap=cap)
     if depth == 0 or not served.edges.exporters.length.take(members).any():
@@ -33,13 +32,13 @@ def dependents(served: Served, members: Ints, *, depth: int | None, cap: int | N
         node=np.concatenate((walked.node, exports.neighbour[fresh])),
         depth=np.concatenate((walked.depth, np.ones(len(fresh), np.int32))),
         edge=np.concatenate((walked.edge, edge)),
-        whole=walked.whole and (cap is None or len(walked.node) + len(fresh) <= cap),
+        complete=walked.complete and (cap is None or len(walked.node) + len(fresh) <= cap),
     )
-    return joined if joined.whole else joined.at(joined.best_first[:cap])
+    return joined if joined.complete else joined.at(joined.best_first[:cap])
 
 
-def importers(served: Served, members: Ints) -> list[int]:
-    """The files that import the members' files or one that hands them on, in the order of their names."""
+def importers(served: ServedGraph, members: Ints) -> list[int]:
+    """Files that import the members' files or files that re-export them, sorted by name."""
     nodes, users = served.nodes, served.edges.users
     files = set(nodes.home.take(members).tolist())
     if served.edges.exporters.length.take(members).any():

@@ -1,15 +1,15 @@
-"""What ties two places of code, as small numbers: the weight of each kind, and what makes an edge a dependence."""
+"""Kinds of edges as small numbers, their weights, and their direction of dependence."""
 
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treering.code.facts import Flow
+from treering.code.facts import CallFlow
 from treering.core.graph import EdgeKind, GraphSource
 
 Ints = NDArray[np.int32]
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 Codes = NDArray[np.uint8]
@@ -26,7 +26,7 @@ WEIGHTS: Final = {
     EdgeKind.HANDLES_ERRORS_FROM: 0.4,
     EdgeKind.APPLIES_PATTERN: 0.3,
 }
-"""How surely a change passes along an edge of each kind; the requirement names them (KG2)."""
+"""How likely a change propagates along an edge of each kind (requirement KG2)."""
 
 KINDS: Final = tuple(EdgeKind)
 KIND_CODE: Final = {kind: code for code, kind in enumerate(KINDS)}
@@ -41,21 +41,21 @@ EXPORTS: Final = KIND_CODE[EdgeKind.EXPORTS]
 FLOWS_TO: Final = KIND_CODE[EdgeKind.FLOWS_TO]
 INHERITS: Final = frozenset({KIND_CODE[EdgeKind.IMPLEMENTS], KIND_CODE[EdgeKind.EXTENDS]})
 EXACT_CALLS: Final = len(KINDS)
-"""Among the steps of a walk: calls that no override can answer."""
+"""Kind of steps in a walk: calls that cannot be dispatched to an override."""
 
 
 def kinds_of_steps(kind: Codes, flow: Codes) -> Codes:
-    """The kinds as walks tell them apart."""
-    exact = ((flow & np.uint8(Flow.EXACT)) != 0).nonzero()[0]
+    """The kinds as walks distinguish them."""
+    exact = ((flow & np.uint8(CallFlow.EXACT)) != 0).nonzero()[0]
     if not len(exact):
         return kind
-    told = kind.copy()
-    told[exact] = EXACT_CALLS
-    return told
+    kinds = kind.copy()
+    kinds[exact] = EXACT_CALLS
+    return kinds
 
 
 def dependents_and_providers(origin: Ints, target: Ints, kind: Codes) -> tuple[Ints, Ints]:
-    """Who feels a change, and of what: the origin uses the target, except that data flows to its target."""
+    """Dependents and what they depend on: the origin uses the target, except for data flow, where it is reversed."""
     flows = kind == FLOWS_TO
     if not flows.any():
         return origin, target

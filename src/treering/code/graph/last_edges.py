@@ -1,7 +1,7 @@
-"""By which edge each node of an answer was reached: who told it, and how sure it is.
+"""The edge by which each node of an answer was reached, with its source and confidence.
 
-A walk compares thousands of edges and remembers no more of the best than decides between them. The edge itself is
-looked up when somebody asks for it, or right before the graph changes under an answer that is still held.
+A walk compares thousands of edges and stores only what is needed to choose the best. The edge itself is looked up on
+access, or just before the graph changes while an answer is still in use.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ from weakref import WeakSet
 
 import numpy as np
 
-from treering.code.graph.kinds import EXPORTS, SOURCES, Codes, Flags, Floats, Ints, Places
+from treering.code.graph.kinds import EXPORTS, SOURCES, Codes, Flags, Floats, Indices, Ints
 from treering.code.graph.steps import Direction
 
 if TYPE_CHECKING:
     from treering.code.graph.adjacency import Adjacency
-    from treering.code.graph.edges import Edges
-    from treering.code.graph.traversal import Walked
+    from treering.code.graph.edges import EdgeTable
+    from treering.code.graph.traversal import WalkResult
     from treering.core.graph import GraphSource
 
 
-class Told(NamedTuple):
-    """What an edge says of itself."""
+class EdgeEvidence(NamedTuple):
+    """Source and confidence of an edge."""
 
     source: GraphSource
     confidence: float
 
 
 class LastEdges:
-    """The last edges of a walk, by the places of what it met."""
+    """The last edges of a walk, by index of the reached node."""
 
-    def __init__(self, walked: Walked, direction: Direction, edges: Edges, lock: RLock) -> None:
+    def __init__(self, walked: WalkResult, direction: Direction, edges: EdgeTable, lock: RLock) -> None:
         self._walked, self._direction, self._edges, self._lock = walked, direction, edges, lock
         self._found: tuple[Codes, Floats] | None = None
 
-    def at(self, place: int) -> Told:
+    def at(self, place: int) -> EdgeEvidence:
         source, confidence = self.look_up()
-        return told(int(source[place]), float(confidence[place]))
+        return edge_evidence(int(source[place]), float(confidence[place]))
 
     def look_up(self) -> tuple[Codes, Floats]:
         with self._lock:
@@ -48,8 +48,8 @@ class LastEdges:
             return self._found
 
 
-class Unread:
-    """Answers whose edges nobody has asked for yet; they go as the answers do."""
+class PendingEdges:
+    """Answers whose edges were not looked up yet; weakly referenced."""
 
     def __init__(self) -> None:
         self._unread: WeakSet[LastEdges] = WeakSet()
@@ -59,18 +59,18 @@ class Unread:
         return edges
 
     def look_up(self) -> None:
-        """What is still held is read now, and stays as it is."""
+        """Look up the edges of every answer still in use, before the graph changes."""
         for each in tuple(self._unread):
             each.look_up()
         self._unread.clear()
 
 
-def told(source: int, confidence: float) -> Told:
-    return Told(SOURCES[source], round(confidence, 6))
+def edge_evidence(source: int, confidence: float) -> EdgeEvidence:
+    return EdgeEvidence(SOURCES[source], round(confidence, 6))
 
 
-def last_rows(walked: Walked, direction: Direction, edges: Edges) -> Ints:
-    """The row of the edge by which each was met; of several of a kind the surest, between equals by source."""
+def last_rows(walked: WalkResult, direction: Direction, edges: EdgeTable) -> Ints:
+    """Row of the edge to each node; among several of the best kind the most certain, then the first source."""
     reached, before = walked.node.copy(), walked.before.astype(np.int64)
     dependent, provider = (reached, before) if direction is Direction.DEPENDENTS else (before, reached)
     for place, node in enumerate(walked.node.tolist() if walked.through else ()):
@@ -82,8 +82,10 @@ def last_rows(walked: Walked, direction: Direction, edges: Edges) -> Ints:
     return found
 
 
-def _find(edges: Edges, adjacency: Adjacency, ends: tuple[Places, Places, Codes], chosen: Flags, found: Ints) -> None:
-    """Write the rows of the best edges of a kind from one end to the other, as they stand in an adjacency."""
+def _find(
+    edges: EdgeTable, adjacency: Adjacency, ends: tuple[Indices, Indices, Codes], chosen: Flags, found: Ints
+) -> None:
+    """Write the rows of the best edges of a kind between the given ends into `found`."""
     places = chosen.nonzero()[0]
     if not len(places):
         return

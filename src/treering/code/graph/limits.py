@@ -1,6 +1,6 @@
-"""How much of an answer is given unless more is asked for."""
+"""Default limits of answers."""
 
 CAP = 500
-"""More than so many dependents nobody reads; their number is exact all the same."""
+"""Maximum number of listed dependents; their total is exact anyway."""
 FLOW_DEPTH = 4
-"""Data that has passed through more hands than these is seldom the same data."""
+"""Data that passed through more functions is seldom still the same data."""

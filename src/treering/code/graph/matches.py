@@ -1,4 +1,4 @@
-"""What a name may mean, and how surely."""
+"""Candidates for a name, and how they match."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from treering.code.graph.answers import WHOLE, Standing
+from treering.code.graph.answers import UP_TO_DATE, IndexStatus
 
 if TYPE_CHECKING:
     from treering.code.facts import DefinitionKind
 
 
-class Why(StrEnum):
-    """How a name was understood, the surest first."""
+class MatchReason(StrEnum):
+    """How a name was matched, the most certain first."""
 
     EXACT = "exactly this"
-    LINE = "what stands at this line"
+    LINE = "at this line"
     END = "ends with this"
     PARTS = "has these parts in this order"
     SPELLING = "the same in another spelling"
@@ -25,47 +25,46 @@ class Why(StrEnum):
     INSIDE = "contains this"
 
 
-_GUESSES = frozenset({Why.TYPO, Why.BEGINNING, Why.INSIDE})
+_GUESSES = frozenset({MatchReason.TYPO, MatchReason.BEGINNING, MatchReason.INSIDE})
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class NameMatch:
     id: str
     kind: DefinitionKind | None
-    """None for a file, and for a folder, whose id ends with a slash."""
-    why: Why
+    """None for files and folders; the id of a folder ends with a slash."""
+    why: MatchReason
     aside: bool = False
-    """Others fit as well, and are meant rather: what stands inside a function or in a test yields to what does not, and
-    a file to a definition."""
+    """Whether other matches are preferred: local definitions and tests yield to others, files to definitions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a name may mean. Everything that fits in the same way is here, up to the limit."""
+class NameMatches:
+    """Nodes that a name may refer to: everything that matches in the best way, up to the limit."""
 
     asked: str
-    matches: tuple[Match, ...]
+    matches: tuple[NameMatch, ...]
     left_out: int = 0
-    """Matches beyond the limit."""
-    standing: Standing = WHOLE
+    """Number of matches beyond the limit."""
+    status: IndexStatus = UP_TO_DATE
 
     @property
-    def meant(self) -> tuple[Match, ...]:
-        """Those that are not aside: one, or equals."""
+    def preferred(self) -> tuple[NameMatch, ...]:
+        """Matches that are not aside: one, or several equally good ones."""
         return tuple(match for match in self.matches if not match.aside)
 
     @property
     def only(self) -> str | None:
-        """The id, if the name means one thing, which more than contains it."""
-        certain = len(self.meant) == 1 and (not self.left_out or len(self.matches) > 1)
-        return self.matches[0].id if certain and self.matches[0].why is not Why.INSIDE else None
+        """The id, if the name refers to exactly one node and not merely occurs inside its name."""
+        certain = len(self.preferred) == 1 and (not self.left_out or len(self.matches) > 1)
+        return self.matches[0].id if certain and self.matches[0].why is not MatchReason.INSIDE else None
 
     @property
     def ambiguous(self) -> bool:
-        return len(self.meant) > 1 or (len(self.matches) == 1 and bool(self.left_out))
+        return len(self.preferred) > 1 or (len(self.matches) == 1 and bool(self.left_out))
 
     @property
     def guessed(self) -> bool:
-        """Whether nothing is called so: what is here only resembles it, or is a file that stands elsewhere."""
+        """Whether the name does not exist: matches are only similar, or a file at another path."""
         first = self.matches[0] if self.matches else None
-        return first is not None and (first.why in _GUESSES or (first.why is Why.PARTS and first.kind is None))
+        return first is not None and (first.why in _GUESSES or (first.why is MatchReason.PARTS and first.kind is None))

@@ -1,7 +1,7 @@
-"""Memory that was freed, given back to the system.
+"""Return of freed memory to the operating system.
 
-The C library keeps what was freed between blocks still in use. After a large piece of work that is tens of megabytes,
-which the next one, with blocks of other sizes, does not find of use.
+The C library keeps freed memory between blocks in use. After a large computation that is tens of megabytes, which later
+allocations of other sizes do not reuse.
 """
 
 import ctypes
@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any
 
 
-def give_back() -> None:
-    """A matter of milliseconds; nothing happens where the C library has no such call (it is glibc's)."""
+def release_memory() -> None:
+    """Takes milliseconds; does nothing unless the C library is glibc."""
     trim = _trim()
     if trim is not None:
         trim(0)

@@ -1,4 +1,4 @@
-"""The modules that files form by what they use, with names that people would give them."""
+"""Modules that files form by their uses, with readable names."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING
 
 from treering.code.graph.centrality import centrality
 from treering.code.graph.communities import communities
-from treering.code.graph.folder_homes import at_home
-from treering.code.graph.module_names import Named, above, beginning_of, folder_of_most, is_test, names_of, parent
+from treering.code.graph.folder_groups import assign_by_folder
+from treering.code.graph.module_names import ModuleFiles, above, beginning_of, folder_of_most, is_test, names_of, parent
 
 if TYPE_CHECKING:
-    from treering.code.graph.answers import Standing
+    from treering.code.graph.answers import IndexStatus
     from treering.code.graph.file_graph import FileGraph
 
-_TOGETHER = 1.0
-"""What standing in one folder weighs, against log(1 + uses) over the root of how many use the same: a little more than
-an import that nobody else has. With a quarter of it tests and what they test are one module; with much more, the map
-repeats the folders."""
-_TESTED = 0.25
-"""A test uses what it tests, but is no part of it."""
+_FOLDER_WEIGHT = 1.0
+"""Weight of sharing a folder, relative to log(1 + uses) / sqrt(users): a little more than an import that no other file
+has. With a quarter of it, tests and the code they test form one module; with much more, the map repeats the folders."""
+_TEST_EDGE_WEIGHT = 0.25
+"""Weight of an edge from a test to the code it tests, which is not part of the same module."""
 _CENTRAL_FILES = 5
 
 
@@ -33,15 +32,15 @@ class CentralFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class CodeModule:
     name: str
     directory: str
-    """The deepest folder that most of its files are in."""
+    """The deepest folder that contains most of its files."""
     files: tuple[str, ...]
     central: tuple[CentralFile, ...]
-    """The files that most others build on, the most central first."""
+    """The most central files, in order of centrality."""
     centrality: float
-    """The share of the project's centrality that its files have."""
+    """Its share of the project's total centrality."""
 
     @property
     def size(self) -> int:
@@ -56,37 +55,37 @@ class ModuleEdge:
     target: str
     weight: float
     files: int
-    """How many pairs of files are behind it."""
+    """Number of pairs of files behind it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleMap:
-    """Every file is in exactly one module; the largest come first."""
+    """Every file is in exactly one module; largest first."""
 
-    modules: tuple[Module, ...]
+    modules: tuple[CodeModule, ...]
     edges: tuple[ModuleEdge, ...]
     beginning: str
-    """The folder, with a slash behind it, that most files are below and no name repeats; may be empty."""
-    standing: Standing
+    """The folder with a trailing slash that contains most files and is left out of all names; may be empty."""
+    status: IndexStatus
 
 
-def module_map(graph: FileGraph, standing: Standing) -> ModuleMap:
+def module_map(graph: FileGraph, status: IndexStatus) -> ModuleMap:
     ranks = centrality(graph).tolist()
     groups: defaultdict[Hashable, list[int]] = defaultdict(list)
-    found = communities(_ties(graph))[: len(graph.paths)]
-    for place, group in enumerate(at_home(graph, found)):
+    found = communities(_undirected_weights(graph))[: len(graph.paths)]
+    for place, group in enumerate(assign_by_folder(graph, found)):
         groups[group].append(place)
     ordered = sorted(groups.values(), key=lambda places: (-len(places), places))
     central = [sorted(places, key=lambda place: (-ranks[place], place))[:_CENTRAL_FILES] for places in ordered]
     folders = [folder_of_most({graph.paths[place]: 1.0 for place in places}) for places in ordered]
     beginning = beginning_of(dict(zip(graph.paths, ranks, strict=True)))
     named = (
-        Named(graph.paths[best[0]], {graph.paths[place]: ranks[place] for place in places})
+        ModuleFiles(graph.paths[best[0]], {graph.paths[place]: ranks[place] for place in places})
         for best, places in zip(central, ordered, strict=True)
     )
     names = names_of(tuple(named), beginning)
     modules = tuple(
-        Module(
+        CodeModule(
             name,
             folder,
             tuple(graph.paths[place] for place in places),
@@ -96,34 +95,34 @@ def module_map(graph: FileGraph, standing: Standing) -> ModuleMap:
         for name, folder, places, best in zip(names, folders, ordered, central, strict=True)
     )
     module_of = {place: name for name, places in zip(names, ordered, strict=True) for place in places}
-    return ModuleMap(modules, tuple(_edges(graph, module_of)), beginning, standing)
+    return ModuleMap(modules, tuple(_edges(graph, module_of)), beginning, status)
 
 
-def _ties(graph: FileGraph) -> list[dict[int, float]]:
-    """Files and their folders as nodes without direction."""
+def _undirected_weights(graph: FileGraph) -> list[dict[int, float]]:
+    """Undirected weights between files and folders."""
     folders: dict[str, int] = {}
     parents = [parent(path) for path in graph.paths]
     for folder in parents:
         for each in (folder, *above(folder)):
             folders.setdefault(each, len(graph.paths) + len(folders))
-    ties: list[dict[int, float]] = [{} for _ in range(len(graph.paths) + len(folders))]
+    weights_of: list[dict[int, float]] = [{} for _ in range(len(graph.paths) + len(folders))]
 
-    def tie(one: int, other: int, weight: float) -> None:
-        ties[one][other] = ties[one].get(other, 0.0) + weight
-        ties[other][one] = ties[other].get(one, 0.0) + weight
+    def connect(one: int, other: int, weight: float) -> None:
+        weights_of[one][other] = weights_of[one].get(other, 0.0) + weight
+        weights_of[other][one] = weights_of[other].get(one, 0.0) + weight
 
     users = Counter(graph.heads.tolist())
     tests = [is_test(path) for path in graph.paths]
     for tail, head, weight in zip(graph.tails.tolist(), graph.heads.tolist(), graph.weights.tolist(), strict=True):
-        # To use what everybody uses says little about where one belongs.
+        # A dependency that many files share says little about where a file belongs.
         looked_at = tests[tail] and not tests[head]
-        tie(tail, head, math.log1p(weight) / math.sqrt(users[head]) * (_TESTED if looked_at else 1.0))
+        connect(tail, head, math.log1p(weight) / math.sqrt(users[head]) * (_TEST_EDGE_WEIGHT if looked_at else 1.0))
     for place, folder in enumerate(parents):
-        tie(place, folders[folder], _TOGETHER)
+        connect(place, folders[folder], _FOLDER_WEIGHT)
     for folder, place in folders.items():
         if folder:
-            tie(place, folders[parent(folder)], _TOGETHER)
-    return ties
+            connect(place, folders[parent(folder)], _FOLDER_WEIGHT)
+    return weights_of
 
 
 def _edges(graph: FileGraph, module_of: Mapping[int, str]) -> Iterable[ModuleEdge]:

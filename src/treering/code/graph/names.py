@@ -1,8 +1,8 @@
-"""Definitions, files and folders by names as people write them.
+"""Lookup of definitions, files and folders by names as users write them.
 
 `verify_jwt`, `auth/tokens.py:verify_jwt`, `AuthService.login`, `tokens.verify_jwt`, `tokens.py:42`, `src/auth`, in
-another case, as camelCase for snake_case, with a letter wrong, or only the beginning. A name is a sequence of parts,
-folders first; what is asked for must end like it, and its other parts must come in the same order.
+another case, as camelCase for snake_case, with a typo, or only the beginning. A name is a sequence of parts, folders
+first; a match must end like it, and contain its other parts in the same order.
 """
 
 import re
@@ -11,8 +11,8 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from treering.code.graph.folders import Folders, is_folder
-from treering.code.graph.matches import Found, Match, Why
+from treering.code.graph.folders import CodeFolders, is_folder
+from treering.code.graph.matches import MatchReason, NameMatch, NameMatches
 from treering.code.graph.module_names import is_test
 from treering.code.graph.nodes import SEPARATOR, Nodes, id_of
 from treering.code.graph.spelling import (
@@ -20,24 +20,25 @@ from treering.code.graph.spelling import (
     alike,
     ends_with,
     in_order,
+    normalized,
     parts_of,
-    squeezed,
     subsequence,
     without_ending,
 )
-from treering.code.graph.typos import near
+from treering.code.graph.typos import closest
 
 _LINE = re.compile(r"(?P<path>.+?):(?P<line>\d{1,9})(?::\d+)?", re.DOTALL)
-_SHORTEST_BEGINNING = 3
+_MIN_PREFIX = 3
 _DEFINITION, _PACKAGE, _FILE, _FOLDER = range(4)
-"""Who gives no path means a definition rather than the file around it, and a package rather than a file deeper down."""
+"""Order of preference for a name without a path: a definition before the file around it, a package before a nested
+file."""
 
 
 class _Fit(NamedTuple):
-    """Something that a name may mean; the smaller comes first."""
+    """A candidate for a name; smaller sorts first."""
 
     local: bool
-    """Inside a function, where nobody outside can mean it."""
+    """Whether it is inside a function, where it cannot be referred to from outside."""
     test: bool
     what: int
     hidden: bool
@@ -46,20 +47,20 @@ class _Fit(NamedTuple):
 
     @property
     def yields(self) -> tuple[bool, bool, int]:
-        """Only those are equals that have the same here."""
+        """Candidates are equally good only if these agree."""
         return self[:3]
 
 
 class NameIndex:
-    """Numbers by the last part of their names. Names are only ever added, so it keeps up by reading the new ones."""
+    """Node numbers by the last part of their names. Names are only ever added, so that updating reads only new ones."""
 
     def __init__(self) -> None:
         self._read = 0
         self._by_last: dict[str, ByQualname] = {}
         self._parts_of_path: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
-    def find(self, asked: str, nodes: Nodes, folders: Folders, limit: int) -> Found:
-        self._keep_up(nodes)
+    def find(self, asked: str, nodes: Nodes, folders: CodeFolders, limit: int) -> NameMatches:
+        self._index_new_names(nodes)
         asked = asked.strip()
         for why, look in self._ways():
             numbers = dict.fromkeys(look(asked, nodes))
@@ -68,22 +69,22 @@ class NameIndex:
             if fits:
                 fits.sort()
                 matches = (_match(fit, why, nodes, aside=fit.yields != fits[0].yields) for fit in fits[:limit])
-                return Found(asked, tuple(matches), len(fits[limit:]))
-        return Found(asked, ())
+                return NameMatches(asked, tuple(matches), len(fits[limit:]))
+        return NameMatches(asked, ())
 
-    def _ways(self) -> tuple[tuple[Why, Callable[[str, Nodes], Iterable[int]]], ...]:
+    def _ways(self) -> tuple[tuple[MatchReason, Callable[[str, Nodes], Iterable[int]]], ...]:
         return (
-            (Why.EXACT, self._exact),
-            (Why.LINE, self._at_line),
-            (Why.END, lambda asked, nodes: self._like(asked, nodes, str, ends_with)),
-            (Why.PARTS, lambda asked, nodes: self._like(asked, nodes, str, in_order)),
-            (Why.SPELLING, lambda asked, nodes: self._like(asked, nodes, squeezed, in_order)),
-            (Why.TYPO, self._mistyped),
-            (Why.BEGINNING, lambda asked, nodes: self._with_last(asked, nodes, str.startswith)),
-            (Why.INSIDE, lambda asked, nodes: self._with_last(asked, nodes, str.__contains__)),
+            (MatchReason.EXACT, self._exact),
+            (MatchReason.LINE, self._at_line),
+            (MatchReason.END, lambda asked, nodes: self._like(asked, nodes, str, ends_with)),
+            (MatchReason.PARTS, lambda asked, nodes: self._like(asked, nodes, str, in_order)),
+            (MatchReason.SPELLING, lambda asked, nodes: self._like(asked, nodes, normalized, in_order)),
+            (MatchReason.TYPO, self._with_typos),
+            (MatchReason.BEGINNING, lambda asked, nodes: self._with_last(asked, nodes, str.startswith)),
+            (MatchReason.INSIDE, lambda asked, nodes: self._with_last(asked, nodes, str.__contains__)),
         )
 
-    def _keep_up(self, nodes: Nodes) -> None:
+    def _index_new_names(self, nodes: Nodes) -> None:
         spelled: dict[str, ByQualname] = {}
         for number in range(self._read, len(nodes)):
             path, _, qualname = nodes.names[number].partition(SEPARATOR)
@@ -93,12 +94,12 @@ class NameIndex:
                 lasts = {reading[-1] for reading in self._path_readings(path) if reading}
             for last in lasts:
                 if last not in spelled:
-                    spelled[last] = self._by_last.setdefault(squeezed(last), {})
+                    spelled[last] = self._by_last.setdefault(normalized(last), {})
                 spelled[last].setdefault(qualname, []).append(number)
         self._read = len(nodes)
 
     def _path_readings(self, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The parts of a path, with the ending of the file and without."""
+        """The parts of a path, with and without the file extension."""
         known = self._parts_of_path.get(path)
         if known is None:
             known = self._parts_of_path[path] = parts_of(path), parts_of(without_ending(path))
@@ -117,7 +118,7 @@ class NameIndex:
                 yield number
 
     def _at_line(self, asked: str, nodes: Nodes) -> Iterator[int]:
-        """The innermost definition around a line of a file, or the file where there is none."""
+        """The innermost definition around a line of a file, or the file itself."""
         found = _LINE.fullmatch(asked)
         if found is None:
             return
@@ -153,15 +154,15 @@ class NameIndex:
                 )
 
     def _candidates(self, parts: Sequence[str]) -> Iterable[tuple[str, list[int]]]:
-        return self._by_last.get(squeezed(parts[-1]), {}).items() if parts else ()
+        return self._by_last.get(normalized(parts[-1]), {}).items() if parts else ()
 
-    def _mistyped(self, asked: str, nodes: Nodes) -> Iterator[int]:
-        """Each part as it is or nearly; those are taken that have the fewest wrong letters in the last."""
-        parts = tuple(map(squeezed, parts_of(asked)))
+    def _with_typos(self, asked: str, nodes: Nodes) -> Iterator[int]:
+        """Match parts exactly or with typos; only the candidates with the fewest typos in the last part."""
+        parts = tuple(map(normalized, parts_of(asked)))
         if not parts:
             return
-        spelling, near_enough = cache(squeezed), cache(alike)
-        for last in [parts[-1]] if parts[-1] in self._by_last else near(parts[-1], self._by_last):
+        spelling, near_enough = cache(normalized), cache(alike)
+        for last in [parts[-1]] if parts[-1] in self._by_last else closest(parts[-1], self._by_last):
             for number in chain.from_iterable(self._by_last[last].values()):
                 names = (tuple(map(spelling, name)) for name in self._readings(number, nodes))
                 if nodes.exists[number] and any(
@@ -170,50 +171,50 @@ class NameIndex:
                     yield number
 
     def _with_last(self, asked: str, nodes: Nodes, test: Callable[[str, str], bool]) -> Iterator[int]:
-        parts = tuple(map(squeezed, parts_of(asked)))
-        if not parts or len(parts[-1]) < _SHORTEST_BEGINNING:
+        parts = tuple(map(normalized, parts_of(asked)))
+        if not parts or len(parts[-1]) < _MIN_PREFIX:
             return
         for last, by_qualname in self._by_last.items():
             if test(last, parts[-1]):
-                whole = (*parts[:-1], last)
+                full = (*parts[:-1], last)
                 yield from (
                     number
                     for number in chain.from_iterable(by_qualname.values())
-                    if any(in_order(tuple(map(squeezed, name)), whole) for name in self._readings(number, nodes))
+                    if any(in_order(tuple(map(normalized, name)), full) for name in self._readings(number, nodes))
                 )
 
-    def _fit(self, number: int, why: Why, nodes: Nodes) -> _Fit:
-        """What is exported comes first, then what stands less deep."""
+    def _fit(self, number: int, why: MatchReason, nodes: Nodes) -> _Fit:
+        """Exported definitions come first, then those with shorter names."""
         name = nodes.names[number]
         path, separator, qualname = name.partition(SEPARATOR)
-        # At a line stands what stands there, wherever that is.
-        local = why is not Why.LINE and _is_local(path, qualname, nodes)
+        # A line refers to whatever is there, local or not.
+        local = why is not MatchReason.LINE and _is_local(path, qualname, nodes)
         test = bool(nodes.test[number]) or is_test(path)
         depth = len(next(self._readings(number, nodes)))
         return _Fit(local, test, _DEFINITION if separator else _FILE, nodes.definitions.hidden(number), depth, name)
 
 
 ByQualname = dict[str, list[int]]
-"""Many files have a definition of the same name; files themselves have none."""
-_FOLDS: dict[Why, Callable[[str], str]] = {Why.END: str, Why.SPELLING: squeezed}
-"""The ways in which folders are found, but for exactly."""
+"""Many files have a definition of the same name; files themselves are under the empty name."""
+_FOLDS: dict[MatchReason, Callable[[str], str]] = {MatchReason.END: str, MatchReason.SPELLING: normalized}
+"""How names are folded in the match types that include folders, besides exact matches."""
 
 
-def _folders_like(asked: str, why: Why, folders: Folders) -> Iterator[_Fit]:
-    """A folder named by a path is exactly meant; one word may mean much else."""
+def _folders_like(asked: str, why: MatchReason, folders: CodeFolders) -> Iterator[_Fit]:
+    """A folder with a slash in its name matches exactly; a single word may refer to other nodes as well."""
     parts = parts_of(asked)
-    if why is Why.EXACT and "/" in asked and folders.below(f"{asked.rstrip('/')}/"):
+    if why is MatchReason.EXACT and "/" in asked and folders.below(f"{asked.rstrip('/')}/"):
         yield _Fit(False, False, _PACKAGE, False, len(parts), f"{asked.rstrip('/')}/")
     elif why in _FOLDS and not _is_inside(asked):
         for id in folders.named(parts, _FOLDS[why]):
             own = parts_of(id)
-            whole = own == parts
-            what = _PACKAGE if whole or folders.is_outermost_package(id) else _FOLDER
-            yield _Fit(False, is_test(id) and not whole, what, False, len(own), id)
+            full = own == parts
+            what = _PACKAGE if full or folders.is_outermost_package(id) else _FOLDER
+            yield _Fit(False, is_test(id) and not full, what, False, len(own), id)
 
 
 def _is_inside(asked: str) -> bool:
-    """Whether it names something in a file: a folder holds nothing but files."""
+    """Whether it names something in a file, which excludes folders."""
     return ":" in asked or "#" in asked
 
 
@@ -231,6 +232,6 @@ def _inside_parts(qualname: str) -> tuple[str, ...]:
     return tuple(qualname.split(".")) if qualname else ()
 
 
-def _match(fit: _Fit, why: Why, nodes: Nodes, *, aside: bool) -> Match:
+def _match(fit: _Fit, why: MatchReason, nodes: Nodes, *, aside: bool) -> NameMatch:
     number = None if is_folder(fit.id) else nodes.known(fit.id)
-    return Match(fit.id, None if number is None else nodes.definitions.kind(number), why, aside)
+    return NameMatch(fit.id, None if number is None else nodes.definitions.kind(number), why, aside)

@@ -1,4 +1,4 @@
-"""The names of files and definitions as numbers, and what is known of each."""
+"""Files and definitions as numbers, with their properties."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def id_of(path: str, qualname: str) -> str:
 
 
 class Nodes:
-    """Numbers are given once and never again to another name, so that an answer stays readable after any change."""
+    """Numbers are never reused for another name, so that an answer stays readable after any change."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -44,7 +44,7 @@ class Nodes:
         return len(self.names)
 
     def number(self, name: str) -> int:
-        """The number of a name, given now if it has none."""
+        """The number of a name, assigned now if it is new."""
         known = self._number.get(name)
         if known is not None:
             return known
@@ -60,7 +60,7 @@ class Nodes:
         return np.fromiter(map(self.number, names), np.int32, len(names))
 
     def known(self, name: str) -> int | None:
-        """The number of what is there now under this name."""
+        """The number of an existing node."""
         number = self._number.get(name)
         return number if number is not None and self.exists[number] else None
 
@@ -70,50 +70,51 @@ class Nodes:
         self.definitions.grow(size)
 
     def put(self, defined: Mapping[int, Definition]) -> None:
-        """These definitions are there."""
+        """Add definitions."""
         numbers, definitions = np.fromiter(defined, np.int32, len(defined)), list(defined.values())
         self.definitions.put(numbers, definitions)
         self.exists[numbers] = True
         self.test[numbers] = [each.test for each in definitions]
 
     def put_file(self, number: int, *, test: bool) -> None:
-        """A file is there."""
+        """Add a file."""
         self.exists[number] = True
         self.test[number] = test
 
-    def take(self, numbers: Ints) -> None:
-        """Files or definitions are there no more."""
-        self.definitions.take(numbers)
+    def remove(self, numbers: Ints) -> None:
+        """Remove files or definitions."""
+        self.definitions.remove(numbers)
         self.exists[numbers] = False
         self.test[numbers] = False
 
     def definition(self, number: int) -> Definition | None:
-        """None for a file, and for what is not there."""
+        """None for a file, and for unknown nodes."""
         qualname = self.names[number].partition(SEPARATOR)[2]
         return self.definitions.at(number, qualname, test=bool(self.test[number]))
 
     @property
     def ordered(self) -> list[int]:
-        """Every number in the order of the names."""
+        """Every number, sorted by name."""
         self._order()
         return self._ordered
 
     @property
     def rank(self) -> Ints:
-        """The place of each number in the order of the names: what decides between equals, whatever came first."""
+        """Position of each number in the order of the names, which breaks ties independently of the order of
+        insertion."""
         self._order()
         return self._rank
 
     @property
     def by_rank(self) -> Ints:
-        """The number at each place of that order."""
+        """The number at each position of that order."""
         self._order()
         return self._by_rank
 
     def _order(self) -> None:
         if len(self._ordered) == len(self.names):
             return
-        # What was in order stays so, which makes sorting again a matter of merging in the few new names.
+        # The list is almost sorted already, which makes sorting it a cheap merge of the new names.
         self._ordered.extend(range(len(self._ordered), len(self.names)))
         self._ordered.sort(key=self.names.__getitem__)
         self._by_rank = np.array(self._ordered, np.int32)

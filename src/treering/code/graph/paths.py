@@ -1,22 +1,22 @@
-"""How one place of the code comes to use another."""
+"""Dependency paths between two nodes."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from treering.code.graph.answers import Step
+from treering.code.graph.answers import PathStep
 from treering.code.graph.kinds import KINDS, Ints
-from treering.code.graph.last_edges import last_rows, told
-from treering.code.graph.steps import Direction, Served
-from treering.code.graph.traversal import Walked, walk
+from treering.code.graph.last_edges import edge_evidence, last_rows
+from treering.code.graph.steps import Direction, ServedGraph
+from treering.code.graph.traversal import WalkResult, walk
 
 
-def route(served: Served, origins: Ints, targets: Ints) -> tuple[tuple[Step, ...], float] | None:
-    """The shortest way along uses from any of the origins to any of the targets; of equals the best by score."""
+def route(served: ServedGraph, origins: Ints, targets: Ints) -> tuple[tuple[PathStep, ...], float] | None:
+    """A shortest path along uses from any origin to any target; among equals the best by score."""
     names = served.nodes.names
     shared = np.intersect1d(origins, targets)
     if len(shared):
-        return (Step(names[int(origins[0])], None),), 1.0
+        return (PathStep(names[int(origins[0])], None),), 1.0
     walked = walk(served, origins, Direction.DEPENDENCIES, until=targets)
     found = np.flatnonzero(np.isin(walked.node, targets))
     if not len(found):
@@ -26,8 +26,8 @@ def route(served: Served, origins: Ints, targets: Ints) -> tuple[tuple[Step, ...
     return steps[::-1], round(float(walked.score[last]), 6)
 
 
-def _steps(walked: Walked, place: int, served: Served) -> Iterator[Step]:
-    """From the target back to where the way begins."""
+def _steps(walked: WalkResult, place: int, served: ServedGraph) -> Iterator[PathStep]:
+    """Steps from the target back to the origin."""
     names, columns = served.nodes.names, served.edges.columns
     places = {node: each for each, node in enumerate(walked.node.tolist())}
     way = [place]
@@ -37,7 +37,7 @@ def _steps(walked: Walked, place: int, served: Served) -> Iterator[Step]:
     rows = last_rows(taken, Direction.DEPENDENCIES, served.edges)
     for node, row in zip(taken.node.tolist(), rows.tolist(), strict=True):
         through = walked.through.get(node)
-        source, confidence = told(int(columns.source[row]), float(columns.confidence[row]))
+        source, confidence = edge_evidence(int(columns.source[row]), float(columns.confidence[row]))
         kind = KINDS[columns.kind[row]]
-        yield Step(names[node], kind, None if through is None else names[through], source, confidence)
-    yield Step(names[int(taken.before[-1])], None)
+        yield PathStep(names[node], kind, None if through is None else names[through], source, confidence)
+    yield PathStep(names[int(taken.before[-1])], None)

@@ -1,8 +1,8 @@
-"""How many a change reaches in all, exactly, for every node at once.
+"""Exact number of dependents of every node at once.
 
-Nodes that reach each other are one component; what a component reaches is itself and what its neighbours reach, as a
-set of bits. The sets of 50,000 nodes would fill hundreds of megabytes, so a block of columns is done at a time, and
-only the counts are kept.
+Nodes that reach each other form a component; a component reaches itself and what its neighbours reach, as a bit set.
+The sets of 50,000 nodes would fill hundreds of megabytes, so one block of columns is computed at a time, and only the
+counts are kept.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from treering.code.graph.adjacency import sorted_order
-from treering.code.graph.components import Components, Lists, components
+from treering.code.graph.components import Components, NeighbourLists, components
 from treering.code.graph.kinds import CALLS, Ints
 from treering.code.graph.nodes import SEPARATOR
 
 if TYPE_CHECKING:
-    from treering.code.graph.steps import Served
+    from treering.code.graph.steps import ServedGraph
 
 _BLOCK = 4_096
-"""Columns at a time: 50,000 sets of so many bits take at most 25 MB."""
+"""Columns at a time: 50,000 sets of this many bits take at most 25 MB."""
 
 
-class Counts(NamedTuple):
-    """By node: who depends on it or on what is defined inside it, and how many of them are tests."""
+class DependentCounts(NamedTuple):
+    """By node: number of dependents of it or of definitions inside it, and of tests among them."""
 
     total: Ints
     tests: Ints
 
 
-def counts(served: Served) -> Counts:
-    """For every node that is there; zero for the others."""
+def counts(served: ServedGraph) -> DependentCounts:
+    """Counts for every existing node; zero for others."""
     nodes = served.nodes
     there = np.flatnonzero(nodes.exists).astype(np.int32)
     place = np.full(len(nodes.exists), -1, np.int32)
@@ -60,11 +60,11 @@ def counts(served: Served) -> Counts:
     return groups.counts(len(nodes.exists))
 
 
-def _dependences(served: Served, there: Ints, place: Ints) -> tuple[int, Ints, Ints]:
-    """How many nodes there are to reach, and the edges from what is used to who uses it.
+def _dependences(served: ServedGraph, there: Ints, place: Ints) -> tuple[int, Ints, Ints]:
+    """Number of nodes to reach, and the edges from what is used to its users.
 
-    Behind the nodes stands, for each overridden method, the call of it that may end in an override: an override
-    leads to it, and it leads to who calls. It has no column, so that it is never counted.
+    After the real nodes comes, for each overridden method, a node for calls of it that may be dispatched to an
+    override: overrides lead to it, and it leads to the callers. It has no column, so that it is never counted.
     """
     dependents, providers, kinds = served.dependences()
     dependents, providers = place[dependents], place[providers]
@@ -84,18 +84,18 @@ def _dependences(served: Served, there: Ints, place: Ints) -> tuple[int, Ints, I
     return len(there) + len(overridden), *_distinct(tails, np.concatenate([head for _, head in ends]))
 
 
-def _condensed(found: Components, tails: Ints, heads: Ints) -> Lists:
-    """For every component the others that its edges lead to."""
+def _condensed(found: Components, tails: Ints, heads: Ints) -> NeighbourLists:
+    """For every component the other components that its edges lead to."""
     tails, heads = found.of[tails], found.of[heads]
     crossing = tails != heads
-    return Lists(found.number, *_distinct(tails[crossing], heads[crossing]))
+    return NeighbourLists(found.number, *_distinct(tails[crossing], heads[crossing]))
 
 
 def _distinct(tails: Ints, heads: Ints) -> tuple[Ints, Ints]:
     pairs = tails.astype(np.int64)
     pairs <<= 32
     pairs |= heads
-    # Sorting takes a tenth of the time that numpy needs to find what is distinct, and no memory.
+    # Sorting takes a tenth of the time of `np.unique`, and no extra memory.
     pairs.sort()
     first = np.ones(len(pairs), np.bool_)
     first[1:] = pairs[1:] != pairs[:-1]
@@ -112,9 +112,9 @@ def _own_bits(of: Ints, columns: Ints, begin: int) -> dict[int, int]:
 
 
 class _Groups:
-    """A node and all that is defined inside it, which change together."""
+    """A node and all definitions inside it, which change together."""
 
-    def __init__(self, served: Served, there: Ints, place: Ints, columns: Ints) -> None:
+    def __init__(self, served: ServedGraph, there: Ints, place: Ints, columns: Ints) -> None:
         self._there, self._columns = there, columns
         self._tests = served.nodes.test[there]
         self._inside_out = list(_inside_out(served, place))
@@ -122,7 +122,7 @@ class _Groups:
         self._total, self._test_total = [0] * len(there), [0] * len(there)
 
     def count(self, begin: int, bits: Sequence[int], of: Sequence[int]) -> None:
-        """Add what each group reaches of one block of columns."""
+        """Add what each group reaches in one block of columns."""
         tests = sum(1 << int(column) for column in self._in_block(self._columns[self._tests], begin))
         inner: defaultdict[int, int] = defaultdict(int)
         for node, outer in self._inside_out:
@@ -136,8 +136,8 @@ class _Groups:
                 if outer >= 0:
                     inner[outer] |= reached
 
-    def counts(self, size: int) -> Counts:
-        """Less the groups themselves, by the numbers of their nodes."""
+    def counts(self, size: int) -> DependentCounts:
+        """Counts by node number, without the members of the groups themselves."""
         members, tests = [0] * len(self._there), [0] * len(self._there)
         is_test = self._tests.tolist()
         for node, outer in self._inside_out:
@@ -149,15 +149,15 @@ class _Groups:
         total, test_total = np.zeros(size, np.int32), np.zeros(size, np.int32)
         total[self._there] = np.array(self._total, np.int32) - np.array(members, np.int32)
         test_total[self._there] = np.array(self._test_total, np.int32) - np.array(tests, np.int32)
-        return Counts(total, test_total)
+        return DependentCounts(total, test_total)
 
     @staticmethod
     def _in_block(columns: Ints, begin: int) -> Ints:
         return columns[(columns >= begin) & (columns < begin + _BLOCK)] - begin
 
 
-def _inside_out(served: Served, place: Ints) -> Iterator[tuple[int, int]]:
-    """Every node that is there with the one that encloses it (-1 for none), inner ones first."""
+def _inside_out(served: ServedGraph, place: Ints) -> Iterator[tuple[int, int]]:
+    """Every existing node with its enclosing node (-1 for none), inner ones first."""
     names, known = served.nodes.names, served.nodes.known
     for number in reversed(served.nodes.ordered):
         if place[number] < 0:
@@ -171,8 +171,8 @@ def _inside_out(served: Served, place: Ints) -> Iterator[tuple[int, int]]:
         yield int(place[number]), -1 if outer is None else int(place[outer])
 
 
-def _exporters(served: Served, there: Ints, place: Ints, columns: Ints) -> dict[int, list[int]]:
-    """The columns of the other files that hand a definition on."""
+def _exporters(served: ServedGraph, there: Ints, place: Ints, columns: Ints) -> dict[int, list[int]]:
+    """Columns of the other files that re-export each definition."""
     exporters: defaultdict[int, list[int]] = defaultdict(list)
     steps = served.along(served.edges.exporters, there)
     files = place[steps.neighbour]

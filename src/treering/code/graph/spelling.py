@@ -1,15 +1,15 @@
-"""Names as sequences of parts, folders first, and when one is like what somebody wrote."""
+"""Names as sequences of parts, folders first, and how they are compared with what a user wrote."""
 
 import re
 from collections.abc import Callable, Sequence
 
-from treering.code.graph.typos import near
+from treering.code.graph.typos import closest
 
 _PARTS = re.compile(r"[/\\.:#]+")
-_SQUEEZED = re.compile(r"[_\-\s]+")
+_SEPARATORS = re.compile(r"[_\-\s]+")
 
 Fits = Callable[[tuple[str, ...], tuple[str, ...]], bool]
-"""Whether a name is meant by the parts of what was asked for."""
+"""Whether a name matches the parts of a query."""
 
 
 def parts_of(name: str) -> tuple[str, ...]:
@@ -21,9 +21,9 @@ def without_ending(path: str) -> str:
     return folder + slash + (name.partition(".")[0] or name)
 
 
-def squeezed(part: str) -> str:
-    """What is left of a name if neither case nor the way to join words counts."""
-    return _SQUEEZED.sub("", part).casefold() or part
+def normalized(part: str) -> str:
+    """A name without separators and in lower case."""
+    return _SEPARATORS.sub("", part).casefold() or part
 
 
 def ends_with(name: tuple[str, ...], parts: tuple[str, ...]) -> bool:
@@ -41,4 +41,4 @@ def subsequence(parts: Sequence[str], name: Sequence[str], alike: Callable[[str,
 
 
 def alike(part: str, other: str) -> bool:
-    return part == other or bool(near(part, (other,)))
+    return part == other or bool(closest(part, (other,)))

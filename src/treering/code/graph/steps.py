@@ -1,12 +1,12 @@
-"""What leads on from a node: its edges, and what overriding adds to them.
+"""Steps from a node: its edges, and those that overriding adds.
 
-Who calls a method may get any override of it, unless the call is exact. So a change of an override reaches the callers
-of what it overrides, and a caller depends on the overrides of what it calls; the overridden method itself, and other
-overrides of it, stay as they are. An interface with hundreds of overrides and hundreds of callers must not be walked
-override by caller: a walk goes through each overridden method once, from where it is met first.
+A call of a method may be dispatched to any override, unless the call is exact. So a change of an override affects the
+callers of the overridden method, and a caller depends on the overrides of what it calls; the overridden method itself
+and other overrides are not affected. An interface with hundreds of overrides and callers must not be walked pair by
+pair: a walk passes through each overridden method once, where it is reached first.
 
-Late in a walk most of a large layer's edges lead to what is met already. Then it is cheaper to ask those who are left
-whom they use, and both ways find the same edges.
+Late in a walk most edges of a large layer lead to nodes already reached. Then it is cheaper to follow the edges of the
+remaining nodes backwards; both ways find the same edges.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from treering.code.graph.kinds import (
     Codes,
     Flags,
     Floats,
+    Indices,
     Ints,
-    Places,
     dependents_and_providers,
     kinds_of_steps,
 )
 
 if TYPE_CHECKING:
     from treering.code.graph.adjacency import Adjacency
-    from treering.code.graph.edges import Edges
+    from treering.code.graph.edges import EdgeTable
     from treering.code.graph.nodes import Nodes
-    from treering.code.graph.overrides import Overrides, Overriding
+    from treering.code.graph.overrides import OverrideEdges, Overrides
 
 _LARGE_LAYER = 1_000
-"""Nodes from which on it pays to compare what a layer's edges cost with those of who is left."""
-_NONE: Places = np.zeros(0, np.int64)
+"""Layer size from which it pays to compare the cost of both directions."""
+_NONE: Indices = np.zeros(0, np.int64)
 
 
 class Direction(Enum):
@@ -46,16 +46,16 @@ class Direction(Enum):
 
 
 class Steps(NamedTuple):
-    """Edges from several nodes to their neighbours; `place` says from which of the nodes."""
+    """Edges from several nodes to their neighbours; `place` is the index of the node."""
 
-    # Both are indices of other arrays, which are read much faster by numbers of the machine's own width.
-    place: Places
-    neighbour: Places
+    # Both are indices into other arrays, which NumPy reads much faster in the platform's integer width.
+    place: Indices
+    neighbour: Indices
     factor: Floats
     kind: Codes
 
     def at(self, flags: Flags) -> Steps:
-        # Flags read as places and then taken are five times as fast as flags read as an index.
+        # Converting flags to indices first is five times as fast as indexing with flags.
         chosen = flags.nonzero()[0]
         return Steps(
             self.place.take(chosen), self.neighbour.take(chosen), self.factor.take(chosen), self.kind.take(chosen)
@@ -66,7 +66,7 @@ class Steps(NamedTuple):
 
 
 class Dependences(NamedTuple):
-    """Who feels a change, of what, and by which kind of edge; both are there."""
+    """Dependent, what it depends on, and kind of each edge; both ends exist."""
 
     dependent: Ints
     provider: Ints
@@ -74,92 +74,92 @@ class Dependences(NamedTuple):
 
 
 class Origins(NamedTuple):
-    """From where a layer leads on: its own nodes, then those once more that lead on through an overridden method."""
+    """Nodes that a layer continues from: its own, then those that continue through an overridden method."""
 
-    node: Places
+    node: Indices
     score: Floats
-    through: Places
-    """The overridden methods, in the order of the nodes behind the layer's own."""
+    through: Indices
+    """The overridden methods, in the order of the additional nodes."""
 
     @property
     def own(self) -> int:
         return len(self.node) - len(self.through)
 
 
-class Served(NamedTuple):
-    """The graph that a question sees: edges below a confidence are left out."""
+class ServedGraph(NamedTuple):
+    """The graph as a query sees it: without edges below a confidence."""
 
     nodes: Nodes
-    edges: Edges
+    edges: EdgeTable
     overrides: Overrides
-    least_confidence: float = 0.0
+    min_confidence: float = 0.0
 
-    def along(self, adjacency: Adjacency, frontier: Ints | Places, met: Flags | None = None) -> Steps:
-        """Every edge of these nodes, except to what is met; without `met`, what it leads to may be gone."""
+    def along(self, adjacency: Adjacency, frontier: Ints | Indices, met: Flags | None = None) -> Steps:
+        """Every edge of these nodes, except to nodes in `met`; without `met`, neighbours may not exist."""
         slots, places = adjacency.spread(frontier)
         neighbour = adjacency.neighbour.take(slots).astype(np.int64)
         if met is not None:
             fresh = (~met.take(neighbour)).nonzero()[0]
             slots, places, neighbour = slots.take(fresh), places.take(fresh), neighbour.take(fresh)
-        if self.least_confidence > 0.0:
-            sure = self.sure(adjacency, slots)
+        if self.min_confidence > 0.0:
+            sure = self.confident(adjacency, slots)
             slots, places, neighbour = slots.take(sure), places.take(sure), neighbour.take(sure)
         return Steps(places, neighbour, adjacency.factor.take(slots), adjacency.kind.take(slots))
 
     def dependences(self) -> Dependences:
-        """All at once."""
+        """Every dependence edge between existing nodes."""
         columns, rows = self.edges.columns, self.edges.served(self.nodes.exists)
         chosen = columns.kind[rows] != EXPORTS
-        if self.least_confidence > 0.0:
-            chosen &= columns.confidence[rows] >= np.float32(self.least_confidence)
+        if self.min_confidence > 0.0:
+            chosen &= columns.confidence[rows] >= np.float32(self.min_confidence)
         rows = rows[chosen]
         ends = dependents_and_providers(columns.origin[rows], columns.target[rows], columns.kind[rows])
         return Dependences(*ends, kinds_of_steps(columns.kind[rows], columns.flow[rows]))
 
-    def sure(self, adjacency: Adjacency, slots: Places) -> Places:
-        """The places of those slots whose edges are sure enough."""
+    def confident(self, adjacency: Adjacency, slots: Indices) -> Indices:
+        """Indices of the slots whose edges have the minimum confidence."""
         confidence = self.edges.columns.confidence.take(adjacency.row.take(slots))
-        return (confidence >= np.float32(self.least_confidence)).nonzero()[0]
+        return (confidence >= np.float32(self.min_confidence)).nonzero()[0]
 
-    def overriding(self) -> Overriding:
-        return self.overrides.of(self.nodes, self.edges, self.least_confidence)
+    def overriding(self) -> OverrideEdges:
+        return self.overrides.of(self.nodes, self.edges, self.min_confidence)
 
 
-class Walking:
-    """The steps of one walk, which goes through each overridden method once, and never to what it has met."""
+class WalkSteps:
+    """The steps of one walk, which passes through each overridden method once, and never to reached nodes."""
 
-    def __init__(self, served: Served, direction: Direction, met: Flags) -> None:
+    def __init__(self, served: ServedGraph, direction: Direction, met: Flags) -> None:
         self._served, self._met = served, met
         self._through = np.zeros(len(met), np.bool_)
-        self._best: Places = np.empty(len(met), np.int64)
+        self._best: Indices = np.empty(len(met), np.int64)
         self._overriding = served.overriding()
         self.steps = self._dependents if direction is Direction.DEPENDENTS else self._dependencies
-        """Every edge that leads on from nodes that were met with these scores."""
+        """Every edge that continues from nodes that were reached with these scores."""
 
-    def _dependents(self, frontier: Places, score: Floats) -> tuple[Origins, Sequence[Steps]]:
+    def _dependents(self, frontier: Indices, score: Floats) -> tuple[Origins, Sequence[Steps]]:
         users, own = self._served.edges.users, len(frontier)
         origins = self._with_overridden(frontier, score)
-        if self._few_are_left(frontier):
-            plain = self._uses_by_who_is_left(frontier)
+        if self._is_backward_cheaper(frontier):
+            plain = self._edges_from_remaining(frontier)
             calls = self._served.along(users, origins.through, self._met)
             calls = calls._replace(place=calls.place + own)
         else:
             every = self._served.along(users, np.concatenate((frontier, origins.through)), self._met)
             if not len(origins.through):
                 return origins, (every,)
-            # Places stand in order, so that what is behind the layer's own is the end.
+            # Indices are sorted, so that those of the additional nodes are at the end.
             end = int(every.place.searchsorted(own))
             plain, calls = every.part(slice(end)), every.part(slice(end, None))
         return origins, (plain, calls.at(calls.kind == CALLS))
 
-    def _with_overridden(self, frontier: Places, score: Floats) -> Origins:
+    def _with_overridden(self, frontier: Indices, score: Floats) -> Origins:
         """The layer, and the methods that it overrides in one or more steps."""
         overridden = self._overriding.overridden
         place = overridden.length.take(frontier).nonzero()[0]
         if not len(place):
             return Origins(frontier, score, _NONE)
         at, chain = frontier.take(place), score.take(place)
-        waves: list[tuple[Places, Floats, Places]] = [(frontier, score, _NONE)]
+        waves: list[tuple[Indices, Floats, Indices]] = [(frontier, score, _NONE)]
         while overridden.length.take(at).any():
             slots, below = overridden.spread(at)
             at, place = overridden.neighbour.take(slots).astype(np.int64), place.take(below)
@@ -170,16 +170,17 @@ class Walking:
         nodes, scores, through = zip(*waves, strict=True)
         return Origins(np.concatenate(nodes), np.concatenate(scores), np.concatenate(through))
 
-    def _few_are_left(self, frontier: Places) -> bool:
+    def _is_backward_cheaper(self, frontier: Indices) -> bool:
         if len(frontier) < _LARGE_LAYER:
             return False
         edges, left = self._served.edges, ~self._met
         return int(edges.used.length[: len(left)][left].sum()) < int(edges.users.length.take(frontier).sum())
 
-    def _uses_by_who_is_left(self, frontier: Places) -> Steps:
-        """The edges from the layer to what is not met, found from their other end.
+    def _edges_from_remaining(self, frontier: Indices) -> Steps:
+        """The edges from the layer to nodes not reached yet, found from their other end.
 
-        Whoever uses something of an earlier layer is met, so whatever they use that is met is in this one.
+        Users of an earlier layer are already reached, so everything reached that the remaining nodes use is in this
+        one.
         """
         used, left = self._served.edges.used, (~self._met).nonzero()[0]
         place = np.full(len(self._met), -1, np.int64)
@@ -187,13 +188,13 @@ class Walking:
         slots, places = used.spread(left)
         places_used = place.take(used.neighbour.take(slots))
         here = (places_used >= 0).nonzero()[0]
-        if self._served.least_confidence > 0.0:
-            here = here.take(self._served.sure(used, slots.take(here)))
+        if self._served.min_confidence > 0.0:
+            here = here.take(self._served.confident(used, slots.take(here)))
         slots = slots.take(here)
         neighbour = left.take(places.take(here))
         return Steps(places_used.take(here), neighbour, used.factor.take(slots), used.kind.take(slots))
 
-    def _dependencies(self, frontier: Places, score: Floats) -> tuple[Origins, Sequence[Steps]]:
+    def _dependencies(self, frontier: Indices, score: Floats) -> tuple[Origins, Sequence[Steps]]:
         overriders = self._overriding.overriders
         plain = self._served.along(self._served.edges.used, frontier)
         steps = [plain.at(~self._met.take(plain.neighbour))]
@@ -214,15 +215,15 @@ class Walking:
             at, place, factor = at.take(once), place.take(once), factor.take(once)
         return found, steps
 
-    def _first(self, methods: Places, score: Floats, met_from: Places) -> Places:
-        """One place for each method that the walk has not gone through yet: the best by score, then by name."""
+    def _first(self, methods: Indices, score: Floats, met_from: Indices) -> Indices:
+        """One index for each method not passed through yet: the best by score, then by name."""
         new = (~self._through.take(methods)).nonzero()[0]
         if len(new) < 2:
             self._through[methods.take(new)] = True
             return new
         methods, rank = methods.take(new), self._served.nodes.rank.take(met_from.take(new))
-        # The bits of a positive float stand in the order of its value. What is written last stays: the best.
-        worst_first: Places = ((score.take(new).view(np.int32).astype(np.int64) << 32) - rank).argsort()
+        # The bits of a positive float sort like its value. The last write wins, which is the best.
+        worst_first: Indices = ((score.take(new).view(np.int32).astype(np.int64) << 32) - rank).argsort()
         self._best[methods.take(worst_first)] = worst_first
         self._through[methods] = True
         best: Flags = self._best.take(methods) == np.arange(len(new))

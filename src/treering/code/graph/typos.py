@@ -1,14 +1,14 @@
-"""Words that differ by a slip: a letter too many, missing, wrong, or two swapped."""
+"""Typos: a letter too many, missing, wrong, or two swapped."""
 
 from collections.abc import Iterable
 
-_SHORTEST_WITH_ONE = 4
-_SHORTEST_WITH_TWO = 8
+_MIN_LENGTH_FOR_ONE = 4
+_MIN_LENGTH_FOR_TWO = 8
 
 
-def near(word: str, others: Iterable[str]) -> list[str]:
-    """The words with the fewest slips from this one: one at most in a short word, two in a long one, none in a tiny."""
-    allowed = (len(word) >= _SHORTEST_WITH_ONE) + (len(word) >= _SHORTEST_WITH_TWO)
+def closest(word: str, others: Iterable[str]) -> list[str]:
+    """The words with the fewest typos: none allowed in tiny words, one in short ones, two in long ones."""
+    allowed = (len(word) >= _MIN_LENGTH_FOR_ONE) + (len(word) >= _MIN_LENGTH_FOR_TWO)
     found: list[str] = []
     letters = set(word)
     for other in others:
@@ -22,9 +22,9 @@ def near(word: str, others: Iterable[str]) -> list[str]:
     return found
 
 
-def distance(one: str, other: str, most: int) -> int:
-    """How many slips make one word the other; more than `most` are not told apart."""
-    one, other = _where_they_differ(one, other)
+def distance(one: str, other: str, limit: int) -> int:
+    """Number of typos between two words (optimal string alignment); `limit` + 1 if there are more."""
+    one, other = _differing_parts(one, other)
     before: list[int] = []
     row = list(range(len(other) + 1))
     for place, letter in enumerate(one, 1):
@@ -34,15 +34,15 @@ def distance(one: str, other: str, most: int) -> int:
             if place > 1 and at > 1 and letter == other[at - 2] and one[place - 2] == against:
                 cost = min(cost, last[at - 2] + 1)
             row.append(cost)
-        if min(row) > most:
-            return most + 1
+        if min(row) > limit:
+            return limit + 1
     return row[-1]
 
 
-def _where_they_differ(one: str, other: str) -> tuple[str, str]:
-    """The words without what both begin with and both end with."""
-    most = min(len(one), len(other))
-    begin = next((place for place in range(most) if one[place] != other[place]), most)
-    most -= begin
-    end = next((place for place in range(most) if one[-1 - place] != other[-1 - place]), most)
+def _differing_parts(one: str, other: str) -> tuple[str, str]:
+    """The words without their common prefix and suffix."""
+    size = min(len(one), len(other))
+    begin = next((place for place in range(size) if one[place] != other[place]), size)
+    size -= begin
+    end = next((place for place in range(size) if one[-1 - place] != other[-1 - place]), size)
     return one[begin : len(one) - end], other[begin : len(other) - end]

@@ -1,1 +1,1 @@
-"""Which files change together: counted from commits, ranked with names and imports, all of it pure."""
+"""Co-change of files: counted from commits, ranked together with names and imports. Pure functions."""

@@ -1,4 +1,4 @@
-"""Counts of what changes together, kept up from commit to commit."""
+"""Counts of files that change together, updated commit by commit."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Fading:
-    """A sum whose parts count less with every commit since; `at` is when it was last added to."""
+class DecayingSum:
+    """A sum whose parts decay with every later commit; `at` is the commit it was last added to."""
 
     value: float = 0.0
     at: int = 0
@@ -31,45 +31,45 @@ class Fading:
 
 
 @dataclass(slots=True)
-class Habit(Fading):
-    """What the commits of one file say of another: the sum of 1 / (other files of the commit).
+class PairCount(DecayingSum):
+    """How often another file changed with a file: the sum of 1 / (other files of the commit).
 
-    It fades with the commits of the file itself: what belongs to a file that rests is not forgotten meanwhile.
+    It decays with the commits of the file itself, so that pairs of a file that rests are not forgotten.
     """
 
     count: int = 0
-    """Commits that changed both."""
+    """Number of commits that changed both."""
     moment: int = 0
-    """The last of them."""
+    """Index of the last of them."""
 
 
 @dataclass(slots=True)
 class FileCount:
-    """One file: how much it is touched lately, in how many commits that are counted, and when last."""
+    """Counts of one file: recent activity, counted commits, and the last commit."""
 
-    busy: Fading
+    busy: DecayingSum
     touched: int = 0
     last: int = 0
 
 
 class CoChange:
-    """What the commits so far say. `counts` says which paths take part; the rest is only followed."""
+    """Co-change counts of all commits so far. `counts` decides which paths are counted; others are only tracked."""
 
     def __init__(self, counts: Callable[[str], bool], settings: HistorySettings | None = None) -> None:
         self.settings = settings or HistorySettings()
         self.lineage = Lineage()
         self.moment = 0
-        """Commits that touched something that takes part."""
-        self.pairs: defaultdict[int, dict[int, Habit]] = defaultdict(dict)
+        """Number of commits that touched a counted file."""
+        self.pairs: defaultdict[int, dict[int, PairCount]] = defaultdict(dict)
         self.files: dict[int, FileCount] = {}
         self.folder_pairs: defaultdict[str, dict[str, int]] = defaultdict(dict)
         self.by_folder: defaultdict[str, set[int]] = defaultdict(set)
         self.by_subject: defaultdict[str, set[int]] = defaultdict(set)
         self.recent: deque[tuple[int, ...]] = deque(maxlen=self.settings.recent)
         self.times: list[int] = [0]
-        """When each of those commits was made, in seconds since 1970."""
+        """Time of each of those commits, in seconds since 1970."""
         self._counts = counts
-        self._places: dict[int, str] = {}
+        self._paths: dict[int, str] = {}
 
     def add_all(self, commits: Iterable[Commit]) -> None:
         for commit in commits:
@@ -82,7 +82,7 @@ class CoChange:
         for number in touched:
             path = self.lineage.paths[number]
             self._put(number, path if self._counts(path) else None)
-        files = sorted(number for number in touched if number in self._places)
+        files = sorted(number for number in touched if number in self._paths)
         if not files:
             return
         self.moment += 1
@@ -99,36 +99,36 @@ class CoChange:
     def path(self, number: int) -> str:
         return self.lineage.paths[number]
 
-    def is_there(self, number: int) -> bool:
-        return number in self._places
+    def exists(self, number: int) -> bool:
+        return number in self._paths
 
-    def find_places(self) -> None:
-        """Where files are, of a lineage that was put here from outside."""
+    def index_paths(self) -> None:
+        """Index the paths of a lineage that was set from outside."""
         for number in self.lineage.alive:
             path = self.lineage.paths[number]
             if self._counts(path):
                 self._put(number, path)
 
-    def _put(self, number: int, place: str | None) -> None:
-        """Keep the indexes of folders and subjects with where files are."""
-        before = self._places.get(number)
-        if before == place:
+    def _put(self, number: int, path: str | None) -> None:
+        """Set or remove the path of a file, in the folder and subject indexes as well."""
+        before = self._paths.get(number)
+        if before == path:
             return
         if before is not None:
-            del self._places[number]
+            del self._paths[number]
             name = name_of(before)
             self.by_folder[name.folder].discard(number)
             self.by_subject[name.subject].discard(number)
-        if place is not None:
-            self._places[number] = place
-            name = name_of(place)
+        if path is not None:
+            self._paths[number] = path
+            name = name_of(path)
             self.by_folder[name.folder].add(number)
             self.by_subject[name.subject].add(number)
 
     def _touch(self, number: int, amount: float) -> None:
         count = self.files.get(number)
         if count is None:
-            count = self.files[number] = FileCount(Fading())
+            count = self.files[number] = FileCount(DecayingSum())
         count.busy.add(amount, self.moment, self.settings.busy_half_life)
         count.last = self.moment
 
@@ -143,11 +143,11 @@ class CoChange:
                 if second != first:
                     habit = near.get(second)
                     if habit is None:
-                        habit = near[second] = Habit()
+                        habit = near[second] = PairCount()
                     habit.add(amount, own.touched, half_life)
                     habit.count += 1
                     habit.moment = self.moment
-        folders = {name_of(self._places[number]).folder for number in files}
+        folders = {name_of(self._paths[number]).folder for number in files}
         for one in folders:
             beside = self.folder_pairs[one]
             for other in folders:

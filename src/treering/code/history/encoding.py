@@ -1,4 +1,4 @@
-"""Counts as bytes, and back: what was stored and is counted on is what would have been counted at once."""
+"""Encoding of counts: decoding and counting on gives the same result as counting all commits at once."""
 
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from treering.code.history.counts import CoChange, Fading, FileCount, Habit
+from treering.code.history.counts import CoChange, DecayingSum, FileCount, PairCount
 from treering.core.settings import HistorySettings
 
 FORMAT = 1
@@ -15,20 +15,20 @@ _QUICKLY = 1
 _WHOLE, _LONG, _REAL = "<i4", "<i8", "<f8"
 
 
-class _Packed(msgspec.Struct, array_like=True, frozen=True):
-    """Columns of numbers, little-endian; names are separated by NUL, which no path holds."""
+class _PackedCounts(msgspec.Struct, array_like=True, frozen=True):
+    """Columns of little-endian numbers; names are separated by NUL, which no path contains."""
 
     names: bytes
-    """Every path that was ever met."""
+    """Every path that ever occurred."""
     numbers: bytes
-    """The file that each means."""
+    """The file number that each path refers to."""
     places: bytes
-    """Which of the names each file has now."""
+    """Index of the current path of each file."""
     alive: bytes
     times: bytes
     files: tuple[bytes, bytes, bytes, bytes, bytes]
     pairs: tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes]
-    """Each once: both files, in how many commits and when last, then what each says of the other."""
+    """Each pair once: both files, commits in common, the last of them, then the sums of both directions."""
     folders: bytes
     folder_pairs: tuple[bytes, bytes, bytes]
     recent: tuple[bytes, bytes]
@@ -46,7 +46,7 @@ def pack(counts: CoChange) -> bytes:
         if first < second
     ]
     beside = [(one, other, count) for one, others in counts.folder_pairs.items() for other, count in others.items()]
-    packed = _Packed(
+    packed = _PackedCounts(
         names=_joined(names),
         numbers=_column(lineage.numbers.values()),
         places=_column(names[path] for path in lineage.paths),
@@ -80,25 +80,25 @@ def pack(counts: CoChange) -> bytes:
     return zlib.compress(msgspec.msgpack.encode(packed), _QUICKLY)
 
 
-def unpack(packed: bytes, takes_part: Callable[[str], bool], settings: HistorySettings) -> CoChange:
-    """The counts that `pack` was given; `takes_part` and `settings` are those they were made with."""
-    stored = msgspec.msgpack.decode(zlib.decompress(packed), type=_Packed)
-    counts = CoChange(takes_part, settings)
+def unpack(packed: bytes, is_counted: Callable[[str], bool], settings: HistorySettings) -> CoChange:
+    """The counts that were packed; `is_counted` and `settings` must be those they were made with."""
+    stored = msgspec.msgpack.decode(zlib.decompress(packed), type=_PackedCounts)
+    counts = CoChange(is_counted, settings)
     names, lineage = _split(stored.names), counts.lineage
     lineage.numbers = dict(zip(names, _values(stored.numbers), strict=True))
     lineage.paths = [names[place] for place in _values(stored.places)]
     lineage.alive = set(_values(stored.alive))
-    counts.find_places()
+    counts.index_paths()
     counts.times = _values(stored.times, _LONG)
     counts.moment = len(counts.times) - 1
     numbers, busy, busy_at, touched, last = _columns(stored.files, (_WHOLE, _REAL, _WHOLE, _WHOLE, _WHOLE))
     for number, value, at, commits, newest in zip(numbers, busy, busy_at, touched, last, strict=True):
-        counts.files[number] = FileCount(Fading(value, at), commits, newest)
+        counts.files[number] = FileCount(DecayingSum(value, at), commits, newest)
     pairs = counts.pairs
     columns = _columns(stored.pairs, (_WHOLE, _WHOLE, _WHOLE, _WHOLE, _REAL, _WHOLE, _REAL, _WHOLE))
     for first, second, count, moment, value, at, value_there, at_there in zip(*columns, strict=True):
-        pairs[first][second] = Habit(value, at, count, moment)
-        pairs[second][first] = Habit(value_there, at_there, count, moment)
+        pairs[first][second] = PairCount(value, at, count, moment)
+        pairs[second][first] = PairCount(value_there, at_there, count, moment)
     folders = _split(stored.folders)
     for one, other, count in zip(*map(_values, stored.folder_pairs), strict=True):
         counts.folder_pairs[folders[one]][folders[other]] = count

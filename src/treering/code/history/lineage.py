@@ -1,4 +1,4 @@
-"""Which file a path means: a number that a file keeps through renames, and that no later file of its path inherits."""
+"""Identity of files: a number that a file keeps through renames, and that no later file at its path inherits."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 _GONE, _MOVED, _ADDED = "D", "R", ("A", "C")
 
 
-class Applied(NamedTuple):
-    """The files a commit touched and that are there, and those it took away."""
+class LineageChange(NamedTuple):
+    """Existing files that a commit touched, and files that it removed."""
 
     touched: set[int]
     left: set[int]
 
 
 class Lineage:
-    """Numbers of files, and where each is now.
+    """Numbers of files, and their current paths.
 
-    Commits of several branches come one after the other, so a path may be changed after it was renamed elsewhere: it
-    then still means the renamed file, until a new file is added there.
+    Commits of several branches are applied in sequence, so a path may be changed after it was renamed elsewhere: it
+    then still refers to the renamed file, until a new file is added there.
     """
 
     __slots__ = ("alive", "numbers", "paths")
@@ -37,20 +37,20 @@ class Lineage:
         number = self.numbers.get(path)
         return number if number in self.alive else None
 
-    def apply(self, touches: Sequence[Touch]) -> Applied:
-        left = {self._leave(touch.before) for touch in touches if touch.letter == _GONE}
-        # All at once: two files may change places.
+    def apply(self, touches: Sequence[Touch]) -> LineageChange:
+        left = {self._remove(touch.before) for touch in touches if touch.letter == _GONE}
+        # All renames together: two files may swap names.
         moved = {touch.after: self._known(touch.before) for touch in touches if touch.letter == _MOVED}
-        left |= {self._settle(after, number) for after, number in moved.items()}
+        left |= {self._move(after, number) for after, number in moved.items()}
         touched = {
             moved[touch.after] if touch.letter == _MOVED else self._written(touch)
             for touch in touches
             if touch.letter != _GONE
         }
-        return Applied(touched & self.alive, {number for number in left if number is not None} - self.alive)
+        return LineageChange(touched & self.alive, {number for number in left if number is not None} - self.alive)
 
-    def _leave(self, path: str) -> int | None:
-        """Nobody is at `path` any more; who was."""
+    def _remove(self, path: str) -> int | None:
+        """Remove the file at `path`; returns its number."""
         number = self.numbers.get(path)
         if number is None or self.paths[number] != path:
             return None
@@ -66,15 +66,15 @@ class Lineage:
         if number is None:
             return self._new(touch.after)
         is_here, is_there = self.paths[number] == touch.after, number in self.alive
-        # Modified after a delete: on another branch it was never deleted.
+        # Modified after a deletion: it was not deleted on another branch.
         if (is_here and is_there) or (touch.letter not in _ADDED and (is_here or is_there)):
             self.alive.add(number)
             return number
         return self._new(touch.after)
 
-    def _settle(self, path: str, number: int) -> int | None:
-        """Move a file; who was there before."""
-        before = self._leave(path)
+    def _move(self, path: str, number: int) -> int | None:
+        """Move a file; returns the number of the file it replaced."""
+        before = self._remove(path)
         self.numbers[path] = number
         self.paths[number] = path
         self.alive.add(number)

@@ -1,4 +1,4 @@
-"""What the name of a file says of its relatives: `test_x.py` of `x.py`, `index.ts` of its folder."""
+"""Relations between files by name: `test_x.py` belongs to `x.py`, `index.ts` to its folder."""
 
 import re
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ _TEST = re.compile(
     r"|(?:^|/)tests?\.[a-z]+$"
 )
 _WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])|[a-z]+|\d+")
-_SAYING_NOTHING = frozenset({"test", "tests", "src", "lib", "spec", "init", "index", "mod", "packages", "crates"})
+_GENERIC_WORDS = frozenset({"test", "tests", "src", "lib", "spec", "init", "index", "mod", "packages", "crates"})
 _NAMED_BY_FOLDER = frozenset({"", "__init__", "index", "mod", "lib", "main", "types", "doc", "common", "test", "tests"})
-_FOLDERS_SAYING_NOTHING = frozenset({"src", "test", "tests", "__tests__", "lib"})
+_GENERIC_FOLDERS = frozenset({"src", "test", "tests", "__tests__", "lib"})
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
     folder: str
     subject: str
-    """What a file and its test have in common; a folder's name where the file's own says nothing."""
+    """The part that a file and its test share; the folder's name if the file's own is generic."""
     is_test: bool
     words: frozenset[str]
-    """Those of the whole path."""
+    """Words of the whole path."""
     own_words: frozenset[str]
-    """Those of the file's own name."""
+    """Words of the file's own name."""
 
 
 @lru_cache(maxsize=65_536)
@@ -43,7 +43,7 @@ def name_of(path: str) -> Name:
 
 
 def likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of words in both; 0 where there are none."""
+    """Jaccard similarity of two sets of words; 0 if one is empty."""
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
@@ -53,9 +53,9 @@ def _subject(folder: str, bare: str) -> str:
         before, bare = bare, _WRAPPED.sub("", bare)
     if bare.lower() not in _NAMED_BY_FOLDER:
         return bare.lower()
-    telling = [part for part in folder.split("/") if part and part not in _FOLDERS_SAYING_NOTHING]
-    return telling[-1].lower() if telling else bare.lower()
+    specific = [part for part in folder.split("/") if part and part not in _GENERIC_FOLDERS]
+    return specific[-1].lower() if specific else bare.lower()
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORD.findall(text)) - _SAYING_NOTHING
+    return frozenset(word.lower() for word in _WORD.findall(text)) - _GENERIC_WORDS

@@ -1,4 +1,4 @@
-"""Keeps the counts with the repository: whole once, then what is new; a rewritten history is counted anew."""
+"""Updates counts from the repository: all commits once, then new ones; a rewritten history is counted again."""
 
 from __future__ import annotations
 
@@ -11,53 +11,56 @@ if TYPE_CHECKING:
     from treering.ports.commits import CommitHistory
 
 Report = Callable[[int], object]
-"""Is told how many commits were read."""
+"""Called with the number of commits read."""
 
 
-def nobody(_read: int) -> None:
-    """Told by who does not ask."""
+def ignore_report(_read: int) -> None:
+    """Default report callback."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Up to where commits are counted, and how to get at the counts: nobody loads them to hear that nothing is new."""
+class CountedHistory:
+    """Commits counted so far, and a loader for the counts, which are needed only if there are new commits."""
 
     seen: Mapping[str, str]
-    """The last commit of each branch."""
+    """The last counted commit of each branch."""
     counts: Callable[[], CoChange]
-    """Whoever adds to them owns them: after a failure they are used no more."""
+    """The caller owns the counts it loads; after a failed update they must be discarded."""
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
-    """What an update came to."""
+class HistoryUpdate:
+    """Result of an update."""
 
     counts: CoChange
     seen: Mapping[str, str]
     commits: int
-    anew: bool
-    """Everything was counted again: for the first time, or because the history is no longer what was counted."""
+    recounted: bool
+    """Whether everything was counted again: the first time, or because the history was rewritten."""
 
 
-def follow(
-    history: CommitHistory, standing: Standing | None, fresh: Callable[[], CoChange], report: Report = nobody
-) -> Followed | None:
-    """Count what is new on the branch that is checked out; None where nothing is. Where reading fails, nothing is done.
+def count_new_commits(
+    history: CommitHistory,
+    counted: CountedHistory | None,
+    fresh: Callable[[], CoChange],
+    report: Report = ignore_report,
+) -> HistoryUpdate | None:
+    """Count new commits of the current branch; None if there are none. Nothing is changed if reading fails.
 
-    Commits of other branches that were counted stay so.
+    Counted commits of other branches stay counted.
     """
     branch, head = history.head()
-    seen = {} if standing is None else dict(standing.seen)
+    seen = {} if counted is None else dict(counted.seen)
     last = seen.get(branch)
     if last == head:
         return None
     known = tuple(dict.fromkeys(seen.values()))
-    anew = standing is None or not known or (last is not None and not history.leads_to(last, head))
-    counts = fresh() if anew or standing is None else standing.counts()
+    recounted = counted is None or not known or (last is not None and not history.leads_to(last, head))
+    counts = fresh() if recounted or counted is None else counted.counts()
     read = 0
-    with history.commits(head, () if anew else known) as commits:
+    with history.commits(head, () if recounted else known) as commits:
         for commit in commits:
             counts.add(commit)
             read += 1
             report(read)
-    return Followed(counts, {**({} if anew else seen), branch: head}, read, anew)
+    return HistoryUpdate(counts, {**({} if recounted else seen), branch: head}, read, recounted)

@@ -1,1 +1,1 @@
-"""One module a language: how it is read, and how its names resolve."""
+"""One package per language: extraction of facts and resolution of names."""

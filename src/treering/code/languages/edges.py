@@ -1,26 +1,26 @@
-"""The edges of a file as its resolution finds them, and how sure they are."""
+"""The edges that the resolution of a file collects, and their confidence levels."""
 
-from treering.code.facts import DefinitionKind, Edge, Facts, Flow
+from treering.code.facts import CallFlow, DefinitionKind, Edge, Facts
 from treering.core.graph import EdgeKind
 
 SURE = 1.0
 """By the rules of the language."""
 EVIDENT = 0.9
-"""Through a type that the code makes evident."""
+"""Through a type that is evident from the code."""
 ONE_OF_FEW = 0.8
-"""One of the few that an evident type leaves."""
+"""One of a few alternatives of an evident type."""
 
 
-_EXACT = int(Flow.EXACT)
+_EXACT = int(CallFlow.EXACT)
 
 
 def _both(one: int, other: int) -> int:
-    """All that flows in either; exact where both are."""
+    """Union of both flows; exact only if both are."""
     return ((one | other) & ~_EXACT) | (one & other & _EXACT)
 
 
-class Edges:
-    """One edge for each origin, target and kind: as sure as the surest use, at the first line, with all that flows."""
+class EdgeSet:
+    """One edge per origin, target and kind: the highest confidence, the first line and the union of flows."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, EdgeKind], Edge] = {}
@@ -34,12 +34,12 @@ class Edges:
         self._found[key] = edge
 
     def all(self) -> tuple[Edge, ...]:
-        """In an order that does not depend on the order in which they were found."""
+        """Return the edges sorted, independent of the order in which they were added."""
         return tuple([self._found[key] for key in sorted(self._found)])
 
 
-def add_constructors(edges: Edges, facts: Facts, names: frozenset[str]) -> None:
-    """A class rests on the methods that run when it is made: so does, through it, whoever makes or extends it."""
+def add_constructors(edges: EdgeSet, facts: Facts, names: frozenset[str]) -> None:
+    """Add an edge from each class to the methods that run on construction, so that users of the class reach them."""
     for definition in facts.definitions:
         owner, _, name = definition.qualname.rpartition(".")
         if name in names and owner and definition.kind is DefinitionKind.METHOD:

@@ -1,9 +1,9 @@
-"""Paths of a project's files as its manifests and imports write them."""
+"""Project paths as manifests and imports write them."""
 
 import posixpath
 
 
 def joined(directory: str, relative: str) -> str:
-    """A path seen from a directory of the project; the project itself is the empty path."""
+    """Join a relative path to a directory of the project; the root is the empty path."""
     path = posixpath.normpath(posixpath.join(directory, relative))
     return "" if path == "." else path

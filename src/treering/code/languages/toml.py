@@ -1,4 +1,4 @@
-"""Manifests in TOML: whatever the bytes are, a table or what is wrong with them."""
+"""Parsing of TOML manifests; invalid input becomes a problem."""
 
 import tomllib
 from typing import Any

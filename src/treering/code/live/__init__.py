@@ -1,1 +1,1 @@
-"""From the stored graph to answers: held in memory, current, and honest about what is not read yet."""
+"""The graph in memory, kept current with the store and the files, and the lookup of names in it."""

@@ -1,4 +1,4 @@
-"""Stored files as columns of the graph, some at a time: nothing of a file is held once it is in the graph."""
+"""Stored files as columns of the graph, loaded in parts to limit memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from treering.code.encoding import PackedEdges, unpack_definitions, unpack_edges, unpack_further
 from treering.code.graph import CodeGraph, EdgeColumns, GraphColumns
 from treering.code.graph.kinds import SOURCE_CODE
-from treering.code.graph.memory_release import give_back
+from treering.code.graph.memory_release import release_memory
 from treering.core.graph import GraphSource
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 N = TypeVar("N", bound=np.generic)
 
 _AT_ONCE = 100
-"""Files that are unpacked together: more save no time, and take memory."""
+"""Files decoded together: more save no time, and take memory."""
 
 
 def load(files: Iterable[FileContents]) -> CodeGraph:
-    """The graph of these files; one whose uses are not known is stale."""
+    """The graph of these files; files that are not resolved are marked stale."""
     unresolved: list[str] = []
 
     def parts() -> Iterator[GraphColumns]:
@@ -36,14 +36,14 @@ def load(files: Iterable[FileContents]) -> CodeGraph:
             yield columns_of(some)
 
     graph = CodeGraph.load(parts())
-    give_back()
+    release_memory()
     for path in unresolved:
-        graph.stale(path)
+        graph.mark_stale(path)
     return graph
 
 
 def columns_of(files: Sequence[FileContents]) -> GraphColumns:
-    """Files side by side: names after names, numbers after numbers, moved on by the names before them."""
+    """Columns of several files concatenated, with indices shifted accordingly."""
     definitions = {file.path: unpack_definitions(file.definitions) for file in files}
     parts = list(_parts(files))
     names = [name for _, _, packed in parts for name in packed.names]

@@ -1,4 +1,4 @@
-"""Follows the commits of a project while its files are watched: on a thread of its own, so that no file waits."""
+"""Watching of a project's commits on a separate thread, so that reading files is not delayed."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treering.code.live.file_watch import Stopped
+from treering.code.live.file_watch import WatchStopped
 from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, StoreError, TreeringError
 
 if TYPE_CHECKING:
-    from treering.code.history.stored_history import Chronicle
+    from treering.code.history.stored_history import CoChangeHistory
 
 Note = Callable[[str], object]
 
 
-def nothing() -> None:
-    """What is called where no history is followed."""
+def do_nothing() -> None:
+    """Used instead if no history is followed."""
 
 
-def seeds_told(pairs: int) -> str:
+def seeds_note(pairs: int) -> str:
     return f"history: {pairs:,} pair{'' if pairs == 1 else 's'} of files that change together"
 
 
 @contextmanager
-def history_followed(
-    chronicle: Chronicle, root: Path, stop: threading.Event, seconds: float, note: Note
+def follow_history(
+    history: CoChangeHistory, root: Path, stop: threading.Event, seconds: float, note: Note
 ) -> Iterator[Callable[[], None]]:
-    """Ask for new commits every so many seconds, from when what is given here is called until the block is left.
+    """Poll for new commits every `seconds` seconds, from the call of the yielded function until the end of the block.
 
-    `note` hears what changed, and what went wrong, once until it goes well.
+    `note` is called with changes, and with each new error.
     """
     over, begun = threading.Event(), threading.Event()
 
     def read(_commits: int) -> None:
         if over.is_set() or stop.is_set():
-            raise Stopped
+            raise WatchStopped
 
     def look(before: str) -> str:
         try:
-            pairs = chronicle.seed(root, read)
+            pairs = history.seed(root, read)
         except (RepositoryUnavailable, StoreError) as exc:
-            return _told_once(exc, before, note)
+            return _note_once(exc, before, note)
         if pairs is not None:
-            note(seeds_told(pairs))
+            note(seeds_note(pairs))
         return ""
 
     def run() -> None:
@@ -55,8 +55,8 @@ def history_followed(
             while not (over.is_set() or stop.is_set()):
                 trouble = look(trouble)
                 over.wait(seconds)
-        except (Stopped, NotFound, InvalidInput):
-            # Where the index was forgotten or replaced, whoever follows the files says so.
+        except (WatchStopped, NotFound, InvalidInput):
+            # The thread that watches the files reports that the index was forgotten or replaced.
             return
 
     thread = threading.Thread(target=run, name="treering-history", daemon=True)
@@ -69,7 +69,7 @@ def history_followed(
         thread.join()
 
 
-def _told_once(exc: TreeringError, before: str, note: Note) -> str:
+def _note_once(exc: TreeringError, before: str, note: Note) -> str:
     if str(exc) != before:
         note(f"no history: {exc}")
     return str(exc)

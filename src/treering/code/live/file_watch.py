@@ -1,4 +1,4 @@
-"""Follows the files of a project: stale at once when they change, read again when they come to rest."""
+"""Watching of a project's files: stale as soon as they change, read again when changes pause."""
 
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -8,58 +8,60 @@ from time import monotonic
 from treering.core.errors import Conflict, FolderUnavailable, StoreFull, StoreUnavailable, TreeringError
 from treering.ports.watcher import EVERYTHING, Watcher
 
-_LONGEST = 10
-"""Times the debounce after which files that never come to rest are read all the same."""
-_LONGEST_PAUSE = 30.0
-"""Seconds between two attempts at what goes wrong: a server that is started again is back within that."""
+_MAX_WAIT = 10
+"""Multiple of the debounce time after which files that keep changing are read anyway."""
+_MAX_PAUSE = 30.0
+"""Longest pause in seconds between two attempts: a server that restarts is back within it."""
 
 CatchUp = Callable[[Collection[str] | None], bool]
-"""Reads paths that changed, or whatever did; False where that must be done again."""
+"""Reads the given paths, or all changes for None; returns False if it has to run again."""
 
-PASSING = (Conflict, StoreUnavailable, StoreFull, FolderUnavailable)
-"""What may be over in a while: somebody else indexes, the store is busy or full, the root is being moved."""
+TEMPORARY = (Conflict, StoreUnavailable, StoreFull, FolderUnavailable)
+"""Errors that may resolve themselves: another process indexes, the store is busy or full, the root is being moved."""
 
 
-def asking(watcher: Watcher, ask: Callable[[], None], seconds: float, now: Callable[[], float] = monotonic) -> Watcher:
-    """This watcher, which calls `ask` every so many seconds, also while nothing changes."""
+def with_polling(
+    watcher: Watcher, poll: Callable[[], None], seconds: float, now: Callable[[], float] = monotonic
+) -> Watcher:
+    """A watcher that also calls `poll` every `seconds` seconds, even while nothing changes."""
 
     def watched(root: Path, quiet_ms: int, stop: Event) -> Iterator[frozenset[str]]:
         last = now()
         for paths in watcher(root, quiet_ms, stop):
             if now() - last >= seconds:
-                ask()
+                poll()
                 last = now()
             yield paths
 
     return watched
 
 
-class Stopped(Exception):
-    """Whoever reads is asked to stop: what is stored so far is right, and the next run goes on there."""
+class WatchStopped(Exception):
+    """Raised to stop a run; the store is consistent, and the next run continues there."""
 
 
-class _Attempts:
-    """Says when to try again: at once, and ever later while it goes wrong."""
+class _Retries:
+    """Decides when to try again: immediately at first, then with growing pauses."""
 
     def __init__(self, first_pause: float, now: Callable[[], float]) -> None:
         self._first, self._now = first_pause, now
         self._pause = self._next = 0.0
-        self._told = ""
+        self._reported = ""
 
     @property
-    def is_time(self) -> bool:
+    def is_due(self) -> bool:
         return self._now() >= self._next
 
     def succeeded(self) -> None:
         self._pause = self._next = 0.0
-        self._told = ""
+        self._reported = ""
 
     def failed(self, why: TreeringError, trouble: Callable[[TreeringError], object]) -> None:
-        """Whoever listens hears of it once."""
-        if type(why).__name__ != self._told:
-            self._told = type(why).__name__
+        """Report an error once, not on every attempt."""
+        if type(why).__name__ != self._reported:
+            self._reported = type(why).__name__
             trouble(why)
-        self._pause = min(max(2 * self._pause, self._first), _LONGEST_PAUSE)
+        self._pause = min(max(2 * self._pause, self._first), _MAX_PAUSE)
         self._next = self._now() + self._pause
 
 
@@ -74,27 +76,27 @@ def follow(
     trouble: Callable[[TreeringError], object],
     now: Callable[[], float] = monotonic,
 ) -> None:
-    """Until `stop` is set. `changed` hears of paths at once, `read` when they have come to rest.
+    """Run until `stop` is set: call `changed` with paths at once, and `read` when changes pause.
 
-    Everything is read once the watcher is at it: what changes in between is told of twice, not never. What goes wrong
-    and may pass is told to `trouble`, and tried again.
+    Everything is read once after the watcher has started, so that no change in between is missed. Temporary errors are
+    passed to `trouble`, and the reading is tried again.
     """
     waiting: set[str] = set()
     since, missed = 0.0, True
-    attempts = _Attempts(quiet_ms / 1000, now)
+    attempts = _Retries(quiet_ms / 1000, now)
     for paths in watcher(root, quiet_ms, stop):
         if paths:
             since = since if waiting else now()
             waiting |= paths
             missed |= EVERYTHING in paths
             changed(paths)
-        restless = bool(waiting) and now() - since > _LONGEST * quiet_ms / 1000
+        restless = bool(waiting) and now() - since > _MAX_WAIT * quiet_ms / 1000
         due = restless or (not paths and (waiting or missed))
-        if stop.is_set() or not due or not attempts.is_time:
+        if stop.is_set() or not due or not attempts.is_due:
             continue
         try:
             missed = not read(None if missed else frozenset(waiting))
-        except PASSING as exc:
+        except TEMPORARY as exc:
             missed = True
             attempts.failed(exc, trouble)
         else:

@@ -1,4 +1,4 @@
-"""The graph in memory, kept as the store has it: loaded whole once, then file by file."""
+"""The graph in memory, kept in step with the store: loaded once, then updated file by file."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class LiveGraph:
 
     @property
     def stored(self) -> Mapping[str, int]:
-        """The files that it holds, with the generations in which they were stored."""
+        """Files in the graph, with the generations in which they were stored."""
         return self._seen
 
     def refresh(self, index: CodeIndex, state: CodeState) -> None:
-        """See what others have stored; a file whose uses are not known has none here either."""
+        """Apply what was stored since the last call; a file that is not resolved has no edges."""
         if state.generation == self._generation:
             return
         changed, gone = self._changes(index)
@@ -46,22 +46,22 @@ class LiveGraph:
             del self._seen[path]
 
     def _changes(self, index: CodeIndex) -> tuple[Mapping[str, int], Collection[str]]:
-        """The files that were stored since, with their generations, and those that were taken away."""
+        """Files stored since, with their generations, and files removed since."""
         changed = index.generations(after=self._generation or 0)
         new = sum(path not in self._seen for path in changed)
-        # Only where the number does not come out right are all of them compared.
+        # All paths are compared only if the counts disagree.
         left = len(self._seen) + new != index.count()
         return changed, self._seen.keys() - index.generations().keys() if left else ()
 
-    def indexing(self, going_on: bool) -> None:
-        """Whether files are still missing."""
-        self.graph.indexing(going_on)
+    def set_indexing(self, going_on: bool) -> None:
+        """Set whether files are still missing."""
+        self.graph.set_indexing(going_on)
 
-    def mark(self, changed: Collection[str], index: CodeIndex) -> None:
-        """These files are not what was stored: none of their edges is served. All others are."""
+    def mark_stale(self, changed: Collection[str], index: CodeIndex) -> None:
+        """Mark exactly these files as stale: their edges are not served."""
         self._replace(sorted(self._stale.difference(changed)), index)
         for path in set(changed) - self._stale:
-            self.graph.stale(path)
+            self.graph.mark_stale(path)
         self._stale = set(changed)
 
     def _load(self, index: CodeIndex) -> None:
@@ -72,11 +72,11 @@ class LiveGraph:
         for path in paths:
             file = found.get(path)
             if file is None:
-                # Nothing was read of it: it is binary, generated, or not understood.
+                # Nothing was read from it: it is binary, generated or could not be parsed.
                 self.graph.remove_file(path)
                 continue
             further = {source: edges_in(packed) for source, packed in unpack_further(file.further).items()}
             edges = edges_in(unpack_edges(file.edges))
             self.graph.replace_file(path, unpack_definitions(file.definitions), edges, further)
             if not file.resolved:
-                self.graph.stale(path)
+                self.graph.mark_stale(path)

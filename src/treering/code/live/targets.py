@@ -1,4 +1,4 @@
-"""Which node a question is about."""
+"""Resolution of names to nodes of the graph."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -7,104 +7,108 @@ from typing import TYPE_CHECKING, TypeVar
 
 from treering.code.facts import Unresolved
 from treering.code.graph import (
-    Answers,
+    CodeAnswers,
+    CodeEntries,
     CodeGraph,
     DataFlow,
     Dependencies,
-    Entries,
-    Found,
-    Guess,
+    DependencyPath,
     Impact,
-    Match,
-    Route,
-    Why,
+    MatchReason,
+    NameGuess,
+    NameMatch,
+    NameMatches,
 )
 from treering.code.graph.folders import is_folder
 from treering.code.graph.nodes import file_of
-from treering.code.live.path_names import Named, file_part
+from treering.code.live.path_names import NodeName, file_part
 from treering.core.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from treering.code.history.relatives import Relations
 
-_NAMED = 8
-"""What a name may mean that means too much: more are not listed."""
-_LOOKED_AT = 50
-_EVERY = 10_000
-_SURE = frozenset({Why.EXACT, Why.LINE, Why.END})
+_MAX_LISTED = 8
+"""Maximum number of candidates listed in a message."""
+_MAX_CANDIDATES = 50
+_MAX_MATCHES = 10_000
+_SURE = frozenset({MatchReason.EXACT, MatchReason.LINE, MatchReason.END})
 
-A = TypeVar("A", Impact, Dependencies, DataFlow, Route, Entries, "Relations", Answers[Unresolved])
+A = TypeVar("A", Impact, Dependencies, DataFlow, DependencyPath, CodeEntries, "Relations", CodeAnswers[Unresolved])
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
-    """A node, and whether its name had to be guessed."""
+class ResolvedName:
+    """The node that a name refers to, and the guess that was needed."""
 
     id: str
-    guess: Guess | None = None
+    guess: NameGuess | None = None
 
-    def told(self, answer: A) -> A:
-        """The answer, which says so."""
+    def annotate(self, answer: A) -> A:
+        """The answer, with the guess recorded in its status."""
         if self.guess is None:
             return answer
-        standing = dataclasses.replace(answer.standing, guessed=(*answer.standing.guessed, self.guess))
-        return dataclasses.replace(answer, standing=standing)
+        status = dataclasses.replace(answer.status, guessed=(*answer.status.guessed, self.guess))
+        return dataclasses.replace(answer, status=status)
 
 
-def found_by(graph: CodeGraph, name: Named, limit: int) -> Found:
-    """What a name may mean; where it is a path, only what stands there."""
+def find_name(graph: CodeGraph, name: NodeName, limit: int) -> NameMatches:
+    """Nodes that a name may refer to; for a full path, only nodes at that path."""
     if not name.placed:
         return graph.find(name.asked, limit=limit)
     folder = f"{name.asked}/"
-    found = graph.find(folder if graph.below(folder) else name.asked, limit=_EVERY)
-    there = [match for match in found.matches if _stands_at(match, name.asked)]
+    found = graph.find(folder if graph.below(folder) else name.asked, limit=_MAX_MATCHES)
+    there = [match for match in found.matches if _is_at(match, name.asked)]
     return dataclasses.replace(
         found, asked=name.asked, matches=tuple(there[:limit]), left_out=max(0, len(there) - limit)
     )
 
 
-def _stands_at(match: Match, asked: str) -> bool:
+def _is_at(match: NameMatch, asked: str) -> bool:
     return match.id in (asked, f"{asked}/") or file_of(match.id) in (asked, file_part(asked))
 
 
-def meant_by(graph: CodeGraph, name: Named) -> Meant:
-    """The node that a name means. `NotFound` where there is none, `InvalidInput` where there are several."""
-    found = found_by(graph, name, _LOOKED_AT)
+def resolve_name(graph: CodeGraph, name: NodeName) -> ResolvedName:
+    """The node that a name refers to. Raises `NotFound` if there is none, `InvalidInput` if there are several."""
+    found = find_name(graph, name, _MAX_CANDIDATES)
     if found.only is not None:
-        return Meant(found.only, Guess(name.asked, found.only) if found.guessed else None)
-    if found.meant and found.meant[0].why is not Why.INSIDE:
-        raise InvalidInput(f"{name.asked!r} may be {_listed(found)}; name one of them")
-    if found.standing.incomplete:
+        return ResolvedName(found.only, NameGuess(name.asked, found.only) if found.guessed else None)
+    if found.preferred and found.preferred[0].why is not MatchReason.INSIDE:
+        raise InvalidInput(f"{name.asked!r} is ambiguous: {_listed(found)}; name one of them")
+    if found.status.incomplete:
         raise NotFound(
-            f"the index is still being made, and nothing read so far is called {name.asked!r}; ask again when it is "
-            "done, or run `treering index` if nobody is at it"
+            f"no file or definition is called {name.asked!r} so far, but the index is not complete; try again when "
+            "indexing is done, or run `treering index` if it is not running"
         )
     like = found if found.matches else graph.find(name.asked)
-    advice = f"is it {_listed(like)}?" if like.matches else "try a part of the name, or `treering index` if it is new"
-    raise NotFound(f"nothing that is indexed is called {name.asked!r}; {advice}")
+    advice = (
+        f"did you mean {_listed(like)}?"
+        if like.matches
+        else "try a part of the name, or run `treering index` if it is new"
+    )
+    raise NotFound(f"no indexed file or definition is called {name.asked!r}; {advice}")
 
 
-def _listed(found: Found) -> str:
-    meant = found.meant
-    more = len(meant) + (found.left_out if len(meant) == len(found.matches) else 0) - _NAMED
-    return ", ".join(match.id for match in meant[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+def _listed(found: NameMatches) -> str:
+    target = found.preferred
+    more = len(target) + (found.left_out if len(target) == len(found.matches) else 0) - _MAX_LISTED
+    return ", ".join(match.id for match in target[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
-def file_meant_by(graph: CodeGraph, name: Named) -> Meant:
-    """The file that a name means or is in, or the one that is to come to be where it says."""
-    found = found_by(graph, name, _LOOKED_AT)
-    if not found.matches or (found.matches[0].why not in _SURE and _names_a_file(graph, name)):
-        return Meant(name.asked)
-    files = {file_of(match.id) for match in found.meant}
-    if len(found.meant) > len(files) == 1 and not found.left_out and not found.guessed:
-        return Meant(files.pop())
-    meant = meant_by(graph, name)
-    if is_folder(meant.id):
-        raise InvalidInput(f"{meant.id} is a folder with {len(graph.below(meant.id)):,} files; name one of them")
-    return dataclasses.replace(meant, id=file_of(meant.id))
+def resolve_file_name(graph: CodeGraph, name: NodeName) -> ResolvedName:
+    """The file that a name refers to or is in; a path that does not exist yet is returned unchanged."""
+    found = find_name(graph, name, _MAX_CANDIDATES)
+    if not found.matches or (found.matches[0].why not in _SURE and _is_file_name(graph, name)):
+        return ResolvedName(name.asked)
+    files = {file_of(match.id) for match in found.preferred}
+    if len(found.preferred) > len(files) == 1 and not found.left_out and not found.guessed:
+        return ResolvedName(files.pop())
+    target = resolve_name(graph, name)
+    if is_folder(target.id):
+        raise InvalidInput(f"{target.id} is a folder with {len(graph.below(target.id)):,} files; name one of them")
+    return dataclasses.replace(target, id=file_of(target.id))
 
 
-def _names_a_file(graph: CodeGraph, name: Named) -> bool:
-    """Whether it can be nothing but a file, be it there or not."""
+def _is_file_name(graph: CodeGraph, name: NodeName) -> bool:
+    """Whether the name can only be a file, existing or not."""
     suffix = PurePosixPath(name.asked).suffix
     return name.placed or "/" in name.asked or (bool(suffix) and any(path.endswith(suffix) for path in graph.paths))

@@ -1,1 +1,1 @@
-"""Where is …? Chunks of code found by their words and their meaning."""
+"""Search for locations in the code by words and by meaning."""

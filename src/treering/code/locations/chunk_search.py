@@ -1,4 +1,4 @@
-"""Where is …? Chunks by their words and their meaning, best first."""
+"""Ranking of chunks by words and by meaning."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,19 +20,19 @@ _LANGUAGES = ("en",)
 _TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|testing|spec)/|(?:^|/)test_|[._]test\.|\.spec\.|_test\.")
 _ASKS_FOR_TESTS = re.compile(r"\btest", re.I)
 _STORED = np.dtype("<f2")
-_OF_ASKING = frozenset(
+_QUESTION_WORDS = frozenset(
     ("function", "functions", "method", "methods", "class", "classes", "module", "modules", "package", "file", "files")
 ) | frozenset(
     ("code", "line", "lines", "place", "part", "define", "defined", "implement", "implemented", "handle", "handled")
 )
-"""Words that say what kind of place is asked for: a place that answers need not hold them."""
+"""Words that describe the kind of location asked for; a matching chunk need not contain them."""
 _AT_ONCE = 4_096
-"""Vectors that are widened at a time: kept narrow they take half the room."""
+"""Vectors converted to float32 at a time: stored as float16 they take half the memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
-    """Lines of a file, and how well they answer beside the best, which has 1. The digest is that of the first chunk."""
+class ChunkMatch:
+    """Lines of a file with their score relative to the best (1.0). The digest is that of the first chunk."""
 
     path: str
     symbol: str
@@ -44,7 +44,7 @@ class Where:
 
 
 class ChunkSearch:
-    """All chunks of a project, ready to be asked."""
+    """All chunks of a project, indexed for search."""
 
     def __init__(
         self,
@@ -53,7 +53,9 @@ class ChunkSearch:
         settings: FindingSettings | None = None,
     ) -> None:
         self._settings = settings or FindingSettings()
-        self._places = [Where(each.path, each.symbol, each.start_line, each.end_line, each.digest) for each in chunks]
+        self._places = [
+            ChunkMatch(each.path, each.symbol, each.start_line, each.end_line, each.digest) for each in chunks
+        ]
         self._codes = np.frombuffer(b"".join(chunk.codes for chunk in chunks), "<u4")
         self._counts = np.frombuffer(b"".join(chunk.counts for chunk in chunks), np.uint8)
         self._rows = np.repeat(np.arange(len(chunks), dtype=np.int32), [len(chunk.counts) for chunk in chunks])
@@ -69,49 +71,51 @@ class ChunkSearch:
         vector: NDArray[np.float32] | None = None,
         *,
         limit: int = 5,
-        but: Collection[str] = frozenset(),
+        excluded: Collection[str] = frozenset(),
         where: CodeFilter = ALL_CODE,
         apart: float = 0.0,
-    ) -> tuple[Where, ...]:
-        """The best places, one for each definition, none of the files in `but`.
+    ) -> tuple[ChunkMatch, ...]:
+        """The best locations, one per definition, without files in `excluded`.
 
-        Nothing where nothing has to do with the query: what shares no word with it must be so many standard deviations
-        nearer than the rest as `apart` says.
+        A chunk that shares no word with the query must be at least `apart` standard deviations more similar than the
+        mean; the result may be empty.
         """
         if not self._places:
             return ()
-        words, most = self._by_words(query)
-        total = (1 - self._settings.meaning) * _evened(words)
-        relevance = np.minimum(words / (most or 1.0), 1.0)
+        words, max_weight = self._by_words(query)
+        total = (1 - self._settings.meaning) * _scaled(words)
+        relevance = np.minimum(words / (max_weight or 1.0), 1.0)
         if vector is not None and self._matrix is not None and vector.size == len(self._common):
-            likeness = self._by_meaning(vector)
-            meant = (words > 0) | _stand_out(likeness, apart)
-            near = np.where(meant, np.maximum(likeness, 0.0), 0.0)
-            total += self._settings.meaning * _evened(near)
+            similarity = self._by_meaning(vector)
+            relevant = (words > 0) | _outliers(similarity, apart)
+            near = np.where(relevant, np.maximum(similarity, 0.0), 0.0)
+            total += self._settings.meaning * _scaled(near)
             relevance = np.minimum(relevance + self._settings.meaning * near, 1.0)
         if not _ASKS_FOR_TESTS.search(query):
             total = np.where(self._tests, self._settings.tests * total, total)
-        passes = (each for each in self._one_a_definition(total, but) if where.passes(each[0].path))
+        passes = (each for each in self._one_per_definition(total, excluded) if where.passes(each[0].path))
         best = list(islice(passes, limit))
         return tuple(
             replace(place, score=float(total[row] / total[best[0][1]]), relevance=float(relevance[row]))
             for place, row in best
         )
 
-    def _one_a_definition(self, total: NDArray[np.float64], but: Collection[str]) -> Iterator[tuple[Where, int]]:
-        """From where each begins to where its best chunk ends, with the row of that."""
-        told = set[int]()
+    def _one_per_definition(
+        self, total: NDArray[np.float64], excluded: Collection[str]
+    ) -> Iterator[tuple[ChunkMatch, int]]:
+        """From the start of each definition to the end of its best chunk, with the row of that chunk."""
+        seen = set[int]()
         for row in np.argsort(-total, kind="stable").tolist():
             if total[row] <= 0:
                 return
             head, place = self._heads[row], self._places[row]
-            if head not in told and place.path not in but:
-                told.add(head)
+            if head not in seen and place.path not in excluded:
+                seen.add(head)
                 yield replace(self._places[head], end_line=place.end_line), row
 
     def _by_words(self, query: str) -> tuple[NDArray[np.float64], float]:
-        """The scores, and what all words of the query weigh together."""
-        scores, settings, most = np.zeros(len(self._places)), self._settings, 0.0
+        """The scores, and the total weight of the query's words."""
+        scores, settings, total = np.zeros(len(self._places)), self._settings, 0.0
         average = float(self._lengths.mean())
         ranking = BM25(len(self._places), average, settings.saturation_at, settings.length_share)
         for term in query_terms(query, _LANGUAGES):
@@ -121,11 +125,11 @@ class ChunkSearch:
             holding, weight = np.flatnonzero(summed), ranking.weight(int(np.count_nonzero(summed)))
             scores[holding] += weight * ranking.saturation(summed[holding], self._lengths[holding])
             scores[self._symbol_rows[np.isin(self._symbols, wanted)]] += settings.named * weight
-            most += 0.0 if term.word in _OF_ASKING else weight
-        return scores, most
+            total += 0.0 if term.word in _QUESTION_WORDS else weight
+        return scores, total
 
     def _by_meaning(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The cosine without what all chunks have in common, from -1 to 1; 0 for those without a vector."""
+        """Cosine similarity after subtracting the mean vector, from -1 to 1; 0 for chunks without a vector."""
         assert self._matrix is not None
         apart = vector.reshape(-1) - self._common
         length = float(np.linalg.norm(apart))
@@ -135,14 +139,14 @@ class ChunkSearch:
 
 
 def _symbol_words(chunks: Sequence[StoredChunk]) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
-    """The codes of the words that what chunks define is called by, each with its chunk."""
+    """Codes of the words in the chunks' symbols, and the row of the chunk of each."""
     words = [name_codes(chunk.symbol) for chunk in chunks]
     rows = np.repeat(np.arange(len(chunks), dtype=np.int32), [len(each) for each in words])
     return np.array(list(chain.from_iterable(words)), np.uint32), rows
 
 
 def _heads(chunks: Sequence[StoredChunk]) -> list[int]:
-    """For each chunk the one with the beginning of what it is a part of: itself, unless that has several chunks."""
+    """For each chunk the row of the first chunk of its definition."""
     heads, begun = list[int](), dict[tuple[str, str], int]()
     for row, chunk in enumerate(chunks):
         symbols = chunk.symbol.split(SEPARATOR) if chunk.symbol else []
@@ -154,7 +158,7 @@ def _heads(chunks: Sequence[StoredChunk]) -> list[int]:
 def _matrix(
     digests: Sequence[str], vectors: Mapping[str, bytes]
 ) -> tuple[NDArray[np.float16] | None, NDArray[np.float32]]:
-    """One row a chunk, of length 1 after what all have in common is taken away; zeros where there is no vector."""
+    """One row per chunk, centred on the mean and normalized; zeros for chunks without a vector."""
     known = [vectors.get(digest) for digest in digests]
     size = next((len(each) for each in known if each), 0)
     if not size:
@@ -171,15 +175,15 @@ def _matrix(
     return matrix, common
 
 
-def _stand_out(likeness: NDArray[np.float64], apart: float) -> NDArray[np.bool_]:
-    """Which are so many standard deviations above the mean of those that have a vector; without a limit all."""
-    known = likeness[likeness != 0]
+def _outliers(similarity: NDArray[np.float64], apart: float) -> NDArray[np.bool_]:
+    """Which values are at least `apart` standard deviations above the mean of non-zero ones; all if `apart` is 0."""
+    known = similarity[similarity != 0]
     if not apart or not known.size:
-        return np.ones(len(likeness), np.bool_)
+        return np.ones(len(similarity), np.bool_)
     spread = float(known.std())
-    return np.asarray((likeness - known.mean() >= apart * spread) & (spread > 0), np.bool_)
+    return np.asarray((similarity - known.mean() >= apart * spread) & (spread > 0), np.bool_)
 
 
-def _evened(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scaled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     best = float(scores.max(initial=0.0))
     return scores / best if best > 0 else scores

@@ -1,4 +1,4 @@
-"""The text of stored chunks. It is not stored: the files are cut again, and what is no longer as it was is left out."""
+"""Texts of stored chunks. The text is not stored: files are split again, and changed chunks are left out."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treering.code.chunks.chunk import Chunk
+from treering.code.chunks.chunk import CodeChunk
 from treering.code.chunks.split import chunks_of
 from treering.code.encoding import unpack_definitions
-from treering.code.files.secrets import without_secrets
+from treering.code.files.secrets import redact_secrets
 from treering.code.files.source_file import source_of, text_of
 from treering.code.language_choice import language_named
 from treering.core.errors import MissingDependency
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from treering.ports.code import CodeIndex
 
 
-def chunks_in(root: Path, paths: Collection[str], index: CodeIndex, settings: IndexSettings) -> Mapping[str, Chunk]:
-    """The chunks of files as they are on disk now, by digest; a file that cannot be read has none."""
-    found = dict[str, Chunk]()
+def chunks_in(root: Path, paths: Collection[str], index: CodeIndex, settings: IndexSettings) -> Mapping[str, CodeChunk]:
+    """The chunks of files as they are on disk now, by digest; files that cannot be read are left out."""
+    found = dict[str, CodeChunk]()
     for file in index.contents(sorted(set(paths))):
         text = _text(root, file.path, settings.largest_file)
         if text is not None:
@@ -31,11 +31,11 @@ def chunks_in(root: Path, paths: Collection[str], index: CodeIndex, settings: In
 
 
 def _text(root: Path, path: str, largest: int) -> str | None:
-    """A file's text without secrets, as it was cut when it was read; None where it cannot be read."""
+    """A file's text without secrets, as it was indexed; None if it cannot be read."""
     source, language = source_of(root, path, largest), language_named(path.rpartition("/")[2])
     if source is None or language is None:
         return None
     try:
-        return text_of(without_secrets(path, language, source))
+        return text_of(redact_secrets(path, language, source))
     except MissingDependency:
         return None

@@ -1,8 +1,7 @@
-"""Gives chunks their vectors, in order and in batches. A chunk that is the same as before has one already.
+"""Embedding of chunks, in order and in batches. An unchanged chunk keeps its vector.
 
-Text is read only below the root that was indexed, and used only where it is what was indexed, by its digest. What
-leaves this process is without secrets, as all that is stored is. A chunk that holds a secret is sent to no other
-machine; its vector is zeros.
+Text is read only below the indexed root, and used only if its digest is the indexed one. Text that leaves this process
+has its secrets redacted. A chunk that contains a secret is never sent to another machine; its vector is zeros.
 """
 
 from __future__ import annotations
@@ -29,34 +28,34 @@ if TYPE_CHECKING:
     from treering.ports.models import Embedder, Models
     from treering.ports.store import Store, Transaction
 
-Place = tuple[str, int]
-"""The path and the place of a chunk."""
+ChunkKey = tuple[str, int]
+"""Path of a file and index of a chunk in it."""
 _STORED = np.dtype("<f2")
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkEmbedding:
-    """One project's chunks, and what their vectors are made with."""
+    """Creates and stores the vectors of one project's chunks."""
 
     scope: Scope
     store: Store
     clock: Clock
     settings: Settings
 
-    def all(
+    def embed_all(
         self,
         embedder: Embedder,
         *,
-        after: Place | None = None,
-        between: Callable[[int, Place], bool] = lambda _made, _last: True,
+        after: ChunkKey | None = None,
+        between: Callable[[int, ChunkKey], bool] = lambda _made, _last: True,
         keep: Callable[[str, Mapping[str, bytes]], object] | None = None,
         known: Container[str] = (),
         batch: int | None = None,
     ) -> int:
-        """Batch by batch, from behind `after` on, until all were looked at or `between` says stop; how many were made.
+        """Embed batch by batch, starting after `after`, until `between` returns False; returns the number of vectors.
 
-        What cannot be read, or is not as it was indexed, is passed over, and so is what is `known` by its digest. No
-        transaction is open while the model works. Vectors are stored, or given to `keep` with the name of the model.
+        Chunks that cannot be read, that changed since they were indexed, or whose digest is `known` are skipped. No
+        transaction is open while the model runs. Vectors are stored, or passed to `keep` with the name of the model.
         """
         made = 0
         while (found := self._batch(embedder, after, batch or self.settings.embedder.batch, known)) is not None:
@@ -72,7 +71,7 @@ class ChunkEmbedding:
         self.store.write(self.scope, self.clock(), lambda tx: tx.chunks.add_vectors(model, vectors))
 
     def add_if_free(self, model: str, vectors: Mapping[str, bytes], *, seconds: float) -> bool:
-        """Wait at most this long for another writer; False if they were not stored."""
+        """Wait at most `seconds` for another writer; returns False if the vectors were not stored."""
 
         def add(tx: Transaction) -> None:
             tx.chunks.add_vectors(model, vectors)
@@ -80,7 +79,7 @@ class ChunkEmbedding:
         return self.store.write_if_free(self.scope, self.clock(), add, seconds=seconds)
 
     def drop_others(self, model: str) -> int:
-        """Remove the vectors of every other model; how many is returned."""
+        """Remove the vectors of every other model; returns how many."""
         return self.store.write(self.scope, self.clock(), lambda tx: tx.chunks.drop_vectors(but=model))
 
     def coverage(self, model: str, kept: Collection[str] = ()) -> ChunkCoverage:
@@ -88,9 +87,9 @@ class ChunkEmbedding:
             return tx.chunks.coverage(model, kept)
 
     def _batch(
-        self, embedder: Embedder, after: Place | None, limit: int, known: Container[str]
-    ) -> tuple[Place, Mapping[str, bytes]] | None:
-        """The last chunk that was examined, and vectors by digest; None if there is no chunk after `after`."""
+        self, embedder: Embedder, after: ChunkKey | None, limit: int, known: Container[str]
+    ) -> tuple[ChunkKey, Mapping[str, bytes]] | None:
+        """The last chunk examined, and vectors by digest; None if there is no chunk after `after`."""
         from treering.code.chunks.words import embedded_text
         from treering.code.locations.chunk_texts import chunks_in
 
@@ -114,9 +113,9 @@ class ChunkEmbedding:
 
 
 def queue_chunk_embedding(work: ChunkEmbedding, models: Models, new_id: NewId) -> bool:
-    """Queue the work where there is any, and a model in this process to do it; whether it was queued is returned.
+    """Queue jobs to embed chunks without a vector if the model runs in this process; returns whether any was queued.
 
-    Another model, which takes long or is paid for, is given a whole repository only by whoever says so.
+    Other models may be slow or paid for, so that a repository is embedded with them only on request.
     """
     try:
         with work.store.reading(work.scope, work.clock()) as tx:
@@ -126,16 +125,16 @@ def queue_chunk_embedding(work: ChunkEmbedding, models: Models, new_id: NewId) -
     except ModelUnavailable:
         return False
     with work.store.transaction(work.scope, work.clock()) as tx:
-        # The one that is at work may have passed by already: the other waits behind it.
+        # A running job may have passed the new chunks already, so a second one is queued behind it.
         return tx.jobs.enqueue_first([code_embedding_job(work.clock(), new_id(), turn=turn) for turn in (0, 1)])
 
 
-def do_chunk_embedding(
-    work: ChunkEmbedding, job: Job, models: Models, new_id: NewId, heed: Callable[[], None] = lambda: None
+def run_chunk_embedding(
+    work: ChunkEmbedding, job: Job, models: Models, new_id: NewId, check_stop: Callable[[], None] = lambda: None
 ) -> None:
-    """Embed for some seconds, so that others get their turn; what is left is queued behind them.
+    """Embed for a limited time, and queue the rest behind other jobs.
 
-    `heed` raises between two batches where the worker is to stop.
+    `check_stop` is called between two batches, and raises if the worker has to stop.
     """
     if work.settings.embedder.provider == "none":
         return
@@ -146,8 +145,8 @@ def do_chunk_embedding(
     lease = timedelta(seconds=work.settings.jobs.lease_seconds)
     until = monotonic() + work.settings.embedder.slice_seconds
 
-    def go_on(_made: int, last: Place) -> bool:
-        heed()
+    def continue_after(_made: int, last: ChunkKey) -> bool:
+        check_stop()
         with work.store.transaction(work.scope, work.clock()) as tx:
             if not tx.jobs.extend(job, lease):
                 return False
@@ -157,4 +156,4 @@ def do_chunk_embedding(
             return False
 
     after = job.payload["after"]
-    work.all(embedder, after=(after[0], after[1]) if after else None, between=go_on)
+    work.embed_all(embedder, after=(after[0], after[1]) if after else None, between=continue_after)

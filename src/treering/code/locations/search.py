@@ -1,4 +1,4 @@
-"""Where is …? Places in the code, by their words and, where chunks have vectors, by their meaning."""
+"""Search for code locations by words and, if chunks have vectors, by meaning."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from treering.code.build.report import Phase, Progress, nobody
-from treering.code.graph import Standing
+from treering.code.graph import IndexStatus
+from treering.code.index.report import IndexPhase, IndexProgress, ignore_progress
 from treering.code.locations.embedding import ChunkEmbedding, queue_chunk_embedding
-from treering.code.locations.unstored_vectors import UnstoredVectors
+from treering.code.locations.unstored_vectors import UnstoredChunkVectors
 from treering.core.code_locations import CodeLocation
 from treering.core.errors import InvalidInput, ModelUnavailable
 from treering.core.privacy import WITHHELD_QUERY, ModelLocation
@@ -21,75 +21,76 @@ from treering.core.secrets import redact
 from treering.ports.code_chunks import ChunkCoverage
 
 if TYPE_CHECKING:
-    from treering.code.build.update import Tell
-    from treering.code.locations.chunk_search import ChunkSearch, Where
+    from treering.code.index.update import OnProgress
+    from treering.code.locations.chunk_search import ChunkMatch, ChunkSearch
     from treering.ports.clock import NewId
     from treering.ports.code import CodeState
     from treering.ports.models import Embedder, Models, Vectors
     from treering.ports.store import Transaction
 
-Enough = Callable[[int, int], bool]
-"""Whether so many vectors are enough for now, of so many that are missing."""
+IsEnough = Callable[[int, int], bool]
+"""Whether to stop embedding, given the number of vectors made and the number missing at the start."""
 
 _AT_ONCE = 64
-"""Chunks that get their vectors before a hurried search looks at the clock again."""
-MOST = 100
-"""Places of one answer."""
+"""Batch size of a hurried search, which checks the time after each batch."""
+MAX_LOCATIONS = 100
+"""Maximum number of locations in one answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Whereabouts(Sequence[CodeLocation]):
-    """The places that answer, best first, one for each definition, and how far they can be relied on.
+class CodeLocations(Sequence[CodeLocation]):
+    """Locations that answer a query, best first, one per definition.
 
-    `missing` says which ways of finding were not available and why. `embedded` pieces of code got their vectors first.
+    `missing` names search methods that were not available, with the reason. `embedded` is the number of chunks that
+    were embedded first.
     """
 
     query: str
-    places: tuple[CodeLocation, ...]
+    locations: tuple[CodeLocation, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
-    standing: Standing = field(default_factory=Standing)
+    status: IndexStatus = field(default_factory=IndexStatus)
     embedded: int = 0
 
     @overload
-    def __getitem__(self, place: int) -> CodeLocation: ...
+    def __getitem__(self, index: int) -> CodeLocation: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[CodeLocation, ...]: ...
-    def __getitem__(self, place: int | slice) -> CodeLocation | tuple[CodeLocation, ...]:
-        return self.places[place]
+    def __getitem__(self, index: slice) -> tuple[CodeLocation, ...]: ...
+    def __getitem__(self, index: int | slice) -> CodeLocation | tuple[CodeLocation, ...]:
+        return self.locations[index]
 
     def __iter__(self) -> Iterator[CodeLocation]:
-        return iter(self.places)
+        return iter(self.locations)
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.locations)
 
 
-class Seen(NamedTuple):
-    """A project's index as it stands now."""
+class IndexSnapshot(NamedTuple):
+    """State of a project's index at the time of a query."""
 
     state: CodeState
     root: Path | None
-    """Where its files are, if they may be read."""
+    """Folder of its files, or None if they may not be read here."""
     changed: Collection[str]
-    """Files that are not what was read of them."""
+    """Files that changed and were not read again."""
     incomplete: bool
 
 
-class _Meaning(NamedTuple):
-    """A query's vector, and how many chunks it can be compared with."""
+class _QueryEmbedding(NamedTuple):
+    """Vector of a query, and how many chunks it can be compared with."""
 
     model: str = ""
     vector: Vectors | None = None
     covered: ChunkCoverage = ChunkCoverage()
     missing: Mapping[str, str] = {}
     made: int = 0
-    """Vectors that were made for this question."""
+    """Number of vectors made for this query."""
     apart: float = 0.0
-    """How far above the rest a chunk must be by its meaning alone."""
+    """Minimum distance above the mean, in standard deviations, for chunks without a matching word."""
 
 
-class Places:
-    """One project's chunks, loaded when they are first asked for and again when they changed. For many threads."""
+class LocationSearch:
+    """Search over one project's chunks, which are loaded on first use and after changes. Thread-safe."""
 
     def __init__(
         self,
@@ -98,54 +99,56 @@ class Places:
         new_id: NewId,
         may_leave: Callable[[Transaction, str, ModelLocation], bool],
     ) -> None:
-        """`may_leave` says whether a model at a location may read a query."""
+        """`may_leave` decides whether a model at a location may read a query."""
         self._work, self._models, self._new_id, self._may_leave = work, models, new_id, may_leave
         self._lock = threading.Lock()
         self._loaded: tuple[object, ChunkSearch] | None = None
-        self._unstored = UnstoredVectors(work)
+        self._unstored = UnstoredChunkVectors(work)
 
     def find(
         self,
         query: str,
         limit: int,
-        seen: Seen,
+        snapshot: IndexSnapshot,
         *,
         where: CodeFilter = ALL_CODE,
         hurried: bool = False,
         private: bool = False,
-        tell: Tell = nobody,
-    ) -> Whereabouts:
-        """Nothing of a file that changed and was not read again. Where vectors are missing some are made first.
+        on_progress: OnProgress = ignore_progress,
+    ) -> CodeLocations:
+        """Search the chunks, without files that changed and were not read again; missing vectors are made first.
 
-        Who is `hurried` waits for few of them. A `private` query is sent to no model on another machine.
+        A `hurried` search makes only a few. A `private` query is never sent to a model on another machine.
         """
         if not isinstance(query, str):
-            raise InvalidInput(f"the question is a {type(query).__name__}; ask in words")
-        if type(limit) is not int or not 1 <= limit <= MOST:
-            raise InvalidInput(f"limit is {limit}; ask for 1 to {MOST}")
-        standing = Standing(tuple(sorted(seen.changed)), seen.incomplete)
+            raise InvalidInput(f"query is a {type(query).__name__}; give a string")
+        if type(limit) is not int or not 1 <= limit <= MAX_LOCATIONS:
+            raise InvalidInput(f"limit is {limit}; give a number from 1 to {MAX_LOCATIONS}")
+        status = IndexStatus(tuple(sorted(snapshot.changed)), snapshot.incomplete)
         if not query.strip():
-            return Whereabouts(query, (), {}, standing)
-        enough = self._few() if hurried else self._for_some_seconds(tell)
-        meaning = self._meaning(query, seen.root, enough, hurried=hurried, private=private)
+            return CodeLocations(query, (), {}, status)
+        enough = self._until_few() if hurried else self._until_deadline(on_progress)
+        meaning = self._embed_query(query, snapshot.root, enough, hurried=hurried, private=private)
         missing = dict(meaning.missing)
         if unstored := self._unstored.store():
-            missing["stored vectors"] = f"vectors of new code are only in memory: {unstored}"
-        search = self._search(seen.state, meaning)
-        changed = frozenset(seen.changed)
-        found = search.find(query, meaning.vector, limit=limit, but=changed, where=where, apart=meaning.apart)
-        shown = tuple(self._shown(found, seen.root))
-        return Whereabouts(query, shown, missing, standing, meaning.made)
+            missing["stored vectors"] = (
+                f"vectors of new code are only in memory, because they could not be stored: {unstored}"
+            )
+        search = self._search(snapshot.state, meaning)
+        changed = frozenset(snapshot.changed)
+        found = search.find(query, meaning.vector, limit=limit, excluded=changed, where=where, apart=meaning.apart)
+        shown = tuple(self._with_text(found, snapshot.root))
+        return CodeLocations(query, shown, missing, status, meaning.made)
 
     def store_vectors(self, seconds: float) -> None:
-        """Store the vectors that are kept in memory, unless another writer has to be waited for longer than this."""
+        """Store the vectors held in memory, waiting at most `seconds` for another writer."""
         self._unstored.store(seconds)
 
     def queue(self) -> bool:
-        """Have vectors made of what has none, in the background; whether there is something to do."""
+        """Queue the embedding of chunks without a vector; returns whether any job was queued."""
         return queue_chunk_embedding(self._work, self._models, self._new_id)
 
-    def _shown(self, found: Sequence[Where], root: Path | None) -> Iterator[CodeLocation]:
+    def _with_text(self, found: Sequence[ChunkMatch], root: Path | None) -> Iterator[CodeLocation]:
         settings, texts = self._work.settings.index, dict[str, str]()
         if root is not None and settings.finding.shown_lines:
             from treering.code.locations.chunk_texts import chunks_in
@@ -160,37 +163,41 @@ class Places:
                 each.path, each.symbol, each.start_line, each.end_line, each.score, text, round(each.relevance, 6)
             )
 
-    def _meaning(self, query: str, root: Path | None, enough: Enough, *, hurried: bool, private: bool) -> _Meaning:
-        """Chunks without a vector are embedded first where the model is quick enough for somebody who waits."""
+    def _embed_query(
+        self, query: str, root: Path | None, enough: IsEnough, *, hurried: bool, private: bool
+    ) -> _QueryEmbedding:
+        """The query's vector, after embedding missing chunks if the model is fast enough."""
         try:
             with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
                 embedder = self._models.embedder(tx.index.models(), hurried=True)
                 allowed = self._may_leave(tx, query, embedder.location)
             if not allowed or (private and embedder.location is not ModelLocation.HERE):
-                return _Meaning(missing={"meaning": f"found by words only: {WITHHELD_QUERY}"})
+                return _QueryEmbedding(missing={"meaning": f"found by words only: {WITHHELD_QUERY}"})
             before = self._coverage(embedder.model)
-            covered = before if root is None else self._caught_up(embedder, before, enough, hurried)
-            return _Meaning(
+            covered = before if root is None else self._embed_missing(embedder, before, enough, hurried)
+            return _QueryEmbedding(
                 embedder.model,
                 embedder.query(query) if covered.vectors else None,
                 covered,
-                _lacking(covered, embedder.model),
+                _missing_vectors(covered, embedder.model),
                 max(0, covered.vectors - before.vectors),
                 0.0 if embedder.contextual else self._work.settings.index.finding.apart,
             )
         except ModelUnavailable as exc:
             self._models.failed("embedder", exc)
-            return _Meaning(missing={"meaning": f"found by words only: {exc}"})
+            return _QueryEmbedding(missing={"meaning": f"found by words only: {exc}"})
 
-    def _caught_up(self, embedder: Embedder, covered: ChunkCoverage, enough: Enough, hurried: bool) -> ChunkCoverage:
+    def _embed_missing(
+        self, embedder: Embedder, covered: ChunkCoverage, enough: IsEnough, hurried: bool
+    ) -> ChunkCoverage:
         lacking = covered.chunks - covered.vectors
         if not embedder.local or not lacking:
             return covered
-        # The time that a model takes to load is not that of its vectors.
+        # Load the model first, so that loading is not counted as embedding time.
         embedder.query("")
         if enough(0, lacking):
             return covered
-        self._work.all(
+        self._work.embed_all(
             embedder,
             between=lambda made, _last: not enough(made, lacking),
             keep=self._unstored.add,
@@ -202,50 +209,50 @@ class Places:
     def _coverage(self, model: str) -> ChunkCoverage:
         return self._work.coverage(model, self._unstored.of(model).keys())
 
-    def _few(self) -> Enough:
+    def _until_few(self) -> IsEnough:
         settings, until = self._work.settings.embedder, list[float]()
 
-        def enough(made: int, _lacking: int) -> bool:
+        def enough(made: int, _missing_vectors: int) -> bool:
             if not until:
                 until.append(monotonic() + settings.inline_seconds)
             return made >= settings.inline or monotonic() >= until[0]
 
         return enough
 
-    def _for_some_seconds(self, tell: Tell) -> Enough:
+    def _until_deadline(self, on_progress: OnProgress) -> IsEnough:
         seconds = self._work.settings.index.finding.embed_seconds
-        until, few = monotonic() + seconds, self._few()
+        until, few = monotonic() + seconds, self._until_few()
 
         def enough(made: int, lacking: int) -> bool:
-            tell(Progress(Phase.VECTORS, made, lacking))
+            on_progress(IndexProgress(IndexPhase.VECTORS, made, lacking))
             return made > 0 and monotonic() >= until if seconds else few(made, lacking)
 
         return enough
 
-    def _search(self, state: CodeState, meaning: _Meaning) -> ChunkSearch:
+    def _search(self, state: CodeState, meaning: _QueryEmbedding) -> ChunkSearch:
         from treering.code.locations.chunk_search import ChunkSearch
 
         with self._lock:
             current = (state.generation, meaning.model, meaning.covered)
             if self._loaded is None or self._loaded[0] != current:
                 self._loaded = None
-                # Read before the transaction begins: vectors that another thread stores meanwhile are in one of both.
-                kept = self._unstored.of(meaning.model)
+                # Read before the transaction begins, so that vectors stored meanwhile are in at least one of the two.
+                unstored = self._unstored.of(meaning.model)
                 with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
                     stored = tx.chunks.vectors(meaning.model) if meaning.vector is not None else {}
-                    vectors = {**kept, **stored}
+                    vectors = {**unstored, **stored}
                     search = ChunkSearch(tx.chunks.every(), vectors, self._work.settings.index.finding)
                 self._loaded = current, search
             return self._loaded[1]
 
 
-def _lacking(covered: ChunkCoverage, model: str) -> Mapping[str, str]:
+def _missing_vectors(covered: ChunkCoverage, model: str) -> Mapping[str, str]:
     lacking = covered.chunks - covered.vectors
     if not lacking:
         return {}
     if not covered.vectors:
-        return {"meaning": f"found by words only: no piece of code has a vector of {model}; run `treering embed`"}
+        return {"meaning": f"found by words only: no chunk has a vector of {model}; run `treering embed`"}
     return {
-        "meaning of some": f"{lacking:,} of {covered.chunks:,} pieces of code have no vector of {model} yet; "
-        "`treering embed` makes all of them"
+        "meaning of some": f"{lacking:,} of {covered.chunks:,} chunks have no vector of {model} yet; "
+        "run `treering embed` to make all of them"
     }

@@ -1,4 +1,4 @@
-"""Vectors of chunks that were made while another process was writing, until they are stored."""
+"""Chunk vectors that could not be stored yet because another process was writing."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ if TYPE_CHECKING:
     from treering.code.locations.embedding import ChunkEmbedding
 
 
-class UnstoredVectors:
-    """Of one project and one model, by digest. For many threads: mappings are replaced, never changed."""
+class UnstoredChunkVectors:
+    """Vectors of one project and one model, by digest. Thread-safe: mappings are replaced, never changed."""
 
     def __init__(self, work: ChunkEmbedding) -> None:
         self._work = work
         self._lock = threading.Lock()
-        self._kept: tuple[str, Mapping[str, bytes]] = ("", {})
+        self._held: tuple[str, Mapping[str, bytes]] = ("", {})
 
     def of(self, model: str) -> Mapping[str, bytes]:
-        kept_model, vectors = self._kept
-        return vectors if kept_model == model else {}
+        held_model, vectors = self._held
+        return vectors if held_model == model else {}
 
     def add(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Instead of those of another model."""
+        """Add vectors; those of another model are dropped."""
         with self._lock:
-            self._kept = model, {**self.of(model), **vectors}
+            self._held = model, {**self.of(model), **vectors}
         self.store()
 
     def store(self, seconds: float = 0.0) -> str:
-        """Store them, unless another writer has to be waited for longer than this.
+        """Store the vectors, waiting at most `seconds` for another writer.
 
-        The reason is returned if they cannot be stored for another cause.
+        Returns the reason if storing failed, otherwise an empty string.
         """
-        model, vectors = self._kept
+        model, vectors = self._held
         try:
             stored = bool(vectors) and self._work.add_if_free(model, vectors, seconds=seconds)
         except StoreError as exc:
@@ -43,5 +43,5 @@ class UnstoredVectors:
         if stored:
             with self._lock:
                 left = {digest: each for digest, each in self.of(model).items() if digest not in vectors}
-                self._kept = (model, left) if self._kept[0] == model else self._kept
+                self._held = (model, left) if self._held[0] == model else self._held
         return ""

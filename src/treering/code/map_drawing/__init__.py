@@ -1,4 +1,4 @@
-"""The module map to look at: a drawing and a page, each in one file that needs nothing else."""
+"""Drawings of the module map: an SVG file and an HTML page, both self-contained."""
 
 from treering.code.map_drawing.page import page
 from treering.code.map_drawing.svg import drawing

@@ -1,4 +1,4 @@
-"""The lines between modules: where each begins and ends, and the way between."""
+"""Curves between modules."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -7,9 +7,9 @@ from treering.code.graph.module_map import ModuleEdge
 from treering.code.map_drawing.layout import Area
 
 Ends = tuple[float, float]
-"""Where a line leaves its origin and reaches its target, from the left of the page."""
+"""X coordinates where a line leaves its origin and reaches its target."""
 _SHARE = 0.64
-"""The part of a side that lines share among themselves."""
+"""Fraction of a side that the ends of lines are distributed over."""
 _APART = 34.0
 _TIP = 0.62
 
@@ -19,7 +19,7 @@ def leads_up(origin: Area, target: Area) -> bool:
 
 
 def ends_of(edges: Sequence[ModuleEdge], areas: Mapping[str, Area]) -> list[tuple[ModuleEdge, Ends]]:
-    """Each edge with its ends: those at one side of an area beside each other, in the order of where they lead."""
+    """Each edge with its ends, distributed along the sides of the areas in the order of where they lead."""
     sides: defaultdict[tuple[str, str], list[tuple[float, int, int]]] = defaultdict(list)
     for place, edge in enumerate(edges):
         origin, target = areas[edge.origin], areas[edge.target]
@@ -38,7 +38,7 @@ def ends_of(edges: Sequence[ModuleEdge], areas: Mapping[str, Area]) -> list[tupl
 
 
 def curve(origin: Area, target: Area, ends: Ends | None, thick: float) -> tuple[str, str]:
-    """The line from the nearer side of one area to that of the other, and the tip of its arrow."""
+    """Path of the line between the facing sides of two areas, and path of its arrow head."""
     reach = 5.0 + thick
     start_x, end_x = ends or (origin.middle, target.middle)
     if origin.y + origin.height < target.y:
@@ -54,7 +54,7 @@ def curve(origin: Area, target: Area, ends: Ends | None, thick: float) -> tuple[
 
 
 def _over(start_y: float, start_x: float, end_y: float, end_x: float, reach: float) -> tuple[str, str]:
-    """Within a row: over the tops of what stands between."""
+    """A line within a row, above the areas between."""
     stop = end_y - reach
     top = min(start_y, stop) - 26 - abs(end_x - start_x) * 0.03
     path = f"M{start_x:.1f} {start_y:.1f}C{start_x:.1f} {top:.1f} {end_x:.1f} {top:.1f} {end_x:.1f} {stop:.1f}"

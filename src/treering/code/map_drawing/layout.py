@@ -1,42 +1,41 @@
-"""Where each module stands: who uses others above, what others build on below, neighbours near each other."""
+"""Layout of the modules: users above, what they use below, connected ones close to each other."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from treering.code.graph.module_map import Module, ModuleEdge, ModuleMap
+from treering.code.graph.module_map import CodeModule, ModuleEdge, ModuleMap
 from treering.code.map_drawing.text import in_lines, width
 
-MOST_CARDS = 24
-"""More cannot be taken in at once: the largest are cards, all others stand below with their names."""
-_MOST_TIES, _MOST_BACK = 30, 6
-"""What is drawn of the ties between cards before somebody points at one, and of those that lead upwards; more would
-hide the modules."""
+MAX_CARDS = 24
+"""Number of largest modules drawn as cards; the others are listed by name below."""
+_MAX_EDGES, _MAX_UPWARD_EDGES = 30, 6
+"""Edges between cards drawn before the user points at one, and upward edges among them; more would hide the modules."""
 _PAGE = 1400.0
 _GAP, _ROW_GAP, _MARGIN, _TOP = 30.0, 78.0, 36.0, 136.0
-_LEAST_WIDTH, _MOST_WIDTH = 186.0, 320.0
+_MIN_WIDTH, _MAX_WIDTH = 186.0, 320.0
 NAME_SIZE, FILE_SIZE, CHIP_SIZE, INSET = 15.0, 12.5, 12.5, 14.0
 NAME_LINE, FILE_LINE = 20.0, 19.0
 _BELOW_NAME = 46.0
-_CHIP_HEIGHT, _CHIP_GAP, _MOST_CHIP = 27.0, 8.0, 420.0
+_CHIP_HEIGHT, _CHIP_GAP, _MAX_CHIP_WIDTH = 27.0, 8.0, 420.0
 _CHIPS_BELOW = 62.0
-_LEAST_FILES, _MOST_FILES = 2, 5
+_MIN_FILES, _MAX_FILES = 2, 5
 _SWEEPS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A module's place: a card with its most central files, or a chip with its name."""
+    """Position of a module: a card with its most central files, or a chip with its name."""
 
-    module: Module
+    module: CodeModule
     x: float
     y: float
     width: float
     height: float
     name: tuple[str, ...]
-    """In lines that fit."""
+    """The name in lines that fit."""
     files: int = 0
-    """How many of its central files are named."""
+    """Number of central files to list."""
     is_card: bool = True
 
     @property
@@ -45,17 +44,17 @@ class Area:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class MapLayout:
     cards: tuple[Area, ...]
     chips: tuple[Area, ...]
     edges: tuple[ModuleEdge, ...]
-    """The ties that are drawn."""
+    """Edges that are drawn."""
     quiet: tuple[ModuleEdge, ...]
-    """All others: they are only to be seen when somebody points at one end."""
+    """All other edges, shown only when the user points at one of their ends."""
     width: float
     height: float
     chips_from: float
-    """Where the part with the chips begins."""
+    """Y coordinate where the chips begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +65,8 @@ class _Size:
     name: tuple[str, ...]
 
 
-def laid_out(found: ModuleMap) -> Layout:
-    large = found.modules[:MOST_CARDS]
+def laid_out(found: ModuleMap) -> MapLayout:
+    large = found.modules[:MAX_CARDS]
     names = {module.name for module in large}
     between = [edge for edge in found.edges if edge.origin in names and edge.target in names]
     largest = max((module.size for module in large), default=1)
@@ -76,11 +75,11 @@ def laid_out(found: ModuleMap) -> Layout:
     rows = _nearer(_rows(order, sizes), between)
     cards = _placed(rows, {module.name: module for module in large}, sizes)
     below = max((card.y + card.height for card in cards), default=_TOP)
-    chips = _chips(found.modules[MOST_CARDS:], below + _CHIPS_BELOW)
-    drawn = _telling(between, order)
+    chips = _chips(found.modules[MAX_CARDS:], below + _CHIPS_BELOW)
+    drawn = _essential(between, order)
     end = max((chip.y + chip.height for chip in chips), default=below)
     shown = {(edge.origin, edge.target) for edge in drawn}
-    return Layout(
+    return MapLayout(
         tuple(cards),
         tuple(chips),
         tuple(drawn),
@@ -91,17 +90,17 @@ def laid_out(found: ModuleMap) -> Layout:
     )
 
 
-def _size(module: Module, largest: int) -> _Size:
-    """Width, height, and how many files are named: the area grows with the number of files."""
+def _size(module: CodeModule, largest: int) -> _Size:
+    """Size of a card, whose area grows with the number of files."""
     share = (module.size / largest) ** 0.5
-    files = min(len(module.central), round(_LEAST_FILES + share * (_MOST_FILES - _LEAST_FILES)))
-    wide = _LEAST_WIDTH + share * (_MOST_WIDTH - _LEAST_WIDTH)
-    name = tuple(in_lines(module.name, NAME_SIZE * 1.1, wide - 2 * INSET, most=3))
+    files = min(len(module.central), round(_MIN_FILES + share * (_MAX_FILES - _MIN_FILES)))
+    wide = _MIN_WIDTH + share * (_MAX_WIDTH - _MIN_WIDTH)
+    name = tuple(in_lines(module.name, NAME_SIZE * 1.1, wide - 2 * INSET, max_lines=3))
     return _Size(wide, len(name) * NAME_LINE + _BELOW_NAME + FILE_LINE * files, files, name)
 
 
 def _users_first(names: Sequence[str], edges: Sequence[ModuleEdge]) -> list[str]:
-    """An order in which as little weight as can easily be had leads upwards (Eades, Lin and Smyth)."""
+    """An order with little weight on upward edges (Eades, Lin and Smyth)."""
     out: defaultdict[str, float] = defaultdict(float)
     into: defaultdict[str, float] = defaultdict(float)
     touching: defaultdict[str, list[ModuleEdge]] = defaultdict(list)
@@ -126,15 +125,15 @@ def _users_first(names: Sequence[str], edges: Sequence[ModuleEdge]) -> list[str]
 
 
 def _rows(order: Sequence[str], sizes: Mapping[str, _Size]) -> list[list[str]]:
-    """As many to a row as fit, and about as many in each."""
+    """Rows of as many cards as fit, filled evenly."""
     room = _PAGE - 2 * _MARGIN
-    whole = sum(sizes[name].width + _GAP for name in order)
-    number = max(1.0, -(-whole // room), min(3.0, round(len(order) ** 0.5)))
+    total = sum(sizes[name].width + _GAP for name in order)
+    number = max(1.0, -(-total // room), min(3.0, round(len(order) ** 0.5)))
     rows: list[list[str]] = [[]]
     used = 0.0
     for name in order:
         wide = sizes[name].width + _GAP
-        if rows[-1] and (used + wide > room + _GAP or used + wide / 2 > whole / number):
+        if rows[-1] and (used + wide > room + _GAP or used + wide / 2 > total / number):
             rows.append([])
             used = 0.0
         rows[-1].append(name)
@@ -143,28 +142,28 @@ def _rows(order: Sequence[str], sizes: Mapping[str, _Size]) -> list[list[str]]:
 
 
 def _nearer(rows: list[list[str]], edges: Sequence[ModuleEdge]) -> list[list[str]]:
-    """Each row in the order of where its neighbours stand, so that fewer edges cross."""
-    ties: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
+    """Reorder each row by the positions of its neighbours, so that fewer edges cross."""
+    links: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
     for edge in edges:
-        ties[edge.origin].append((edge.target, edge.weight))
-        ties[edge.target].append((edge.origin, edge.weight))
+        links[edge.origin].append((edge.target, edge.weight))
+        links[edge.target].append((edge.origin, edge.weight))
     for _ in range(_SWEEPS):
         at = {name: (place + 0.5) / len(row) for row in rows for place, name in enumerate(row)}
         for row in rows:
-            wanted = {name: (_centre(ties[name], at, set(row)), name) for name in row}
+            wanted = {name: (_centre(links[name], at, set(row)), name) for name in row}
             row.sort(key=wanted.__getitem__)
             at.update({name: (place + 0.5) / len(row) for place, name in enumerate(row)})
     return rows
 
 
-def _centre(ties: Sequence[tuple[str, float]], at: Mapping[str, float], row: set[str]) -> float:
-    """The middle of a module's neighbours in other rows, by the weight of the ties; without any, the page's."""
-    outside = [(at[name], weight) for name, weight in ties if name not in row]
+def _centre(links: Sequence[tuple[str, float]], at: Mapping[str, float], row: set[str]) -> float:
+    """Weighted mean position of a module's neighbours in other rows; the centre of the page if there are none."""
+    outside = [(at[name], weight) for name, weight in links if name not in row]
     total = sum(weight for _, weight in outside)
     return sum(place * weight for place, weight in outside) / total if total else 0.5
 
 
-def _placed(rows: Sequence[Sequence[str]], modules: Mapping[str, Module], sizes: Mapping[str, _Size]) -> list[Area]:
+def _placed(rows: Sequence[Sequence[str]], modules: Mapping[str, CodeModule], sizes: Mapping[str, _Size]) -> list[Area]:
     cards, y = [], _TOP
     for row in rows:
         wide = sum(sizes[name].width for name in row)
@@ -180,12 +179,12 @@ def _placed(rows: Sequence[Sequence[str]], modules: Mapping[str, Module], sizes:
     return cards
 
 
-def _chips(modules: Iterable[Module], y: float) -> list[Area]:
-    """The smaller modules one after the other, in lines."""
+def _chips(modules: Iterable[CodeModule], y: float) -> list[Area]:
+    """The smaller modules in lines."""
     chips, x = [], _MARGIN
     for module in modules:
         count = width(f"  {module.size:,}", CHIP_SIZE)
-        (name,) = in_lines(module.name, CHIP_SIZE, _MOST_CHIP - 2 * INSET - count, most=1)
+        (name,) = in_lines(module.name, CHIP_SIZE, _MAX_CHIP_WIDTH - 2 * INSET - count, max_lines=1)
         wide = width(name, CHIP_SIZE) + count + 2 * INSET
         if x + wide > _PAGE - _MARGIN:
             x, y = _MARGIN, y + _CHIP_HEIGHT + _CHIP_GAP
@@ -194,8 +193,8 @@ def _chips(modules: Iterable[Module], y: float) -> list[Area]:
     return chips
 
 
-def _telling(edges: Sequence[ModuleEdge], order: Sequence[str]) -> list[ModuleEdge]:
-    """Of the ties, the strongest first, those that no way over stronger ones tells already."""
+def _essential(edges: Sequence[ModuleEdge], order: Sequence[str]) -> list[ModuleEdge]:
+    """The strongest edges, without those implied by a path of stronger ones."""
     at = {name: place for place, name in enumerate(order)}
     below: defaultdict[str, set[str]] = defaultdict(set)
     down, back = [], []
@@ -205,7 +204,7 @@ def _telling(edges: Sequence[ModuleEdge], order: Sequence[str]) -> list[ModuleEd
         elif not _leads(below, edge.origin, edge.target):
             below[edge.origin].add(edge.target)
             down.append(edge)
-    return [*down[:_MOST_TIES], *back[:_MOST_BACK]]
+    return [*down[:_MAX_EDGES], *back[:_MAX_UPWARD_EDGES]]
 
 
 def _leads(below: Mapping[str, set[str]], origin: str, target: str) -> bool:

@@ -1,10 +1,10 @@
-"""The module map as one HTML page: the drawing, a search, and every module in a table."""
+"""The module map as one HTML page: the drawing, a search field, and a table of all modules."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 
-from treering.code.graph.module_map import Module, ModuleMap
+from treering.code.graph.module_map import CodeModule, ModuleMap
 from treering.code.map_drawing.svg import element
 from treering.code.map_drawing.text import safe
 
@@ -13,11 +13,11 @@ _HEAD = (
     "<th>module</th><th class='number'>files</th><th class='number'>centrality</th><th>most central</th><th>uses</th>"
 )
 _USED = 8
-"""Modules that a row names as used; pointing at the module shows all."""
+"""Maximum number of used modules in a row; pointing at the module shows all."""
 
 
 def page(found: ModuleMap, title: str = "Module map") -> str:
-    """A whole HTML document; it asks nothing of the network, and its policy forbids it to."""
+    """A complete HTML document that needs no network access, which its content security policy also forbids."""
     return "\n".join(_lines(found, title)) + "\n"
 
 
@@ -39,7 +39,7 @@ def _lines(found: ModuleMap, title: str) -> Iterator[str]:
     yield f"</tbody></table><aside hidden></aside><script>{script}</script></body></html>"
 
 
-def _row(module: Module, used: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _row(module: CodeModule, used: Mapping[str, Sequence[str]]) -> Iterator[str]:
     uses = used.get(module.name, ())
     more = f' <span class="soft">and {len(uses) - _USED:,} more</span>' if len(uses) > _USED else ""
     central = "<br>".join(f"<code>{safe(file.path)}</code>" for file in module.central)

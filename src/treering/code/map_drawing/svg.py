@@ -1,10 +1,10 @@
-"""The module map as one SVG file, readable in light and dark, with more on hover."""
+"""The module map as one SVG file for light and dark backgrounds, with details on hover."""
 
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from treering.code.graph.module_map import Module, ModuleEdge, ModuleMap
+from treering.code.graph.module_map import CodeModule, ModuleEdge, ModuleMap
 from treering.code.map_drawing.curves import Ends, curve, ends_of, leads_up
 from treering.code.map_drawing.layout import (
     CHIP_SIZE,
@@ -13,22 +13,22 @@ from treering.code.map_drawing.layout import (
     INSET,
     NAME_LINE,
     Area,
-    Layout,
+    MapLayout,
     laid_out,
 )
 from treering.code.map_drawing.text import safe, shortened, width
 
 _HUES = (212, 28, 152, 268, 340, 48, 186, 300, 96, 4)
 _THINNEST, _THICKEST = 1.2, 8.0
-_TOLD_FILES = 25
+_LISTED_FILES = 25
 _ROOT = "(root)"
 _LEFT = 36.0
 _STROKES = (
     ("edge", 1.5, "a little"),
-    ("edge", 6.0, "or much used by what stands above"),
-    ("edge back", 2.5, "used by what stands below"),
+    ("edge", 6.0, "or much used by modules above"),
+    ("edge back", 2.5, "used by modules below"),
 )
-"""What the legend says of lines."""
+"""Legend of the lines."""
 
 STYLE = """
 .map{--paper:#fbfbfa;--ink:#1d2126;--soft:#5d6670;--edge:#7d8894;--back:#c2543c;--fill:96%;--line:58%;--tint:45%}
@@ -59,16 +59,16 @@ stroke:hsl(var(--hue) 45% var(--line));stroke-width:1.5}
 
 
 def drawing(found: ModuleMap, title: str = "Module map") -> str:
-    """A whole SVG document."""
+    """A complete SVG document."""
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{element(found, title, pointed_at=False)}\n'
 
 
 def element(found: ModuleMap, title: str, *, pointed_at: bool) -> str:
-    """The `svg` element alone; `pointed_at` where a page shows further ties of what the pointer is on."""
+    """The `svg` element alone; with `pointed_at`, including the edges that the page shows on hover."""
     return "\n".join(_lines(found, laid_out(found), title, pointed_at))
 
 
-def _lines(found: ModuleMap, layout: Layout, title: str, pointed_at: bool) -> Iterator[str]:
+def _lines(found: ModuleMap, layout: MapLayout, title: str, pointed_at: bool) -> Iterator[str]:
     wide, high = layout.width, layout.height
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="map" role="img" aria-label="{safe(title)}" '
@@ -95,14 +95,14 @@ def _lines(found: ModuleMap, layout: Layout, title: str, pointed_at: bool) -> It
     yield "</svg>"
 
 
-def _summary(found: ModuleMap, layout: Layout, pointed_at: bool) -> str:
+def _summary(found: ModuleMap, layout: MapLayout, pointed_at: bool) -> str:
     files = sum(module.size for module in found.modules)
     parts = [f"{_counted(files, 'file')} in {_counted(len(found.modules), 'module')}"]
     if layout.quiet:
-        told = "point at a module for all of its own" if pointed_at else "the others follow from them, or are weaker"
-        parts.append(f"{len(layout.edges):,} of {len(found.edges):,} ties are drawn: {told}")
-    if not found.standing.whole:
-        parts.append("the index is not complete: something may be missing")
+        hint = "point at a module to see all of its own" if pointed_at else "the others are implied, or weaker"
+        parts.append(f"{len(layout.edges):,} of {len(found.edges):,} dependencies are drawn: {hint}")
+    if not found.status.up_to_date:
+        parts.append("the index is not complete: modules or files may be missing")
     return " · ".join(parts)
 
 
@@ -110,13 +110,13 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
-def _legend(hues: Mapping[str, int], layout: Layout) -> Iterator[str]:
-    """What thickness, dashes and colours mean."""
+def _legend(hues: Mapping[str, int], layout: MapLayout) -> Iterator[str]:
+    """Legend for thickness, dashes and colours."""
     x, y = _LEFT, 94.0
-    for style, thick, told in _STROKES:
+    for style, thick, label in _STROKES:
         yield f'<path class="{style}" stroke-width="{thick}" d="M{x:.1f} {y - 4:.1f}h28"/>'
-        yield f'<text class="soft" x="{x + 36:.1f}" y="{y:.1f}">{told}</text>'
-        x += 36 + width(told, 12.5) + 10
+        yield f'<text class="soft" x="{x + 36:.1f}" y="{y:.1f}">{label}</text>'
+        x += 36 + width(label, 12.5) + 10
     x += 16
     for top, hue in hues.items():
         name = shortened(top, 12.5, 200.0)
@@ -128,8 +128,8 @@ def _legend(hues: Mapping[str, int], layout: Layout) -> Iterator[str]:
         x += wide
 
 
-def _hues(modules: Sequence[Module]) -> Mapping[str, int]:
-    """One hue for each top folder, the largest first, so that what belongs together looks so."""
+def _hues(modules: Sequence[CodeModule]) -> Mapping[str, int]:
+    """One hue per top folder, largest folder first."""
     sizes = Counter[str]()
     for module in modules:
         sizes[_top(module)] += module.size
@@ -137,25 +137,25 @@ def _hues(modules: Sequence[Module]) -> Mapping[str, int]:
     return {top: _HUES[place % len(_HUES)] for place, top in enumerate(tops)}
 
 
-def _hue(module: Module, hues: Mapping[str, int]) -> int:
+def _hue(module: CodeModule, hues: Mapping[str, int]) -> int:
     return hues[_top(module)]
 
 
-def _top(module: Module) -> str:
-    """The top folder that most of its files are in."""
+def _top(module: CodeModule) -> str:
+    """The top folder that contains most of its files."""
     tops = Counter(path.partition("/")[0] if "/" in path else _ROOT for path in module.files)
     return min(tops, key=lambda top: (-tops[top], top))
 
 
 def _opening(area: Area, hue: int) -> Iterator[str]:
     module = area.module
-    told = [module.name, f"{_counted(module.size, 'file')} in {module.directory or 'the root folder'}"]
-    told += module.files[:_TOLD_FILES]
-    if module.size > _TOLD_FILES:
-        told.append(f"… and {module.size - _TOLD_FILES:,} more")
+    details = [module.name, f"{_counted(module.size, 'file')} in {module.directory or 'the root folder'}"]
+    details += module.files[:_LISTED_FILES]
+    if module.size > _LISTED_FILES:
+        details.append(f"… and {module.size - _LISTED_FILES:,} more")
     kind = "area" if area.is_card else "area chip"
     yield f'<g class="{kind}" data-module="{safe(module.name)}" style="--hue:{hue}">'
-    yield f"<title>{safe(chr(10).join(told))}</title>"
+    yield f"<title>{safe(chr(10).join(details))}</title>"
     corner = 12 if area.is_card else area.height / 2
     box = f'x="{area.x:.1f}" y="{area.y:.1f}" width="{area.width:.1f}" height="{area.height:.1f}"'
     yield f'<rect {box} rx="{corner:.1f}"/>'

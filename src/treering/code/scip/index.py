@@ -1,4 +1,4 @@
-"""An index of SCIP becomes edges of our files."""
+"""Conversion of a SCIP index into edges of our files."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,10 +7,10 @@ from pathlib import PurePosixPath
 
 from treering.code.facts import Definition, Edge
 from treering.code.scip.bindings import Bindings
-from treering.code.scip.decoder import decoded, opened
-from treering.code.scip.edges import Refused, edges_of
+from treering.code.scip.decoder import decode_document, open_index
+from treering.code.scip.edges import ScipRejection, edges_of
 from treering.code.scip.limits import ScipLimits
-from treering.code.scip.mentions import Laid, laid_over
+from treering.code.scip.occurrences import AlignedDocument, align
 from treering.code.scip.scip_pb2 import Document, Index
 from treering.core.graph import GraphSource
 
@@ -20,22 +20,22 @@ SourceOf = Callable[[str], bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class ScipEdges:
-    """What an index adds, by the file that owns it; and what of it was not believed."""
+    """The edges of an index by owning file, and the counts of what was rejected."""
 
     edges: Mapping[str, tuple[Edge, ...]]
-    """All are sure. Files that the index speaks of and that use nothing are here too, with no edge."""
-    refused: Mapping[Refused, int]
+    """All have full confidence. Files of the index without edges are included, with an empty tuple."""
+    rejected: Mapping[ScipRejection, int]
     problems: tuple[str, ...]
-    """Documents that were refused, and why."""
+    """Rejected documents with the reason."""
     made_by: str
     source: GraphSource = GraphSource.SCIP
 
 
 def check_scip(data: bytes, limits: ScipLimits) -> None:
-    """`InvalidInput` where it is no index, is larger than allowed, or damaged anywhere."""
-    for place, packed in enumerate(opened(data, limits).documents):
+    """Raise `InvalidInput` if the data is not a SCIP index, is too large, or is damaged."""
+    for place, packed in enumerate(open_index(data, limits).documents):
         if len(packed) <= limits.document_bytes:
-            decoded(packed, place)
+            decode_document(packed, place)
 
 
 def read_scip(
@@ -46,80 +46,80 @@ def read_scip(
     folder: str = "",
     limits: ScipLimits | None = None,
 ) -> ScipEdges:
-    """The edges of an `index.scip`; InvalidInput where it is none, or damaged.
+    """Return the edges of an `index.scip`; raise `InvalidInput` if it is invalid or damaged.
 
-    `definitions_of` and `source_of` answer for a path of the project with what is on disk now; None for a file that is
-    not there. `folder` is where the index was made, relative to the root of the project.
+    `definitions_of` and `source_of` return the current state of a path in the project, None for a missing file.
+    `folder` is the directory in which the index was made, relative to the root of the project.
     """
     limits = limits or ScipLimits()
-    index = opened(data, limits)
-    reading, bindings = _Reading(index, source_of, folder, limits), Bindings()
-    for document in reading.first():
+    index = open_index(data, limits)
+    reading, bindings = _ScipDocuments(index, source_of, folder, limits), Bindings()
+    for document in reading.first_pass():
         bindings.add(document, definitions_of(document.path))
     edges = defaultdict[str, set[Edge]](set)
-    for document in reading.again():
-        found = edges_of(document, definitions_of(document.path), bindings, reading.refused)
+    for document in reading.second_pass():
+        found = edges_of(document, definitions_of(document.path), bindings, reading.rejected)
         edges[document.path].update(found)
     tool = index.metadata.tool_info
     return ScipEdges(
         {path: tuple(sorted(edges[path], key=_order)) for path in sorted(edges)},
-        dict(sorted(reading.refused.items())),
+        dict(sorted(reading.rejected.items())),
         tuple(reading.problems),
         f"{tool.name} {tool.version}".strip(),
     )
 
 
 @dataclass
-class _Reading:
-    """The documents of an index, twice: what they define must be known before what they mention means anything."""
+class _ScipDocuments:
+    """Two passes over the documents of an index: definitions must be known before occurrences can be bound."""
 
     index: Index
     source_of: SourceOf
     folder: str
     limits: ScipLimits
-    refused: Counter[Refused] = field(default_factory=Counter)
+    rejected: Counter[ScipRejection] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
-    believed: list[int] = field(default_factory=list)
+    accepted: list[int] = field(default_factory=list)
 
-    def first(self) -> Iterator[Laid]:
+    def first_pass(self) -> Iterator[AlignedDocument]:
         for place, packed in enumerate(self.index.documents):
             if len(packed) > self.limits.document_bytes:
-                self._refuse(f"document {place + 1}", Refused.TOO_LARGE)
+                self._reject(f"document {place + 1}", ScipRejection.TOO_LARGE)
                 continue
-            document = decoded(packed, place)
+            document = decode_document(packed, place)
             path = self._path(document)
             source = None if path is None else self.source_of(path)
             if path is None or source is None:
-                self._refuse(document.relative_path, Refused.OUTSIDE if path is None else Refused.NOT_HERE)
+                self._reject(document.relative_path, ScipRejection.OUTSIDE if path is None else ScipRejection.NOT_HERE)
                 continue
-            laid = laid_over(document, path, source, self.limits.fitting)
-            if laid is None:
-                self._refuse(path, Refused.OTHER_FILE)
+            aligned = align(document, path, source, self.limits.min_match)
+            if aligned is None:
+                self._reject(path, ScipRejection.OTHER_FILE)
                 continue
-            self.believed.append(place)
-            yield laid
+            self.accepted.append(place)
+            yield aligned
 
-    def again(self) -> Iterator[Laid]:
-        """Those that were believed; a file that changed meanwhile is left out."""
-        for place in self.believed:
-            document = decoded(self.index.documents[place], place)
+    def second_pass(self) -> Iterator[AlignedDocument]:
+        """Yield the accepted documents again; a file that changed in the meantime is left out."""
+        for place in self.accepted:
+            document = decode_document(self.index.documents[place], place)
             path = self._path(document)
             source = None if path is None else self.source_of(path)
             if path is not None and source is not None:
-                laid = laid_over(document, path, source, self.limits.fitting)
-                if laid is not None:
-                    yield laid
+                aligned = align(document, path, source, self.limits.min_match)
+                if aligned is not None:
+                    yield aligned
 
     def _path(self, document: Document) -> str | None:
-        """The path in the project; None where it leads out of it."""
+        """Return the path in the project, or None if it is outside."""
         path = PurePosixPath(document.relative_path)
         if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in document.relative_path:
             return None
         return str(PurePosixPath(self.folder) / path)
 
-    def _refuse(self, what: str, why: Refused) -> None:
-        self.refused[why] += 1
-        if len(self.problems) < self.limits.told_problems:
+    def _reject(self, what: str, why: ScipRejection) -> None:
+        self.rejected[why] += 1
+        if len(self.problems) < self.limits.max_named_problems:
             self.problems.append(f"{what[:200]}: {why.value}")
 
 

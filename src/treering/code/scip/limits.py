@@ -1,4 +1,4 @@
-"""How much of an index is read, and when a document of it is believed."""
+"""Size limits of a SCIP index, and the threshold for accepting a document."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,10 @@ from treering.core.settings.index import IndexSettings
 class ScipLimits:
     index_bytes: int = IndexSettings().scip_bytes
     document_bytes: int = 16 * 2**20
-    """What is written about one file: some twenty times its size, and files above a megabyte are not indexed."""
-    fitting: float = 0.9
-    """The share of a document's names that must stand where the index says; below it the file is another one by now.
-    Keys in quotes and the like, which are written otherwise, are the few that may be missing."""
-    told_problems: int = 50
-    """Documents that are named in the problems; all are counted."""
+    """About twenty times the size of the source file; files above a megabyte are not indexed."""
+    min_match: float = 0.9
+    """Minimum share of a document's names found at their positions; below it, the file changed since it was indexed.
+    Quoted keys and similar names, which are spelled differently, account for the rest.
+    """
+    max_named_problems: int = 50
+    """Maximum number of documents named in the problems; all are counted."""

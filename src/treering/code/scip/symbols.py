@@ -1,4 +1,4 @@
-"""What the symbol of an index says by itself: a name, a module, something inside one document."""
+"""Information encoded in a SCIP symbol string: its name, whether it is a module, whether it is local."""
 
 import re
 
@@ -9,7 +9,7 @@ _WRITTEN = {"<constructor>": "constructor"}
 
 
 def name_of(symbol: str) -> str | None:
-    """The name as it is written where the symbol is defined; None for parameters and what has no name."""
+    """Return the name as written at the definition, or None for parameters and unnamed symbols."""
     found = None if is_local(symbol) else _LAST.search(symbol)
     if found is None:
         return None
@@ -18,9 +18,9 @@ def name_of(symbol: str) -> str | None:
 
 
 def is_written(symbol: str, text: str) -> bool | None:
-    """Whether `text` is how the symbol is written where it is defined; None where its name does not tell.
+    """Whether `text` is the spelling of the symbol at its definition; None if its name does not say.
 
-    Members of nameless objects are numbered.
+    Members of anonymous objects are numbered.
     """
     name = name_of(symbol)
     if name is None or is_module(symbol) or not text:
@@ -31,7 +31,7 @@ def is_written(symbol: str, text: str) -> bool | None:
 
 
 def module_name(symbol: str) -> str:
-    """The last part of a module's name: `httpx._client` is imported as `_client`."""
+    """Return the last part of a module's name: `httpx._client` is imported as `_client`."""
     bare = symbol.removesuffix("__init__:") if symbol.endswith(_MODULES[1]) else symbol
     return (name_of(bare) or "").rsplit(".", 1)[-1]
 
@@ -41,5 +41,5 @@ def is_module(symbol: str) -> bool:
 
 
 def is_local(symbol: str) -> bool:
-    """Whether the symbol means something inside its document only."""
+    """Whether the symbol is local to its document."""
     return symbol.startswith("local ")

@@ -1,5 +1,5 @@
-"""What a message is, seen from its words: instruction, correction, error, small talk, task boundary, reference back."""
+"""Cues in the words of a message: instruction, correction, error, small talk, task boundary, back-reference."""
 
-from treering.conversation.cues.detection import Cues, cues_of
+from treering.conversation.cues.detection import MessageCues, cues_of
 
-__all__ = ["Cues", "cues_of"]
+__all__ = ["MessageCues", "cues_of"]

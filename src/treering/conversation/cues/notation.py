@@ -1,4 +1,4 @@
-"""The notation of the phrase files: plain words, and a few signs.
+"""The notation of the phrase files: plain words and a few symbols.
 
 | written | means |
 | --- | --- |
@@ -10,12 +10,12 @@
 | `_` | any one word |
 | `..`, `...` | up to 3, up to 8 words, in the same sentence |
 | `#` | a digit |
-| `error:` | a colon must follow; so for `,` `!` `(` and for the sign `]` |
-| `^ stop` | nothing before it in the sentence but words of the list `leads` |
+| `error:` | a colon must follow; likewise `,` `!` `(` and `]` |
+| `^ stop` | first in its sentence, except for words of the list `leads` |
 | `all done $` | a comma or the end of the sentence must follow |
 | `{verb}` | one of the words of the list `words.verb` |
 
-Expressions are bounded: a phrase reads at most some dozen words, whatever the text.
+Expressions are bounded: a phrase reads at most a few dozen words of any text.
 """
 
 import re
@@ -39,30 +39,30 @@ _PIECE = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One phrase, read. `text` is as it was written."""
+    """One parsed phrase; `text` is its source."""
 
     text: str
     expression: str
-    """Begins with the first word and not with what may stand before it: so `re` looks for its first letter."""
+    """Begins with the first word, not with a lookbehind, so that `re` can search for a literal."""
     keys: frozenset[str]
-    """Of these words a text with the phrase holds one; empty if it can't be told by whole words."""
+    """A matching text contains one of these words; empty if the phrase has no whole word."""
     others: tuple[frozenset[str], ...]
-    """And one of each of these."""
+    """A matching text also contains one of each of these sets."""
     inside: str
-    """Characters that a text with the phrase holds, where there are no `keys`."""
+    """Characters that a matching text contains, if there are no `keys`."""
     first: bool
     """Whether it must begin its sentence."""
     whole: bool
-    """Whether its first word begins there; if not, it begins before."""
+    """Whether the match begins at a word boundary; if not, inside a word."""
 
 
 def phrase(text: str, lists: Mapping[str, Iterable[str]]) -> Phrase:
-    """Read `text`. Raises ValueError where it is not in the notation."""
+    """Parse a phrase. Raises `ValueError` if it is not in the notation."""
     tokens = _tokens(text, lists)
     first = tokens[0] == "^"
     tokens = tokens[1:] if first else tokens
     if not tokens or tokens[0] in _JUMPS or tokens[0][0] in "[_$":
-        raise ValueError(f"{text!r} must begin with a word, which `^` may stand before")
+        raise ValueError(f"{text!r} must begin with a word, optionally preceded by `^`")
     whole = not tokens[0].startswith("~")
     keys, *others = _slots(tokens) or [frozenset()]
     inside = "" if keys else max(re.findall(r"[^\W\d]+", tokens[0]), key=len)
@@ -71,7 +71,7 @@ def phrase(text: str, lists: Mapping[str, Iterable[str]]) -> Phrase:
 
 
 def within_sentence(text: str, lists: Mapping[str, Iterable[str]]) -> str:
-    """The phrase as a regular expression to be searched in one folded sentence."""
+    """The phrase as a regular expression for a single folded sentence."""
     tokens = _tokens(text, lists)
     start = r"\A\W*+" if tokens[0] == "^" else r"(?<!\w)"
     return start + _expression(tokens[1:] if tokens[0] == "^" else tokens)
@@ -83,7 +83,7 @@ def _tokens(text: str, lists: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def _expression(tokens: list[str]) -> str:
-    """Words with gaps between them; a token that may be missing brings its own gap."""
+    """Words separated by gaps; an optional token includes its own gap."""
     parts: list[str] = []
     open_gap = False
     for token in tokens:
@@ -116,7 +116,7 @@ def _one(word: str) -> str:
 
 
 def _slots(tokens: list[str]) -> list[frozenset[str]]:
-    """The choices for each word that must be there; those that tell most, being rare, long or few, come first."""
+    """The alternatives of each required word, most selective (rare, long, few) first."""
     slots = [_choices(token) for token in tokens if token[0] not in "[$_^" and token not in _JUMPS]
     telling = [slot for slot in slots if slot]
     return sorted(telling, key=lambda slot: (not slot.isdisjoint(_common()), -min(map(len, slot)), len(slot)))

@@ -1,9 +1,9 @@
-"""The phrase files: one for each language, and one for what machines print in any of them.
+"""The phrase files: one for each language, and one for machine output in any language.
 
-A file holds a table for each cue. `phrases` show it, in the notation of `notation.py`. A sentence that holds a phrase
-of `except` shows nothing, nor does one that asks, unless `questions = true`, nor one before a sentence with a phrase of
-`unless_next`. Casual messages are told otherwise: all their words must belong to its `phrases` or, beside one of those,
-to `beside`; both are plain.
+A file has a table for each cue, whose `phrases` (see `notation.py`) indicate it. A sentence does not count if it
+matches a phrase of `except`, if it is a question (unless `questions = true`), or if the next sentence matches
+`unless_next`. A message is casual if all its words belong to `phrases` or, next to one of those, to `beside`; both are
+plain words.
 """
 
 import re
@@ -32,7 +32,7 @@ class Cue(StrEnum):
 
 MACHINE = "machine"
 _TALK = frozenset({Role.USER, Role.ASSISTANT})
-# Whose words show what. Tools say many things about errors; only the shapes in machine.toml are theirs.
+# Roles to which a cue applies. Of tool output, only the patterns in machine.toml indicate errors.
 APPLIES: Mapping[Cue, frozenset[Role]] = {
     Cue.DIRECTIVE: frozenset({Role.USER}),
     Cue.CORRECTION: frozenset({Role.USER}),
@@ -43,50 +43,50 @@ APPLIES: Mapping[Cue, frozenset[Role]] = {
     Cue.ENDS_TASK: _TALK,
     Cue.REFERENCES: _TALK,
 }
-_MOST_WORDS = 5
+_MAX_PHRASE_WORDS = 5
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """What one file says of one cue."""
+class CueRule:
+    """The phrases of one cue in one file."""
 
     cue: Cue
     phrases: tuple[Phrase, ...]
     spared: str
-    """Expression of the sentences that show nothing; '' where there are none."""
+    """Expression of excepted sentences, or ''."""
     questions: bool
     unless_next: str
-    """Expression of what must not begin the next sentence; '' where there is none."""
+    """Expression that must not match the next sentence, or ''."""
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
-    """Every phrase that counts for one role, by the words it can't do without."""
+class PhraseIndex:
+    """The phrases for one role, by a word that each requires."""
 
-    by_word: Mapping[str, tuple[tuple[frozenset[str] | None, Rule, Phrase], ...]]
-    """With the first of the phrase's other words, which rules out most."""
-    by_part: tuple[tuple[Rule, Phrase], ...]
-    """Those that are told by a part of a word."""
+    by_word: Mapping[str, tuple[tuple[frozenset[str] | None, CueRule, Phrase], ...]]
+    """Each with the most selective of the phrase's other required words."""
+    by_part: tuple[tuple[CueRule, Phrase], ...]
+    """Phrases that are recognised by a part of a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmallTalk:
-    """Phrases as their folded words with a space between."""
+    """Phrases as folded words separated by spaces."""
 
     phrases: frozenset[str]
     beside: frozenset[str]
 
     def covers(self, words: list[str]) -> bool:
-        """Whether nothing but small talk is in `words`, and not only what stands beside it."""
+        """Whether `words` are only small talk, with at least one of `phrases`."""
         reached: dict[int, bool] = {0: False}
         for start in range(len(words)):
             if start not in reached:
                 continue
-            for end in range(start + 1, min(len(words), start + _MOST_WORDS) + 1):
-                said = " ".join(words[start:end])
-                if said in self.phrases or said in self.beside:
-                    reached[end] = reached.get(end, False) or reached[start] or said in self.phrases
+            for end in range(start + 1, min(len(words), start + _MAX_PHRASE_WORDS) + 1):
+                candidate = " ".join(words[start:end])
+                if candidate in self.phrases or candidate in self.beside:
+                    reached[end] = reached.get(end, False) or reached[start] or candidate in self.phrases
         return reached.get(len(words), False)
 
 
@@ -94,28 +94,28 @@ compiled = cache(re.compile)
 
 
 @cache
-def book(role: Role) -> Book:
-    """The phrases for messages of `role`, read at the first call."""
-    by_word: dict[str, list[tuple[frozenset[str] | None, Rule, Phrase]]] = {}
-    by_part: list[tuple[Rule, Phrase]] = []
+def phrase_index(role: Role) -> PhraseIndex:
+    """The phrases for messages of `role`, loaded on first use."""
+    by_word: dict[str, list[tuple[frozenset[str] | None, CueRule, Phrase]]] = {}
+    by_part: list[tuple[CueRule, Phrase]] = []
     for rule in _rules(role):
         for each in rule.phrases:
             for key in each.keys:
                 by_word.setdefault(key, []).append((next(iter(each.others), None), rule, each))
             if not each.keys:
                 by_part.append((rule, each))
-    return Book({word: tuple(held) for word, held in by_word.items()}, tuple(by_part))
+    return PhraseIndex({word: tuple(entries) for word, entries in by_word.items()}, tuple(by_part))
 
 
 @cache
-def leads() -> frozenset[str]:
-    """Words that may stand before the first of a sentence."""
+def lead_words() -> frozenset[str]:
+    """Words that may precede the first word of a sentence."""
     return frozenset(word for language in LANGUAGES for word in fold(_data(language)["leads"]).split())
 
 
 @cache
-def replies() -> frozenset[str]:
-    """First words of messages that go on with what was said before."""
+def reply_words() -> frozenset[str]:
+    """First words of messages that continue the previous one."""
     return frozenset(word for language in LANGUAGES for word in fold(_data(language)["replies"]).split())
 
 
@@ -129,13 +129,13 @@ def small_talk() -> SmallTalk:
 
 
 def _forms(phrases: list[str]) -> Iterator[str]:
-    """As words, with and without the apostrophes."""
+    """Each phrase as words, with and without apostrophes."""
     for written in map(fold, phrases):
         yield " ".join(_WORD.findall(written))
         yield " ".join(_WORD.findall(written.replace("'", "")))
 
 
-def _rules(role: Role) -> Iterator[Rule]:
+def _rules(role: Role) -> Iterator[CueRule]:
     yield from (_rule(Cue.ERROR, _data(MACHINE)[name], _data(MACHINE)) for name in _SHAPES[role])
     for language in LANGUAGES:
         data = _data(language)
@@ -143,7 +143,7 @@ def _rules(role: Role) -> Iterator[Rule]:
         yield from (_rule(cue, data[cue], data) for cue in spoken)
 
 
-# Tables of machine.toml by whose words they are looked for in.
+# Tables of machine.toml that apply to each role.
 _SHAPES: Mapping[Role, tuple[str, ...]] = {
     Role.USER: ("printed", "quoted"),
     Role.ASSISTANT: ("printed", "quoted"),
@@ -152,9 +152,9 @@ _SHAPES: Mapping[Role, tuple[str, ...]] = {
 }
 
 
-def _rule(cue: Cue, table: Mapping[str, Any], data: Mapping[str, Any]) -> Rule:
+def _rule(cue: Cue, table: Mapping[str, Any], data: Mapping[str, Any]) -> CueRule:
     lists: Mapping[str, list[str]] = {name: words.split() for name, words in data.get("words", {}).items()}
-    return Rule(
+    return CueRule(
         cue,
         tuple(phrase(each, lists) for each in table["phrases"]),
         _either(table.get("except", ()), lists),

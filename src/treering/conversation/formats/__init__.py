@@ -1,7 +1,7 @@
-"""Messages in the formats of the providers, and in our own.
+"""Messages in the formats of providers, and in our own.
 
-Reading and writing in one format gives back equal items. Writing in another keeps what was said, called and answered,
-in an order that the other provider accepts; `portable` and `arrange` say what is fitted and what is left out.
+Reading and writing in one format returns equal items. Writing in another format preserves texts, calls and results in
+an order that the provider accepts; `portable` and `arrange` define what is converted and what is left out.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treering.conversation.formats import anthropic, chat, plain, responses
-from treering.conversation.formats.arrangement import Step, arrange
+from treering.conversation.formats.arrangement import ArrangedMessage, arrange
 from treering.conversation.formats.content import Item
 from treering.conversation.formats.detection import candidates, detect_all
 from treering.conversation.formats.portable import TARGETS
@@ -19,7 +19,7 @@ from treering.core.values import FrozenDict, thaw
 
 __all__ = ["EARLIER", "Written", "read", "read_all", "write"]
 
-# What the user says where a conversation begins with the assistant, which Anthropic refuses.
+# User message inserted before a leading assistant message, which Anthropic rejects.
 EARLIER = "[the conversation began earlier]"
 
 _READERS: Mapping[MessageFormat, Callable[[Item], Message]] = {
@@ -37,11 +37,11 @@ _WRITERS: Mapping[MessageFormat, Callable[[Message], list[Item]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What a call to a provider takes.
+class ProviderMessages:
+    """The message arguments of a provider's API call.
 
-    `messages` are chat messages, input items of Responses, messages of Anthropic, or our own JSON. `system` is only
-    used for Anthropic, which takes the system prompt apart from the messages.
+    `messages` are chat messages, input items of Responses, messages of Anthropic, or our own JSON. `system` is used
+    only for Anthropic, which takes the system prompt separately.
     """
 
     messages: list[dict[str, Any]]
@@ -49,7 +49,7 @@ class Written:
 
 
 def read(item: Mapping[str, Any] | Message, format: MessageFormat | str | None = None) -> Message:
-    """One message. A `Message` is taken as it is; without a `format` it is told by what the item holds."""
+    """Read one message. A `Message` is returned unchanged; without `format`, the format is detected."""
     if isinstance(item, Message):
         return item
     fields = _json(item)
@@ -59,9 +59,9 @@ def read(item: Mapping[str, Any] | Message, format: MessageFormat | str | None =
 def read_all(
     items: Iterable[Mapping[str, Any] | Message], format: MessageFormat | str | None = None
 ) -> tuple[Message, ...]:
-    """Several messages. Without a `format`, an item that could have several has that of its neighbours."""
+    """Read several messages. Without `format`, an ambiguous item gets the format of the others."""
     if isinstance(items, (Mapping, str, bytes)) or not isinstance(items, Iterable):
-        raise InvalidInput(f"messages come as a list, not as {type(items).__name__}; put a single one into a list")
+        raise InvalidInput(f"messages must be a list, not {type(items).__name__}; wrap a single message in a list")
     given = [item if isinstance(item, Message) else _at(place, _json, item) for place, item in enumerate(items)]
     raw = [item for item in given if isinstance(item, dict)]
     formats = iter(detect_all(raw) if format is None else [_format(format)] * len(raw))
@@ -71,45 +71,45 @@ def read_all(
     )
 
 
-def write(messages: Sequence[Message], format: MessageFormat | str) -> Written:
+def write(messages: Sequence[Message], format: MessageFormat | str) -> ProviderMessages:
     """The messages for a call to a provider.
 
-    Those that came in this format are given back as they came, the others are converted. For Anthropic, system
-    messages go to `system`, except a native one in the midst of a conversation, which the API takes in its place.
+    Messages read in this format are written unchanged, the others are converted. For Anthropic, system messages go to
+    `system`, except a native one in the middle of a conversation, which the API accepts there.
     """
     wanted = _format(format)
     if wanted is MessageFormat.PLAIN:
-        return Written([item for message in messages for item in plain.write(message)])
+        return ProviderMessages([item for message in messages for item in plain.write(message)])
     steps = arrange(messages, TARGETS[wanted])
     if wanted is MessageFormat.ANTHROPIC:
         return _for_anthropic(steps)
-    return Written([item for step in steps for item in _WRITERS[wanted](step.message)])
+    return ProviderMessages([item for step in steps for item in _WRITERS[wanted](step.message)])
 
 
-def _for_anthropic(steps: list[Step]) -> Written:
-    system: list[Step] = []
-    said: list[Step] = []
+def _for_anthropic(steps: list[ArrangedMessage]) -> ProviderMessages:
+    system: list[ArrangedMessage] = []
+    spoken: list[ArrangedMessage] = []
     for step in steps:
-        stays = bool(said) and step.as_it_came(MessageFormat.ANTHROPIC)
-        (said if stays or step.message.role is not Role.SYSTEM else system).append(step)
-    items = [item for step in said for item in anthropic.write(step.message)]
-    if said and said[0].message.role is Role.ASSISTANT and not said[0].as_it_came(MessageFormat.ANTHROPIC):
+        stays = bool(spoken) and step.is_original(MessageFormat.ANTHROPIC)
+        (spoken if stays or step.message.role is not Role.SYSTEM else system).append(step)
+    items = [item for step in spoken for item in anthropic.write(step.message)]
+    if spoken and spoken[0].message.role is Role.ASSISTANT and not spoken[0].is_original(MessageFormat.ANTHROPIC):
         items.insert(0, {"role": "user", "content": EARLIER})
-    return Written(items, anthropic.write_system([step.message for step in system]))
+    return ProviderMessages(items, anthropic.write_system([step.message for step in system]))
 
 
 def _format(name: MessageFormat | str) -> MessageFormat:
     try:
         return MessageFormat(name)
     except ValueError:
-        raise InvalidInput(f"the format {name!r} is unknown; use one of {', '.join(MessageFormat)}") from None
+        raise InvalidInput(f"unknown format {name!r}; use one of {', '.join(MessageFormat)}") from None
 
 
 def _json(item: Any) -> Item:
-    """The item as plain JSON, checked to be JSON."""
+    """The item as plain JSON. Raises `InvalidInput` if it is not JSON."""
     if not isinstance(item, Mapping):
         raise InvalidInput(
-            f"a message is a dict (an SDK's model_dump() gives one) or a Message, not {type(item).__name__}"
+            f"a message must be a dict or a Message, not {type(item).__name__}; convert an SDK object with model_dump()"
         )
     try:
         return dict(thaw(FrozenDict(item)))

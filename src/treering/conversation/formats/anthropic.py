@@ -1,15 +1,15 @@
 """Messages of Anthropic's Messages API.
 
-A user message that holds results of tools has the role TOOL here; what stands beside the results stays in it. A
-system prompt reads as a message with the role `system`. Blocks that we do not know are kept as they are.
+A user message with tool results has the role TOOL here, including its other parts. A system prompt is read as a message
+with the role `system`. Unknown blocks are preserved.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from treering.conversation.formats.content import (
+    ContentPart,
     Item,
-    Said,
     content_in,
     label,
     read_content,
@@ -38,7 +38,7 @@ ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}
 
 
 def read(item: Item) -> Message:
-    """One message, from which `write` makes an equal item."""
+    """Read one message; `write` returns an equal item."""
     role = role_of(item, ROLES)
     parts = read_content(content_in(item), _read_part)
     if role is Role.USER and any(isinstance(part, ResultPart) for part in parts):
@@ -56,7 +56,7 @@ def write(message: Message) -> list[Item]:
 
 
 def write_system(messages: list[Message]) -> str | list[Item] | None:
-    """What stands under `system`: the content of the only message as it is, of several a list of all their blocks."""
+    """The value of `system`: the content of a single message, or the blocks of several."""
     contents = [write(message)[0]["content"] for message in messages]
     if len(contents) <= 1:
         return contents[0] if contents else None
@@ -72,8 +72,8 @@ def _read_part(item: Item) -> Part:
     return reader(item) if reader else read_other(item)
 
 
-def _read_inner(item: Item) -> Said:
-    """A block inside of a result, where neither calls nor results can stand."""
+def _read_inner(item: Item) -> ContentPart:
+    """A block inside a result, which cannot contain calls or results."""
     part = _read_part(item)
     return read_other(item) if isinstance(part, (CallPart, ResultPart)) else part
 

@@ -1,12 +1,12 @@
-"""Puts messages of any origin into an order that a provider accepts.
+"""Arranges messages of any origin in an order that a provider accepts.
 
-Messages that are native to the target stay exactly as they came; the others are fitted around them:
+Messages that are native to the target stay unchanged; the others are arranged around them:
 
-- assistant messages in a row become one, its words before its calls;
-- each result stands directly behind the message that asked for it, all results of that message together;
-- a call that was never answered gets a result that says so; where nothing follows a message, its calls are still open;
-- a result without a call becomes words of the user;
-- an id that the target refuses, or that came twice, is replaced in the call and in its result.
+- consecutive assistant messages become one, with texts before calls;
+- all results of a message directly follow the message with their calls;
+- an unanswered call gets a result that says so, unless it is in the last message, where calls are still open;
+- a result without a call becomes text of the user;
+- an id that the target rejects, or that is used twice, is replaced in the call and in its result.
 """
 
 import re
@@ -14,49 +14,49 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, groupby
 
-from treering.conversation.formats.portable import Target, is_native, portable
+from treering.conversation.formats.portable import TargetFormat, is_native, portable
 from treering.core.messages import CallPart, Message, MessageFormat, Part, ResultPart, Role, TextPart
 from treering.core.values import EMPTY
 
 UNANSWERED = "[no result was recorded]"
 
-# The place of a part: which step, which part in it.
-_Place = tuple[int, int]
+# Index of a step, and of a part in it.
+_PartPosition = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ArrangedMessage:
     """A message as it will be written."""
 
     message: Message
     native: bool
 
-    def as_it_came(self, format: MessageFormat) -> bool:
-        """Whether this is the very message that was read in this format."""
+    def is_original(self, format: MessageFormat) -> bool:
+        """Whether this is the unchanged message that was read in this format."""
         return self.native and self.message.origin is format
 
 
-def arrange(messages: Iterable[Message], target: Target) -> list[Step]:
+def arrange(messages: Iterable[Message], target: TargetFormat) -> list[ArrangedMessage]:
     """The messages in an order that the target accepts."""
     return list(_Arrangement(tuple(_merged(_fitted(messages, target))), target).steps())
 
 
-def _fitted(messages: Iterable[Message], target: Target) -> Iterator[Step]:
+def _fitted(messages: Iterable[Message], target: TargetFormat) -> Iterator[ArrangedMessage]:
     for message in messages:
         if is_native(message, target):
-            yield Step(message, native=True)
-        elif (crossed := portable(_by_its_speaker(message), target)).parts:
-            yield Step(crossed, native=False)
+            yield ArrangedMessage(message, native=True)
+        elif (converted := portable(_with_actual_role(message), target)).parts:
+            yield ArrangedMessage(converted, native=False)
 
 
-def _by_its_speaker(message: Message) -> Message:
-    """Only an assistant asks for tools, and only tools answer, whatever role the message claims."""
+def _with_actual_role(message: Message) -> Message:
+    """Calls make a message the assistant's, results make it a tool's, whatever its role says."""
     role = Role.ASSISTANT if message.calls else Role.TOOL if message.results else message.role
     return message if role is message.role else message.replace(role=role)
 
 
-def _merged(steps: Iterable[Step]) -> Iterator[Step]:
-    """Foreign assistant messages in a row as one, its words before its calls."""
+def _merged(steps: Iterable[ArrangedMessage]) -> Iterator[ArrangedMessage]:
+    """Merge consecutive foreign assistant messages, with texts before calls."""
     for is_turn, run in groupby(steps, _is_foreign_turn):
         if not is_turn:
             yield from run
@@ -64,47 +64,47 @@ def _merged(steps: Iterable[Step]) -> Iterator[Step]:
         messages = [step.message for step in run]
         parts = [part for message in messages for part in message.parts]
         parts.sort(key=lambda part: isinstance(part, CallPart))
-        yield Step(messages[0].replace(parts=parts), native=False)
+        yield ArrangedMessage(messages[0].replace(parts=parts), native=False)
 
 
-def _is_foreign_turn(step: Step) -> bool:
+def _is_foreign_turn(step: ArrangedMessage) -> bool:
     return step.message.role is Role.ASSISTANT and not step.native
 
 
 @dataclass
 class _Arrangement:
-    """Pairs the calls of some steps with their results, and puts these where they belong."""
+    """Pairs calls with results, and places the results."""
 
-    given: Sequence[Step]
-    target: Target
-    answers: dict[_Place, _Place] = field(init=False)
-    paired: frozenset[_Place] = field(init=False)
+    given: Sequence[ArrangedMessage]
+    target: TargetFormat
+    answers: dict[_PartPosition, _PartPosition] = field(init=False)
+    paired: frozenset[_PartPosition] = field(init=False)
     used_ids: set[str] = field(init=False)
-    last_said: int = field(init=False)
+    last_with_content: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.answers = _pairs(self.given)
         self.paired = frozenset(self.answers.values())
         self.used_ids = {call.id for step in self.given if step.native for call in step.message.calls}
-        self.last_said = max((at for at, step in enumerate(self.given) if self._rest(at, step)), default=-1)
+        self.last_with_content = max((at for at, step in enumerate(self.given) if self._rest(at, step)), default=-1)
 
-    def steps(self) -> Iterator[Step]:
-        held: list[Step] = []
+    def steps(self) -> Iterator[ArrangedMessage]:
+        postponed: list[ArrangedMessage] = []
         until = -1
         for at, step in enumerate(self.given):
             answered_at = self._last_native_answer(at)
-            # Between a call and its native result, which stays where it is, nothing else may stand.
+            # Nothing may come between a call and its native result, which is not moved.
             if at < until and answered_at < 0 and not step.native:
-                held += self._placed(at, step)
+                postponed += self._placed(at, step)
                 continue
             until = max(until, answered_at)
             yield from self._placed(at, step)
             if at >= until:
-                yield from held
-                held = []
-        yield from held
+                yield from postponed
+                postponed = []
+        yield from postponed
 
-    def _placed(self, at: int, step: Step) -> Iterator[Step]:
+    def _placed(self, at: int, step: ArrangedMessage) -> Iterator[ArrangedMessage]:
         message = step.message
         if not step.native:
             role = Role.USER if message.role is Role.TOOL else message.role
@@ -112,20 +112,20 @@ class _Arrangement:
         if message.parts or step.native:
             yield replace(step, message=message)
         if results := tuple(self._results(at, message)):
-            yield Step(Message.make(role=Role.TOOL, parts=results, origin=self.target.format), native=False)
+            yield ArrangedMessage(Message.make(role=Role.TOOL, parts=results, origin=self.target.format), native=False)
 
-    def _rest(self, at: int, step: Step) -> tuple[Part, ...]:
-        """What stays in a step: all of a native one, else all but the results that stand behind their call."""
+    def _rest(self, at: int, step: ArrangedMessage) -> tuple[Part, ...]:
+        """The parts that stay in a step: all of a native one, else all but paired results."""
         if step.native:
             return step.message.parts
         left = [part for place, part in enumerate(step.message.parts) if (at, place) not in self.paired]
-        return tuple(said for part in left for said in _said(part))
+        return tuple(content for part in left for content in _as_text(part))
 
     def _renamed(self, at: int, parts: tuple[Part, ...]) -> tuple[Part, ...]:
         calls = iter(self._call_places(at))
         return tuple(self._named(part, next(calls)) if isinstance(part, CallPart) else part for part in parts)
 
-    def _named(self, call: CallPart, place: _Place) -> CallPart:
+    def _named(self, call: CallPart, place: _PartPosition) -> CallPart:
         answer = self.answers.get(place)
         fixed = answer is not None and self.given[answer[0]].native
         id = call.id if fixed else next(self._free_ids(call.id))
@@ -139,9 +139,9 @@ class _Arrangement:
                 yield name
 
     def _results(self, at: int, message: Message) -> Iterator[ResultPart]:
-        """The foreign results of a step's calls, and a stand-in for each foreign call that nobody answered."""
+        """The foreign results of a step's calls, and a placeholder for each unanswered foreign call."""
         places = self._call_places(at)
-        is_open = at >= self.last_said and not any(place in self.answers for place in places)
+        is_open = at >= self.last_with_content and not any(place in self.answers for place in places)
         for call, place in zip(message.calls, places, strict=True):
             answer = self.answers.get(place)
             hint = {"as": "custom"} if call.extra.get("as") == "custom" else EMPTY
@@ -153,7 +153,7 @@ class _Arrangement:
             elif not (is_open or self.given[at].native):
                 yield ResultPart.make(call_id=call.id, parts=(TextPart.make(text=UNANSWERED),), extra=hint)
 
-    def _call_places(self, at: int) -> list[_Place]:
+    def _call_places(self, at: int) -> list[_PartPosition]:
         parts = self.given[at].message.parts
         return [(at, place) for place, part in enumerate(parts) if isinstance(part, CallPart)]
 
@@ -162,10 +162,10 @@ class _Arrangement:
         return max((answer[0] for answer in answers if answer and self.given[answer[0]].native), default=-1)
 
 
-def _pairs(steps: Sequence[Step]) -> dict[_Place, _Place]:
-    """Where the result of each answered call is. A result answers the latest call with its id that is still waiting."""
-    waiting: dict[str, list[_Place]] = {}
-    answers: dict[_Place, _Place] = {}
+def _pairs(steps: Sequence[ArrangedMessage]) -> dict[_PartPosition, _PartPosition]:
+    """Result position by call position. A result answers the latest unanswered call with its id."""
+    waiting: dict[str, list[_PartPosition]] = {}
+    answers: dict[_PartPosition, _PartPosition] = {}
     for at, step in enumerate(steps):
         for place, part in enumerate(step.message.parts):
             if isinstance(part, CallPart):
@@ -175,8 +175,8 @@ def _pairs(steps: Sequence[Step]) -> dict[_Place, _Place]:
     return answers
 
 
-def _said(part: Part) -> Sequence[Part]:
-    """A result that answers nothing, as words."""
+def _as_text(part: Part) -> Sequence[Part]:
+    """A result without a call, as text."""
     if not isinstance(part, ResultPart):
         return (part,)
     return (TextPart.make(text=f"[result of the earlier call {part.call_id}]"), *part.parts)

@@ -1,7 +1,7 @@
-"""Messages of OpenAI's Chat Completions API, which many servers speak.
+"""Messages of OpenAI's Chat Completions API, which many servers implement.
 
-A `name` that the API allows is the speaker. A refusal and the transcript of spoken words are texts. The former
-`function_call` and its `function` message have no id: both get one made of the function's name.
+A valid `name` is the speaker. A refusal and an audio transcript are texts. The deprecated `function_call` and its
+`function` message have no id: both get one derived from the function's name.
 """
 
 import re
@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from treering.conversation.formats.content import (
+    ContentPart,
     Item,
-    Said,
     content_in,
     image_fields,
     image_url,
@@ -49,12 +49,12 @@ ROLES = {
     "function": Role.TOOL,
 }
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
-# Which field of a call holds its name, and under which word its arguments stand there.
+# Field of a call that holds its name, and key of its arguments there.
 _CALLS = {"function": "arguments", "custom": "input"}
 
 
 def read(item: Item) -> Message:
-    """One message, from which `write` makes an equal item."""
+    """Read one message; `write` returns an equal item."""
     role = role_of(item, ROLES)
     parts, extra = (_result(item), EMPTY) if role is Role.TOOL else _said(item)
     if item["role"] == "developer":
@@ -66,7 +66,7 @@ def read(item: Item) -> Message:
 
 
 def write(message: Message) -> list[Item]:
-    """The message as one item; each result of a tool is one of its own, and what stands beside them follows."""
+    """The message as one item; each tool result is an item of its own, before the other parts."""
     items = [_tool_item(result) for result in message.results]
     rest = tuple(part for part in message.parts if not isinstance(part, ResultPart))
     if rest or not items:
@@ -84,7 +84,7 @@ def _said(item: Item) -> tuple[tuple[Part, ...], Any]:
 
 
 def _fields(item: Item) -> list[Part]:
-    """What an assistant says outside of its content."""
+    """Parts of an assistant message outside its content."""
     parts: list[Part] = []
     if isinstance(item.get("refusal"), str):
         parts.append(TextPart.make(text=item["refusal"], extra={"field": "refusal"}))
@@ -102,7 +102,7 @@ def _write_audio(part: TextPart) -> Item:
 
 def _said_item(message: Message, parts: tuple[Part, ...]) -> Item:
     fields: Item = {}
-    content: list[Said] = []
+    content: list[ContentPart] = []
     for part in parts:
         if isinstance(part, CallPart) and part.extra.get("as") == "former":
             fields["function_call"] = {"name": part.name, "arguments": part.arguments_text}
@@ -161,7 +161,7 @@ def _tool_item(result: ResultPart) -> Item:
     return {"role": "tool", "tool_call_id": result.call_id, "content": content}
 
 
-def _read_part(item: Item) -> Said:
+def _read_part(item: Item) -> ContentPart:
     reader = _READERS.get(str(item.get("type")))
     return reader(item) if reader else read_other(item)
 
@@ -183,10 +183,14 @@ def _read_image(item: Item) -> ImagePart:
     return exact(part, item, _write_part)
 
 
-_READERS: dict[str, Callable[[Item], Said]] = {"text": _read_text, "refusal": _read_refusal, "image_url": _read_image}
+_READERS: dict[str, Callable[[Item], ContentPart]] = {
+    "text": _read_text,
+    "refusal": _read_refusal,
+    "image_url": _read_image,
+}
 
 
-def _write_part(part: Said) -> Item:
+def _write_part(part: ContentPart) -> Item:
     if isinstance(part, OtherPart):
         return write_other(part)
     if isinstance(part, ImagePart):

@@ -1,4 +1,4 @@
-"""What the providers' formats have in common: content that is a text or a list, typed parts, pictures in URLs."""
+"""Common elements of the providers' formats: content as text or list, typed parts, images in URLs."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -9,66 +9,66 @@ from treering.core.messages import ImagePart, Message, OtherPart, Part, Role, Te
 from treering.core.values import EMPTY, LABEL_BYTES, thaw
 
 Item: TypeAlias = dict[str, Any]
-Said: TypeAlias = TextPart | ImagePart | OtherPart
+ContentPart: TypeAlias = TextPart | ImagePart | OtherPart
 P = TypeVar("P", bound=Part)
 
-# The shape of content that is one text, where it came as a list of one.
+# Marks a single text that was given as a list.
 LISTED: Mapping[str, str] = {"shape": "list"}
 
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL | re.ASCII)
 
 
 def role_of(item: Item, roles: Mapping[str, Role]) -> Role:
-    """The role of an item; `InvalidInput` where it has none that the format knows."""
+    """The role of an item. Raises `InvalidInput` if it is missing or unknown."""
     role = item.get("role")
     if not isinstance(role, str) or role not in roles:
-        said = f"the role {role!r} is unknown" if "role" in item else "the message has no role"
-        raise InvalidInput(f"{said}; give one of {', '.join(roles)}, or name another format")
+        problem = f"unknown role {role!r}" if "role" in item else "the message has no role"
+        raise InvalidInput(f"{problem}; use one of {', '.join(roles)}, or pass another format")
     return roles[role]
 
 
 def role_name(message: Message) -> str:
-    """The role as OpenAI names it. What stands beside results of tools is said by the user."""
+    """The role in OpenAI's terms. Parts next to tool results belong to the user."""
     if message.role is Role.SYSTEM and message.extra.get("role") == "developer":
         return "developer"
     return "user" if message.role is Role.TOOL else message.role.value
 
 
-def text_in(item: Item, key: str, what: str, *, blank: bool = False) -> str:
-    """The text under `key`; `InvalidInput` where there is none, or only blanks that are not allowed."""
+def text_in(item: Item, key: str, item_name: str, *, blank: bool = False) -> str:
+    """The text under `key`. Raises `InvalidInput` if it is missing, or blank unless allowed."""
     text = item.get(key)
     if not isinstance(text, str) or not (blank or text.strip()):
-        raise InvalidInput(f"{what} needs a text under {key!r}, not {_named(text)}; add it")
+        raise InvalidInput(f"{item_name} needs a text under {key!r}, not {_named(text)}; add it")
     return text
 
 
-def object_in(item: Item, key: str, what: str) -> Item:
-    """The object under `key`; `InvalidInput` where there is none."""
+def object_in(item: Item, key: str, item_name: str) -> Item:
+    """The object under `key`. Raises `InvalidInput` if it is missing."""
     found = item.get(key)
     if not isinstance(found, dict):
-        raise InvalidInput(f"{what} needs an object under {key!r}, not {_named(found)}; add it")
+        raise InvalidInput(f"{item_name} needs an object under {key!r}, not {_named(found)}; add it")
     return found
 
 
-def objects_in(item: Item, key: str, what: str) -> list[Item]:
-    """The objects listed under `key`; none where it is missing or null."""
+def objects_in(item: Item, key: str, item_name: str) -> list[Item]:
+    """The objects listed under `key`; empty if it is missing or null."""
     found = item.get(key)
     if found is None:
         return []
     if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
-        raise InvalidInput(f"{what} has {_named(found)} under {key!r}; give a list of objects")
+        raise InvalidInput(f"{item_name} has {_named(found)} under {key!r}; give a list of objects")
     return found
 
 
 def content_in(item: Item, key: str = "content") -> Any:
-    """The content of an item, which may be null; `InvalidInput` where there is none."""
+    """The content of an item, which may be null. Raises `InvalidInput` if the key is missing."""
     if key not in item:
         raise InvalidInput(f"the message has no {key}; give a text or a list of parts under {key!r}")
     return item[key]
 
 
 def read_content(content: Any, read_part: Callable[[Item], P]) -> tuple[P | TextPart, ...]:
-    """The parts of content that is a text, a list of typed parts, or null; anything else is `InvalidInput`."""
+    """The parts of content that is a text, a list of typed parts, or null. Raises `InvalidInput` otherwise."""
     if content is None:
         return ()
     if isinstance(content, str):
@@ -79,14 +79,14 @@ def read_content(content: Any, read_part: Callable[[Item], P]) -> tuple[P | Text
 
 
 def shape_of(content: Any, parts: tuple[Part, ...]) -> Mapping[str, Any]:
-    """The hint that `write_content` needs to give back this content."""
+    """The hint with which `write_content` restores this content."""
     return LISTED if isinstance(content, list) and one_text(parts) else EMPTY
 
 
 def write_content(
     parts: Sequence[P], write_part: Callable[[P], Item], extra: Mapping[str, Any], empty: str | None = None
 ) -> str | list[Item] | None:
-    """One text as it is, several parts as a list, none as `empty`."""
+    """A single text as a string, several parts as a list, none as `empty`."""
     if not parts:
         return empty
     text = one_text(parts)
@@ -96,13 +96,13 @@ def write_content(
 
 
 def one_text(parts: Sequence[Part]) -> TextPart | None:
-    """The only part, where it can be written as nothing but a text."""
+    """The only part, if it can be written as a plain string."""
     first = parts[0] if len(parts) == 1 else None
     return first if isinstance(first, TextPart) and not first.extra else None
 
 
 def read_other(item: Item) -> OtherPart:
-    """A part that only its provider understands, as it is."""
+    """A part that only its provider understands, unchanged."""
     kind = text_in(item, "type", "a part of a message")
     return OtherPart.make(type=kind, data={key: entry for key, entry in item.items() if key != "type"})
 
@@ -113,24 +113,24 @@ def write_other(part: OtherPart) -> Item:
 
 
 def label(value: Any) -> str | None:
-    """`value` where it can stand in a field for labels, else None: it then stays with what only its format knows."""
+    """`value` if it is a valid label, else None; the value is then preserved in the format's own data."""
     fits = isinstance(value, str) and value.strip() and value.isprintable() and len(value.encode()) <= LABEL_BYTES
     return value if fits else None
 
 
 def image_fields(url: str) -> dict[str, str]:
-    """The fields of an `ImagePart` for a URL, which may hold the picture itself."""
-    held = _DATA_URL.fullmatch(url)
-    return {"media_type": held[1], "data": held[2]} if held and label(held[1]) else {"url": url}
+    """The fields of an `ImagePart` for a URL or a data URL."""
+    match = _DATA_URL.fullmatch(url)
+    return {"media_type": match[1], "data": match[2]} if match and label(match[1]) else {"url": url}
 
 
 def image_url(image: ImagePart) -> str | None:
-    """The URL of a picture, or one that holds it; None where we have neither."""
+    """The URL or data URL of an image, or None."""
     if image.data is not None and image.media_type is not None:
         return f"data:{image.media_type};base64,{image.data}"
     return image.url
 
 
 def _named(value: Any) -> str:
-    names = {type(None): "nothing", str: "text", dict: "an object", list: "a list", bool: "a truth value"}
+    names = {type(None): "nothing", str: "text", dict: "an object", list: "a list", bool: "a boolean"}
     return repr(value) if value == "" else names.get(type(value), "a number")

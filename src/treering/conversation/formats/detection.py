@@ -1,4 +1,4 @@
-"""Tells which format an item has, by what only some of the formats have."""
+"""Detection of the format of an item, by traits that only some formats have."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,24 +11,24 @@ _ALL = (MessageFormat.PLAIN, MessageFormat.CHAT, MessageFormat.ANTHROPIC, Messag
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
-    """Something that an item can have, and the formats in which it occurs."""
+class FormatTrait:
+    """A trait of items, and the formats in which it occurs."""
 
     formats: frozenset[MessageFormat]
     holds: Callable[[Item], bool]
 
 
 def candidates(item: Item) -> tuple[MessageFormat, ...]:
-    """The formats an item may have, the likeliest first. A sign that contradicts an earlier one counts for nothing."""
+    """The possible formats of an item, likeliest first. A trait that contradicts an earlier one is ignored."""
     left = frozenset(_ALL)
-    for sign in _SIGNS:
-        if left & sign.formats and sign.holds(item):
-            left &= sign.formats
+    for trait in _TRAITS:
+        if left & trait.formats and trait.holds(item):
+            left &= trait.formats
     return tuple(format for format in _ALL if format in left)
 
 
 def detect_all(items: Sequence[Item]) -> list[MessageFormat]:
-    """The format of each item. One that could have several has that of the others, where these agree."""
+    """The format of each item. An ambiguous item gets the format of the others if they agree."""
     found = [candidates(item) for item in items]
     sure = {formats[0] for formats in found if len(formats) == 1}
     shared = next(iter(sure)) if len(sure) == 1 else None
@@ -64,30 +64,30 @@ def _in(*formats: MessageFormat) -> frozenset[MessageFormat]:
     return frozenset(formats)
 
 
-_SIGNS = (
-    Sign(_in(MessageFormat.PLAIN), _has("parts")),
-    Sign(_in(MessageFormat.RESPONSES), lambda item: "role" not in item and ("type" in item or "id" in item)),
-    Sign(_in(MessageFormat.CHAT), _has("tool_calls", "tool_call_id", "function_call", "refusal", "audio")),
-    Sign(_in(MessageFormat.CHAT), _is("role", "function", "tool")),
-    Sign(_in(MessageFormat.RESPONSES), _holds("input_text", "output_text", "input_image", "input_file")),
-    Sign(
+_TRAITS = (
+    FormatTrait(_in(MessageFormat.PLAIN), _has("parts")),
+    FormatTrait(_in(MessageFormat.RESPONSES), lambda item: "role" not in item and ("type" in item or "id" in item)),
+    FormatTrait(_in(MessageFormat.CHAT), _has("tool_calls", "tool_call_id", "function_call", "refusal", "audio")),
+    FormatTrait(_in(MessageFormat.CHAT), _is("role", "function", "tool")),
+    FormatTrait(_in(MessageFormat.RESPONSES), _holds("input_text", "output_text", "input_image", "input_file")),
+    FormatTrait(
         _in(MessageFormat.ANTHROPIC),
         _holds("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document", "image"),
     ),
-    Sign(_in(MessageFormat.ANTHROPIC), _has_result),
-    Sign(_in(MessageFormat.CHAT), _holds("image_url", "file")),
-    Sign(_in(MessageFormat.CHAT, MessageFormat.RESPONSES), _holds("refusal", "input_audio")),
-    Sign(_in(MessageFormat.CHAT, MessageFormat.ANTHROPIC), _holds("text")),
-    Sign(_in(MessageFormat.ANTHROPIC), _has("stop_reason", "stop_sequence")),
-    Sign(_in(MessageFormat.CHAT, MessageFormat.RESPONSES), _is("role", "developer")),
-    Sign(_in(MessageFormat.RESPONSES), _is_typed),
-    Sign(_in(MessageFormat.RESPONSES), _has("status", "phase")),
-    Sign(_in(MessageFormat.RESPONSES), _is("type", "message")),
-    Sign(_in(MessageFormat.PLAIN), _has("origin", "at", "speaker")),
-    Sign(_in(MessageFormat.CHAT), _has("name")),
-    # Weak: some servers of chat take these marks of Anthropic's, too.
-    Sign(_in(MessageFormat.ANTHROPIC), lambda item: any("citations" in part for part in _parts(item))),
-    Sign(
+    FormatTrait(_in(MessageFormat.ANTHROPIC), _has_result),
+    FormatTrait(_in(MessageFormat.CHAT), _holds("image_url", "file")),
+    FormatTrait(_in(MessageFormat.CHAT, MessageFormat.RESPONSES), _holds("refusal", "input_audio")),
+    FormatTrait(_in(MessageFormat.CHAT, MessageFormat.ANTHROPIC), _holds("text")),
+    FormatTrait(_in(MessageFormat.ANTHROPIC), _has("stop_reason", "stop_sequence")),
+    FormatTrait(_in(MessageFormat.CHAT, MessageFormat.RESPONSES), _is("role", "developer")),
+    FormatTrait(_in(MessageFormat.RESPONSES), _is_typed),
+    FormatTrait(_in(MessageFormat.RESPONSES), _has("status", "phase")),
+    FormatTrait(_in(MessageFormat.RESPONSES), _is("type", "message")),
+    FormatTrait(_in(MessageFormat.PLAIN), _has("origin", "at", "speaker")),
+    FormatTrait(_in(MessageFormat.CHAT), _has("name")),
+    # Weak: some chat servers also accept this Anthropic field.
+    FormatTrait(_in(MessageFormat.ANTHROPIC), lambda item: any("citations" in part for part in _parts(item))),
+    FormatTrait(
         _in(MessageFormat.CHAT, MessageFormat.ANTHROPIC, MessageFormat.RESPONSES),
         lambda item: not isinstance(item.get("content"), str),
     ),

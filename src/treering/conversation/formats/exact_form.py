@@ -1,4 +1,4 @@
-"""Keeps how an item differs from what we would write ourselves, so that it can be given back exactly as it came."""
+"""Stores how an item differs from our own output, so that it can be restored exactly."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -10,15 +10,15 @@ V = TypeVar("V", Message, TextPart, ImagePart, CallPart, ResultPart)
 
 
 def exact(value: V, item: dict[str, Any], write: Callable[[V], dict[str, Any]], key: str = "patch") -> V:
-    """`value`, with `extra[key]` holding what turns `write(value)` into `item`; as it is where they are equal."""
+    """`value` with the patch from `write(value)` to `item` in `extra[key]`; unchanged if they are equal."""
     patch = difference(write(value), item)
     return value.replace(extra={**value.extra, key: {**value.extra.get(key, {}), **patch}}) if patch else value
 
 
 def difference(made: Any, item: Any) -> dict[str, Any]:
-    """What turns `made` into `item`, two objects or two lists of one length: empty where they are equal.
+    """The patch from `made` to `item`, two objects or two lists of equal length; empty if they are equal.
 
-    `set` holds other and further entries, `unset` names those that are missing, `in` holds differences further down.
+    `set` holds changed and added entries, `unset` names removed ones, `in` holds nested patches.
     """
     ours, theirs = _entries(made), _entries(item)
     changed = {key: entry for key, entry in theirs.items() if key not in ours or ours[key] != entry}
@@ -32,7 +32,7 @@ def difference(made: Any, item: Any) -> dict[str, Any]:
 
 
 def patched(made: Any, patch: Any) -> Any:
-    """`made` with a difference applied; as it is where it has become another kind of thing since."""
+    """`made` with a patch applied; unchanged if its type no longer fits the patch."""
     if not isinstance(patch, Mapping) or not isinstance(made, (dict, list)):
         return made
     unset, further, inside = patch.get("unset"), patch.get("set"), patch.get("in")

@@ -1,6 +1,6 @@
-"""Our own JSON: a role with a text under `content`, or with `parts`; beside them what else a `Message` has.
+"""Our own JSON: a role with a text under `content` or with `parts`, and the other fields of `Message`.
 
-Messages of every origin are written whole, with what only their provider understands, so reading gives an equal one.
+Messages of every origin are written completely, including provider-specific data, so reading returns an equal message.
 """
 
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from treering.core.values import thaw
 
 ROLES = {role.value: role for role in Role}
 _FIELDS = frozenset(Message.model_fields)
-# Under this key of a message's `extra` stands how its own JSON differed; a provider's own notes lie beside it.
+# Key in a message's `extra` for the patch of its own JSON, next to the provider's data.
 _KEY = "plain"
 
 
 def read(item: Item) -> Message:
-    """One message, from which `write` makes an equal item. Unknown fields are kept, but not inside of parts."""
+    """Read one message; `write` returns an equal item. Unknown fields are preserved, except inside parts."""
     role = role_of(item, ROLES)
     known = {key: entry for key, entry in item.items() if key in _FIELDS and entry is not None}
     if isinstance(known.get("extra"), dict):
@@ -29,24 +29,24 @@ def read(item: Item) -> Message:
     message = Message.make(**known)
     if "parts" in item and one_text(message.parts):
         message = message.replace(extra={**message.extra, _KEY: LISTED})
-    return exact(message, item, _made, _KEY)
+    return exact(message, item, _written, _KEY)
 
 
 def write(message: Message) -> list[Item]:
     """The message as one item."""
-    return [patched(_made(message), message.extra.get(_KEY))]
+    return [patched(_written(message), message.extra.get(_KEY))]
 
 
 def _content(item: Item, role: Role) -> str:
     content = item.get("content")
     if not isinstance(content, str):
-        raise InvalidInput("the message has neither a text under 'content' nor a list under 'parts'; add one")
+        raise InvalidInput("the message has neither a text under 'content' nor a list under 'parts'; add one of them")
     if role is Role.TOOL:
-        raise InvalidInput("a tool message needs the id of its call; give 'parts' with a result and its call_id")
+        raise InvalidInput("a tool message needs the id of its call; pass 'parts' with a result and its call_id")
     return content
 
 
-def _made(message: Message) -> Item:
+def _written(message: Message) -> Item:
     bare = message.replace(extra=_without_notes(message.extra))
     fields = bare.model_dump(mode="json", exclude_defaults=True, exclude={"parts"})
     notes = message.extra.get(_KEY)

@@ -1,14 +1,14 @@
 """Input and output items of OpenAI's Responses API: one item is one message.
 
-A call, a result and a message are understood; every other item (reasoning, searches, programs, whatever comes next)
-is kept whole, as one opaque part that only this format writes again.
+Calls, results and messages are parsed; every other item (reasoning, searches, programs and future types) is preserved
+as one opaque part that only this format writes.
 """
 
 from collections.abc import Callable
 
 from treering.conversation.formats.content import (
+    ContentPart,
     Item,
-    Said,
     content_in,
     image_fields,
     image_url,
@@ -32,7 +32,7 @@ ROLES = {
     "user": Role.USER,
     "assistant": Role.ASSISTANT,
 }
-# By the hint on a part: the type of a call, the word for its arguments, the type of its result.
+# By the hint on a part: type of the call, key of its arguments, type of its result.
 _CALLS = {
     "function": ("function_call", "arguments", "function_call_output"),
     "custom": ("custom_tool_call", "input", "custom_tool_call_output"),
@@ -42,7 +42,7 @@ _RESULTS = {kind: hint for hint, (_, _, kind) in _CALLS.items()}
 
 
 def read(item: Item) -> Message:
-    """One message, from which `write` makes an equal item."""
+    """Read one message; `write` returns an equal item."""
     kind = item.get("type")
     if kind is None and "role" not in item and "id" in item:
         kind = "item_reference"
@@ -51,11 +51,11 @@ def read(item: Item) -> Message:
 
 
 def write(message: Message) -> list[Item]:
-    """The message as one item where it came as one, else as an item for each call, result and stretch of content."""
+    """The message as one item if it was read from one, else an item for each call, result and run of content."""
     if message.extra.get("as") == "item" and len(message.parts) == 1 and isinstance(message.parts[0], OtherPart):
         return [_whole(write_other(message.parts[0]), message)]
     items: list[Item] = []
-    content: list[Said] = []
+    content: list[ContentPart] = []
     for part in message.parts:
         if isinstance(part, (CallPart, ResultPart)):
             items += _message_items(message, content)
@@ -71,12 +71,12 @@ def _whole(item: Item, message: Message) -> Item:
     return dict(patched(item, message.extra.get("patch")))
 
 
-def _message_items(message: Message, content: list[Said], needed: bool = False) -> list[Item]:
+def _message_items(message: Message, content: list[ContentPart], needed: bool = False) -> list[Item]:
     if not content and not needed:
         return []
     role = role_name(message)
     write_part = _writer("output_text" if message.role is Role.ASSISTANT else "input_text")
-    # Without an id, which only the API gives, the content of an assistant can only be a text.
+    # Without an id, which only the API assigns, assistant content must be a string.
     apart = message.extra.get("as") == "turn"
     stretches = [[part] for part in content] if apart else [content]
     return [{"role": role, "content": write_content(part, write_part, message.extra, empty="")} for part in stretches]
@@ -138,11 +138,11 @@ _ITEMS: dict[str, Callable[[Item], Message]] = {
 }
 
 
-def _reader(text_type: str) -> Callable[[Item], Said]:
-    """Reads the parts of content in which a text usually has this type."""
+def _reader(text_type: str) -> Callable[[Item], ContentPart]:
+    """A reader of content parts whose texts usually have this type."""
     write_part = _writer(text_type)
 
-    def read_part(item: Item) -> Said:
+    def read_part(item: Item) -> ContentPart:
         kind = item.get("type")
         if kind in ("input_text", "output_text", "text"):
             return exact(TextPart.make(text=text_in(item, "text", "a text part", blank=True)), item, write_part)
@@ -157,10 +157,10 @@ def _reader(text_type: str) -> Callable[[Item], Said]:
     return read_part
 
 
-def _writer(text_type: str) -> Callable[[Said], Item]:
-    """Writes such parts."""
+def _writer(text_type: str) -> Callable[[ContentPart], Item]:
+    """A writer of content parts whose texts have this type."""
 
-    def write_part(part: Said) -> Item:
+    def write_part(part: ContentPart) -> Item:
         if isinstance(part, OtherPart):
             return write_other(part)
         if isinstance(part, ImagePart):

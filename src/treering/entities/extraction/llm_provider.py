@@ -1,4 +1,4 @@
-"""Names that a language model notices."""
+"""Mentions found by a language model."""
 
 from collections.abc import Iterable
 from importlib.resources import files
@@ -7,12 +7,12 @@ from treering.core.delimiters import DATA, delimited, escaped
 from treering.core.entities import EntityKind
 from treering.core.privacy import ModelLocation, text_may_leave
 from treering.core.values import Text, Value
-from treering.entities.extraction.mentions import Mention
+from treering.entities.extraction.mentions import EntityMention
 from treering.ports.models import Writer
 from treering.prompts.model_answers import ask_json
 
 _PROMPT = "entities.md"
-_SURE = 0.85
+_CONFIDENCE = 0.85
 
 
 class NamedEntity(Value):
@@ -21,13 +21,13 @@ class NamedEntity(Value):
 
 
 class NamedEntities(Value):
-    """What the model answers."""
+    """Answer schema of the prompt."""
 
     entities: tuple[NamedEntity, ...] = ()
 
 
-class WrittenNames:
-    """Asks the model once a text. What it names and the text does not say is left out."""
+class LlmNames:
+    """One request per text. Names that do not occur in the text are dropped."""
 
     name = "llm"
 
@@ -39,13 +39,13 @@ class WrittenNames:
     def location(self) -> ModelLocation:
         return self._writer.location
 
-    def read(self, text: str, language: str) -> Iterable[Mention]:
+    def read(self, text: str, language: str) -> Iterable[EntityMention]:
         if not text.strip() or not text_may_leave(text, self.location):
             return
         prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8")
-        asked = prompt.format(text=delimited(DATA, escaped(text)))
-        answer = ask_json(self._writer, asked, NamedEntities, most_tokens=self._most_tokens)
+        request = prompt.format(text=delimited(DATA, escaped(text)))
+        answer = ask_json(self._writer, request, NamedEntities, most_tokens=self._most_tokens)
         for entity in dict.fromkeys(answer.entities):
             start = text.find(entity.name) if entity.name.strip() else -1
             if start >= 0:
-                yield Mention(entity.name, entity.kind, start, start + len(entity.name), _SURE, self.name)
+                yield EntityMention(entity.name, entity.kind, start, start + len(entity.name), _CONFIDENCE, self.name)

@@ -1,4 +1,4 @@
-"""What a text speaks of: a name, where it stands, what it may be, how sure that is, and who noticed."""
+"""Mentions of entities in a text."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from treering.core.entities import EntityKind
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
-    """A name in a text. `name` is how it is kept: a date as 2026-05-08, a link without its full stop."""
+class EntityMention:
+    """A name in a text. `name` is normalised: a date as 2026-05-08, a link without a trailing full stop."""
 
     name: str
     kind: EntityKind
@@ -24,29 +24,29 @@ class Mention:
 
 
 class NameReader(Protocol):
-    """Notices names in texts. `ModelUnavailable` where it cannot."""
+    """Finds names in texts; raises `ModelUnavailable` if it cannot."""
 
     @property
     def name(self) -> str: ...
 
-    def read(self, text: str, language: str) -> Iterable[Mention]: ...
+    def read(self, text: str, language: str) -> Iterable[EntityMention]: ...
 
 
-def without_overlaps(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
-    """In the order of the text. Of those that overlap the surest stays; of equals the longest, then the first."""
-    kept: list[Mention] = []
+def without_overlaps(mentions: Iterable[EntityMention]) -> tuple[EntityMention, ...]:
+    """In the order of the text; of overlapping ones the most confident stays, then the longest, then the first."""
+    chosen: list[EntityMention] = []
     for mention in sorted(mentions, key=_preference):
-        if all(mention.end <= other.start or other.end <= mention.start for other in kept):
-            kept.append(mention)
-    return tuple(sorted(kept, key=lambda mention: (mention.start, mention.end)))
+        if all(mention.end <= other.start or other.end <= mention.start for other in chosen):
+            chosen.append(mention)
+    return tuple(sorted(chosen, key=lambda mention: (mention.start, mention.end)))
 
 
-def surest(mentions: Sequence[Mention], most: int) -> tuple[Mention, ...]:
-    """At most so many, in the order of the text."""
-    if len(mentions) <= most:
+def most_confident(mentions: Sequence[EntityMention], limit: int) -> tuple[EntityMention, ...]:
+    """At most `limit`, in the order of the text."""
+    if len(mentions) <= limit:
         return tuple(mentions)
-    return tuple(sorted(sorted(mentions, key=_preference)[:most], key=lambda mention: mention.start))
+    return tuple(sorted(sorted(mentions, key=_preference)[:limit], key=lambda mention: mention.start))
 
 
-def _preference(mention: Mention) -> tuple[float, int, int, str]:
+def _preference(mention: EntityMention) -> tuple[float, int, int, str]:
     return -mention.confidence, -mention.length, mention.start, mention.kind

@@ -1,4 +1,4 @@
-"""From a text to the names in it: by rules always, by a parser or a language model where there is one."""
+"""Extraction of names from a text by rules and further readers."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,17 +11,17 @@ from treering.core.secrets import scan
 from treering.core.statements import PROJECT, SPEAKER, same_name
 from treering.core.values import LABEL_BYTES
 from treering.entities.extraction.capitals import capitalised
-from treering.entities.extraction.mentions import Mention, NameReader, surest, without_overlaps
-from treering.entities.extraction.shapes import REGEX, shaped
+from treering.entities.extraction.mentions import EntityMention, NameReader, most_confident, without_overlaps
+from treering.entities.extraction.shapes import REGEX, shape_mentions
 
-_TOLD = "statement"
+_STATEMENT = "statement"
 _MARK = "[redacted:"
 _REDACTED = re.compile(r"\[redacted:[a-z0-9_]+\]")
 # A value of more words is a description, not a name.
-_MOST_WORDS = 5
-_SUBJECTS_OF_NOBODY = frozenset({SPEAKER, PROJECT, "i", "we", "it", "agent", "assistant", "somebody"})
-_NAMELESS = f"{SPEAKER}'s "
-"""What belongs to whoever speaks, and has no name."""
+_MAX_WORDS = 5
+_NOT_NAMES = frozenset({SPEAKER, PROJECT, "i", "we", "it", "agent", "assistant", "somebody"})
+_UNNAMED = f"{SPEAKER}'s "
+"""Prefix of subjects that belong to the speaker and have no name."""
 _VALUES: Mapping[str, EntityKind] = MappingProxyType(
     {
         "name": EntityKind.PERSON,
@@ -41,25 +41,25 @@ _VALUES: Mapping[str, EntityKind] = MappingProxyType(
         "named": EntityKind.OTHER,
     }
 )
-"""What the values of some attributes are; those of the others are descriptions."""
+"""Kinds of values by attribute; values of other attributes are descriptions."""
 _PEOPLE = frozenset({"lives_in", "from", "born_on", "age", "works_at", "role", "reports_to", "partner", "relative"})
 """Attributes that only people have."""
 
 
-class Strategy(StrEnum):
-    """`fast` reads by rules alone; `accurate` asks whoever else is there."""
+class ExtractionStrategy(StrEnum):
+    """`fast` uses rules alone; `accurate` all available readers."""
 
     FAST = "fast"
     ACCURATE = "accurate"
 
 
 class RegexNames:
-    """Rules, in five languages: always there, never at a loss, sure of addresses and unsure of people."""
+    """Rules for five languages: always available, reliable for addresses, less so for people."""
 
     name = REGEX
 
-    def read(self, text: str, language: str) -> Iterable[Mention]:
-        yield from shaped(text)
+    def read(self, text: str, language: str) -> Iterable[EntityMention]:
+        yield from shape_mentions(text)
         yield from capitalised(text, language)
 
 
@@ -71,42 +71,44 @@ def extract(
     readers: Sequence[NameReader] = FAST,
     *,
     language: str | None = None,
-    most: int = 30,
-    longest: int = 20_000,
-) -> tuple[Mention, ...]:
-    """The names in a text, in its order, without overlaps: of those that overlap the surest, then the longest.
+    limit: int = 30,
+    max_characters: int = 20_000,
+) -> tuple[EntityMention, ...]:
+    """The mentions in a text, in its order, without overlaps.
 
-    At most `most`, the surest, from the first `longest` characters. A name without a letter or digit is none, nor is a
-    secret, nor what stands for one.
+    The `limit` most confident ones of the first `max_characters` characters. Names without a letter or digit, secrets
+    and redaction marks are left out.
     """
-    read = text[:longest]
+    read = text[:max_characters]
     if _MARK in read:
         read = _REDACTED.sub(lambda mark: " " * len(mark[0]), read)
-    spoken = language_of(read) if language is None else language
-    found = (mention for reader in readers for mention in reader.read(read, spoken))
-    names = surest(without_overlaps(mention for mention in found if _is_name(mention.name)), most)
+    chosen_language = language_of(read) if language is None else language
+    found = (mention for reader in readers for mention in reader.read(read, chosen_language))
+    names = most_confident(without_overlaps(mention for mention in found if _is_name(mention.name)), limit)
     if not scan("\n".join(mention.name for mention in names)):
         return names
     return tuple(mention for mention in names if not scan(mention.name))
 
 
-def told(subject: str | None, attribute: str | None, value: str | None, text: str) -> tuple[Mention, ...]:
-    """The names that a statement is about: its subject, and its value where its attribute says what that is."""
+def statement_mentions(
+    subject: str | None, attribute: str | None, value: str | None, text: str
+) -> tuple[EntityMention, ...]:
+    """Mentions of a statement: its subject, and its value if the attribute determines its kind."""
     found = []
-    if subject and same_name(subject) not in _SUBJECTS_OF_NOBODY and not subject.startswith(_NAMELESS):
+    if subject and same_name(subject) not in _NOT_NAMES and not subject.startswith(_UNNAMED):
         kind = EntityKind.PERSON if attribute in _PEOPLE else EntityKind.OTHER
-        found.append(_told(subject, kind, text))
+        found.append(_mention(subject, kind, text))
     if value and attribute is not None and attribute in _VALUES:
-        found.append(_told(value, _VALUES[attribute], text))
+        found.append(_mention(value, _VALUES[attribute], text))
     return tuple(mention for mention in found if mention is not None)
 
 
-def _told(name: str, kind: EntityKind, text: str) -> Mention | None:
+def _mention(name: str, kind: EntityKind, text: str) -> EntityMention | None:
     plain = " ".join(name.split())
-    if not _is_name(plain) or len(plain.split()) > _MOST_WORDS:
+    if not _is_name(plain) or len(plain.split()) > _MAX_WORDS:
         return None
     start = max(0, text.casefold().find(plain.casefold()))
-    return Mention(plain, kind, start, start + len(plain), 0.85, _TOLD)
+    return EntityMention(plain, kind, start, start + len(plain), 0.85, _STATEMENT)
 
 
 def _is_name(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Names that spaCy notices, where it and a model for the language are installed."""
+"""Mentions found by spaCy, if it and a model for the language are installed."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -7,10 +7,10 @@ from typing import Any
 
 from treering.core.entities import EntityKind
 from treering.core.errors import MissingDependency
-from treering.entities.extraction.mentions import Mention
+from treering.entities.extraction.mentions import EntityMention
 
-_SURE = 0.8
-# What its models call things: those trained on news and web pages in English and Chinese, and those on WikiNER.
+_CONFIDENCE = 0.8
+# Labels of its models: OntoNotes (English, Chinese) and WikiNER.
 _KINDS: Mapping[str, EntityKind] = MappingProxyType(
     {
         "PERSON": EntityKind.PERSON,
@@ -29,14 +29,14 @@ _KINDS: Mapping[str, EntityKind] = MappingProxyType(
 
 
 class SpacyNames:
-    """One model a language, loaded when its language first comes; a text in another language has no names for it."""
+    """One model per language, loaded on first use; no names for other languages."""
 
     name = "spacy"
 
     def __init__(self, models: Mapping[str, str]) -> None:
         self._models = models
 
-    def read(self, text: str, language: str) -> Iterable[Mention]:
+    def read(self, text: str, language: str) -> Iterable[EntityMention]:
         chosen = self._models.get(language or "en")
         if chosen is None:
             return
@@ -44,18 +44,18 @@ class SpacyNames:
             kind, name = _KINDS.get(found.label_), found.text.strip()
             if kind is not None and name:
                 start = found.start_char + found.text.index(name)
-                yield Mention(name, kind, start, start + len(name), _SURE, self.name)
+                yield EntityMention(name, kind, start, start + len(name), _CONFIDENCE, self.name)
 
 
 def spacy_names() -> SpacyNames:
-    """With the smallest installed model of each language; `MissingDependency` says what to install."""
+    """Uses the smallest installed model of each language; raises `MissingDependency` with what to install."""
     try:
         from spacy.util import get_installed_models
     except ImportError as exc:
-        raise MissingDependency("spaCy is not installed; `pip install 'treering[spacy]'` brings it") from exc
+        raise MissingDependency("spaCy is not installed; run `pip install 'treering[spacy]'`") from exc
     models = {name.split("_")[0]: name for name in sorted(get_installed_models(), key=_size, reverse=True)}
     if not models:
-        raise MissingDependency("spaCy has no model yet; `python -m spacy download en_core_web_sm` brings one")
+        raise MissingDependency("spaCy has no model; run `python -m spacy download en_core_web_sm`")
     return SpacyNames(models)
 
 

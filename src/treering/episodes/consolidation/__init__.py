@@ -1,1 +1,1 @@
-"""Several episodes of the same task become one that stands for them; they stay, archived, and can come back."""
+"""Consolidation: similar episodes are represented by one; the members are archived and can be restored."""

@@ -1,4 +1,4 @@
-"""What may be merged, read from the store in small steps: the bands, their members, and the vectors of these."""
+"""Candidates for consolidation, read in small transactions: bands, members and vectors."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treering.core.embedded_text import digest_of, embedded_text, supplied_digest, supplied_vector
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.queries import EpisodeFilter
-from treering.episodes.consolidation.clusters import Band, Candidate, Vectors
+from treering.episodes.consolidation.clusters import Band, ConsolidationCandidate, Vectors
 from treering.episodes.consolidation.names import CONSOLIDATED
 from treering.jobs.stage import StageRun
 from treering.ports.index import Unembedded
@@ -19,16 +19,16 @@ from treering.ports.models import Embedder
 
 KIND = "episode"
 _ELIGIBLE = EpisodeFilter(statuses=(EpisodeStatus.MATURE,), consolidated=False)
-# Episodes that are read in one transaction: some tenths of a second.
-_AT_ONCE = 500
+# Episodes read in one transaction, which takes some tenths of a second.
+_BATCH = 500
 
-Tell = Callable[[], None]
-"""Says that work goes on, so that nobody takes it over."""
+KeepAlive = Callable[[], None]
+"""Extends the lease, so that no other worker takes over."""
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """An episode as it was read, and the candidate (by its place) that it belongs to: itself, or who stands for it."""
+class ClusterMember:
+    """An episode as read, and the position of its candidate: itself or its representative."""
 
     id: str
     version: int
@@ -38,18 +38,18 @@ class Member:
 
 @dataclass
 class Eligible:
-    """Candidates by the key of their band."""
+    """Candidates by band key."""
 
-    bands: dict[str, list[Candidate]] = field(default_factory=lambda: defaultdict(list))
+    bands: dict[str, list[ConsolidationCandidate]] = field(default_factory=lambda: defaultdict(list))
     unreadable: int = 0
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """The candidates of a band that can be compared, and a row for each member of theirs."""
+class BandVectors:
+    """The comparable candidates of a band, with one row for each of their members."""
 
-    candidates: list[Candidate]
-    members: list[Member]
+    candidates: list[ConsolidationCandidate]
+    members: list[ClusterMember]
     vectors: Vectors
     without_vector: int = 0
 
@@ -62,68 +62,70 @@ class Gathered:
         return np.array([each.place for each in self.members], np.int64)
 
 
-def eligible(run: StageRun, tell: Tell) -> Eligible:
-    """Every mature episode that the scope sees and nothing stands for yet.
+def eligible(run: StageRun, keep_alive: KeepAlive) -> Eligible:
+    """Every mature episode visible to the scope that has no representative.
 
-    What somebody took apart stays apart: it is still referred to by what stood for it (see `dissolve`).
+    Members of a dissolved episode are left out; they still have a reference to it (see `dissolve`).
     """
     found = Eligible()
     with run.store.reading(run.scope, run.now) as tx:
-        passing = tx.index.passing({KIND: _ELIGIBLE})
-        ids = sorted(id for _, id in tx.index.confirmed({KIND: _ELIGIBLE}, passing).values())
+        passing = tx.index.matching_numbers({KIND: _ELIGIBLE})
+        ids = sorted(id for _, id in tx.index.matching_ids({KIND: _ELIGIBLE}, passing).values())
     for batch in _batches(ids):
         with run.store.reading(run.scope, run.now) as tx:
             read = tx.episodes.readable(batch)
         found.unreadable += len(read.unreadable)
         for match in read:
-            if not _taken_apart(match.value):
+            if not _was_dissolved(match.value):
                 found.bands[Band.of(match.value).key].append(_candidate(match.value))
-        tell()
+        keep_alive()
     return found
 
 
-def gather(run: StageRun, candidates: Sequence[Candidate], model: str, tell: Tell) -> Gathered:
-    """The members of candidates with their vectors. Candidates of which nothing has a vector are left out."""
+def gather(
+    run: StageRun, candidates: Sequence[ConsolidationCandidate], model: str, keep_alive: KeepAlive
+) -> BandVectors:
+    """Members of the candidates with their vectors; candidates without any vector are left out."""
     members = list(_members(run, candidates))
     numbers = _numbers(run, [each.id for each in members])
-    known = _vectors(run, model, list(numbers.values()), tell)
-    alive = {each.place for each in members if numbers.get(each.id) in known}
-    kept = [place for place in range(len(candidates)) if place in alive]
-    renumbered = {place: number for number, place in enumerate(kept)}
-    rows = [each for each in members if each.place in alive]
+    known = _vectors(run, model, list(numbers.values()), keep_alive)
+    comparable = {each.place for each in members if numbers.get(each.id) in known}
+    positions = [place for place in range(len(candidates)) if place in comparable]
+    renumbered = {place: number for number, place in enumerate(positions)}
+    rows = [each for each in members if each.place in comparable]
     dimension = len(next(iter(known.values()))) if known else 0
     vectors = np.zeros((len(rows), dimension), np.float16)
     for row, member in enumerate(rows):
-        # A member that has none is still a member; a row of zeros is like nothing and counts for nothing.
+        # A member without a vector has a row of zeros, which is similar to nothing and has no weight.
         if (vector := known.get(numbers.get(member.id, -1))) is not None:
             vectors[row] = vector
-    without = sum(not each.members for place, each in enumerate(candidates) if place not in alive)
-    placed = [Member(each.id, each.version, each.at, renumbered[each.place]) for each in rows]
-    return Gathered([candidates[place] for place in kept], placed, vectors, without)
+    without = sum(not each.members for place, each in enumerate(candidates) if place not in comparable)
+    placed = [ClusterMember(each.id, each.version, each.at, renumbered[each.place]) for each in rows]
+    return BandVectors([candidates[place] for place in positions], placed, vectors, without)
 
 
-def embed_waiting(run: StageRun, embedder: Embedder, tell: Tell) -> None:
-    """Give every document its vector, in their order; no transaction is open while the model works."""
+def embed_pending(run: StageRun, embedder: Embedder, keep_alive: KeepAlive) -> None:
+    """Embed all documents without a vector, in order; no transaction is open while the model runs."""
     while True:
         with run.store.reading(run.scope, run.now) as tx:
-            waiting = tx.index.unembedded(embedder.model, limit=run.settings.embedder.batch)
-        if not waiting:
+            pending = tx.index.unembedded(embedder.model, limit=run.settings.embedder.batch)
+        if not pending:
             return
-        made = _embedded(waiting, embedder)
+        vectors = _embedded(pending, embedder)
         with run.store.transaction(run.scope, run.now) as tx:
-            added = tx.index.add_vectors(embedder.model, made)
-        tell()
+            added = tx.index.add_vectors(embedder.model, vectors)
+        keep_alive()
         if not added:  # other transactions hold these documents
             return
 
 
-def _embedded(waiting: Sequence[Unembedded], embedder: Embedder) -> list[tuple[int, str, NDArray[np.float32]]]:
+def _embedded(pending: Sequence[Unembedded], embedder: Embedder) -> list[tuple[int, str, NDArray[np.float32]]]:
     texts = [
         embedded_text(each.record, contextual=embedder.contextual, before=each.before, after=each.after)
-        for each in waiting
+        for each in pending
     ]
     found = []
-    for each, text, vector in zip(waiting, texts, embedder.documents(texts), strict=True):
+    for each, text, vector in zip(pending, texts, embedder.documents(texts), strict=True):
         brought = supplied_vector(each.record, embedder.model)
         if each.record is not None and len(brought) == len(vector):
             found.append((each.number, supplied_digest(each.record), np.array(brought, np.float32)))
@@ -132,26 +134,26 @@ def _embedded(waiting: Sequence[Unembedded], embedder: Embedder) -> list[tuple[i
     return found
 
 
-def _candidate(episode: Episode) -> Candidate:
+def _candidate(episode: Episode) -> ConsolidationCandidate:
     members = episode.consolidation.members if episode.consolidation else ()
-    return Candidate(episode.id, episode.version, episode.at, members)
+    return ConsolidationCandidate(episode.id, episode.version, episode.at, members)
 
 
-def _taken_apart(episode: Episode) -> bool:
+def _was_dissolved(episode: Episode) -> bool:
     return any(reference.startswith(CONSOLIDATED) for reference in episode.lifecycle.referenced_by)
 
 
-def _members(run: StageRun, candidates: Sequence[Candidate]) -> Iterator[Member]:
-    """Those that stand for others are compared as these: a mean is nearer to everything than what it is made of."""
+def _members(run: StageRun, candidates: Sequence[ConsolidationCandidate]) -> Iterator[ClusterMember]:
+    """Representatives are compared by their members, since a mean vector is closer to everything."""
     for place, candidate in enumerate(candidates):
         if not candidate.members:
-            yield Member(candidate.id, candidate.version, candidate.at.timestamp(), place)
+            yield ClusterMember(candidate.id, candidate.version, candidate.at.timestamp(), place)
             continue
         with run.store.reading(run.scope, run.now) as tx:
             found = tx.episodes.readable(candidate.members)
         for match in found:
             if match.value.lifecycle.consolidated_into == candidate.id and match.value.deleted_at is None:
-                yield Member(match.value.id, match.value.version, match.value.at.timestamp(), place)
+                yield ClusterMember(match.value.id, match.value.version, match.value.at.timestamp(), place)
 
 
 def _numbers(run: StageRun, ids: Sequence[str]) -> dict[str, int]:
@@ -162,19 +164,21 @@ def _numbers(run: StageRun, ids: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def _vectors(run: StageRun, model: str, numbers: Sequence[int], tell: Tell) -> Mapping[int, NDArray[np.float16]]:
-    """As narrow as they are stored: there may be a hundred thousand."""
+def _vectors(
+    run: StageRun, model: str, numbers: Sequence[int], keep_alive: KeepAlive
+) -> Mapping[int, NDArray[np.float16]]:
+    """Vectors as float16, as stored: there may be a hundred thousand."""
     found = dict[int, NDArray[np.float16]]()
-    for start in range(0, len(numbers), 10 * _AT_ONCE):
-        some = np.array(numbers[start : start + 10 * _AT_ONCE], np.int64)
+    for start in range(0, len(numbers), 10 * _BATCH):
+        some = np.array(numbers[start : start + 10 * _BATCH], np.int64)
         with run.store.reading(run.scope, run.now) as tx:
             read = tx.index.vectors(model, some)
         found.update({number: vector.astype(np.float16) for number, vector in read.items()})
-        tell()
+        keep_alive()
     return found
 
 
 def _batches(ids: Iterable[str]) -> Iterator[list[str]]:
-    waiting = iter(ids)
-    while batch := list(islice(waiting, _AT_ONCE)):
+    pending = iter(ids)
+    while batch := list(islice(pending, _BATCH)):
         yield batch

@@ -1,10 +1,10 @@
-"""Which episodes are alike: near in meaning and in time, and the same in whatever their band names.
+"""Clusters of similar episodes: near in meaning and time, and of the same band.
 
 Not every pair is compared. Episodes are sorted into bands first (`Band`): only those of the same task type, domain,
-outcome, visibility, owner and taint can be alike. Within a band they lie in the order of time, and each is compared to
-those inside the window after it, in matrix products of bounded blocks. A pair that is alike is always found: recall
-against brute force is 1.0 (`tests/property/test_episode_clusters_property.py`, `bench/consolidation.py`). Whatever is
-connected by such pairs is one cluster. A band of 100,000 episodes over five months takes half a minute of processor
+outcome, visibility, owner and taint can be similar. Within a band they are in the order of time, and each is compared
+to those inside the window after it, in matrix products of bounded blocks. Every similar pair is found: recall against
+brute force is 1.0 (`tests/property/test_episode_clusters_property.py`, `bench/consolidation.py`). Episodes connected by
+such pairs form a cluster. A band of 100,000 episodes over five months takes half a minute of processor
 time for vectors of 256 numbers; memory holds the vectors as they are stored, and one block of cosines.
 """
 
@@ -28,7 +28,7 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """What episodes must have in common before their vectors are looked at. Its `key` sorts, and is a cursor."""
+    """Attributes that episodes must share before their vectors are compared. `key` is sortable and used as a cursor."""
 
     key: str
 
@@ -40,8 +40,8 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """An episode that may be merged, as it was read. One that stands for others already names them."""
+class ConsolidationCandidate:
+    """An episode that may be consolidated, as read; `members` if it is a representative already."""
 
     id: str
     version: int
@@ -64,12 +64,12 @@ def components(
 ) -> NDArray[np.int64]:
     """A number for each row, the same for rows that are connected.
 
-    Two rows are where their cosine is above `likeness` and their moments lie within `window`, or where `together`
-    holds the same number for both. `between` is called after each block of rows.
+    Two rows are connected if their cosine is above `likeness` and their times are within `window`, or if `together` has
+    the same number for both. `between` is called after each block of rows.
     """
     order = np.argsort(at, kind="stable")
     sorted_vectors, moments = vectors[order], at[order]
-    roots = _joined_alike(np.arange(len(order)), together[order])
+    roots = _join_labels(np.arange(len(order)), together[order])
     for start in range(0, len(order), _BLOCK):
         end = min(start + _BLOCK, len(order))
         rows = unit(sorted_vectors[start:end])
@@ -82,7 +82,7 @@ def components(
             if near.any():
                 near &= roots[start:end, np.newaxis] != roots[other:stop]
                 first, second = np.nonzero(near)
-                roots = _joined(roots, first + start, second + other)
+                roots = _join(roots, first + start, second + other)
         between()
     found = np.empty(len(order), np.int64)
     found[order] = roots
@@ -90,25 +90,25 @@ def components(
 
 
 def clusters(
-    candidates: Sequence[Candidate], component: NDArray[np.int64], settings: EpisodeConsolidationSettings
-) -> Iterator[list[Candidate]]:
-    """Those that are worth merging, in the order of time; one that is too large is cut where it is full.
+    candidates: Sequence[ConsolidationCandidate], component: NDArray[np.int64], settings: EpisodeConsolidationSettings
+) -> Iterator[list[ConsolidationCandidate]]:
+    """Clusters worth merging, each in the order of time; too large ones are split.
 
-    Each brings at least one episode that was not merged before: what stands for others is never merged with its like
-    alone, or a second run would find work that the first one made.
+    Each has at least one episode that was not merged before: representatives alone are never merged, or a second run
+    would merge the results of the first.
     """
-    alike = defaultdict[int, list[Candidate]](list)
+    by_component = defaultdict[int, list[ConsolidationCandidate]](list)
     for candidate, number in zip(candidates, component.tolist(), strict=True):
-        alike[number].append(candidate)
-    for group in alike.values():
-        for part in _cut(sorted(group, key=lambda each: (each.at, each.id)), settings.largest):
+        by_component[number].append(candidate)
+    for group in by_component.values():
+        for part in _split(sorted(group, key=lambda each: (each.at, each.id)), settings.largest):
             enough = sum(each.instances for each in part) >= settings.smallest
             if enough and len(part) > 1 and not all(each.members for each in part):
                 yield part
 
 
 def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Rows of length 1; a row of zeros stays one, and is like nothing."""
+    """Rows scaled to length 1; rows of zeros stay zeros."""
     wide = vectors.astype(np.float32)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)
     return np.asarray(np.divide(wide, lengths, out=wide, where=lengths > 0), np.float32)
@@ -118,8 +118,8 @@ def seconds(window_days: float) -> float:
     return window_days * _DAY
 
 
-def _cut(group: Sequence[Candidate], largest: int) -> Iterator[list[Candidate]]:
-    part, size = list[Candidate](), 0
+def _split(group: Sequence[ConsolidationCandidate], largest: int) -> Iterator[list[ConsolidationCandidate]]:
+    part, size = list[ConsolidationCandidate](), 0
     for candidate in group:
         if part and size + candidate.instances > largest:
             yield part
@@ -130,21 +130,21 @@ def _cut(group: Sequence[Candidate], largest: int) -> Iterator[list[Candidate]]:
         yield part
 
 
-def _joined_alike(roots: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows with the same label get the root of the first of them."""
+def _join_labels(roots: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Connect rows with the same label."""
     _, first, place = np.unique(labels, return_index=True, return_inverse=True)
-    return _joined(roots, np.arange(len(labels)), first[place])
+    return _join(roots, np.arange(len(labels)), first[place])
 
 
-def _joined(roots: NDArray[np.int64], one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The roots once each row of `one` is connected to that of `other`; the lowest row of a cluster is its root."""
+def _join(roots: NDArray[np.int64], one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The roots after connecting each row of `one` with that of `other`; the lowest row of a cluster is its root."""
     while True:
         high, low = np.maximum(roots[one], roots[other]), np.minimum(roots[one], roots[other])
-        apart = high != low
-        if not apart.any():
+        different = high != low
+        if not different.any():
             return roots
-        one, other = one[apart], other[apart]
+        one, other = one[different], other[different]
         roots = roots.copy()
-        np.minimum.at(roots, high[apart], low[apart])
+        np.minimum.at(roots, high[different], low[different])
         while not np.array_equal(above := roots[roots], roots):
             roots = above

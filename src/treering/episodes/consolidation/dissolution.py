@@ -1,4 +1,4 @@
-"""Takes apart what stood for several episodes: they are again what their age makes them."""
+"""Reverses consolidation: members get back the phase of their age."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 def dissolve(
     scope: Scope, store: Store, now: datetime, id: str, *, settings: EpisodeSettings | None = None
 ) -> tuple[str, ...]:
-    """Take a consolidated episode apart, and delete it softly; the ids of its members are returned.
+    """Restore the members of a consolidated episode and soft-delete it; returns their ids.
 
-    They keep the reference to it, and so are not merged again: somebody has decided that they are not the same.
-    `Conflict` where it was taken apart before, or has become part of another.
+    The members keep a reference to it, so that they are not merged again. Raises `Conflict` if it was dissolved before,
+    or was consolidated into another episode.
     """
     with store.transaction(scope, now) as tx:
         tx.claim(CLAIM)
-        standing = _standing(tx, id)
-        members = _members(tx, standing)
+        representative = _representative(tx, id)
+        members = _members(tx, representative)
         _restore(tx, members, settings or EpisodeSettings())
         for earlier in (*_absorbed(tx, id, members), id):
             tx.episodes.delete(earlier)
@@ -48,50 +48,50 @@ def purge_representatives(tx: Transaction, id: str, settings: EpisodeSettings, w
     names = set(_references(found))
     if found.lifecycle.consolidated_into:
         names.add(found.lifecycle.consolidated_into)
-    told = [each for each in (found, *tx.episodes.get_many(sorted(names)).values()) if each.consolidation]
-    leaving = frozenset(each.id for each in told)
-    for standing in told:
-        _restore(tx, (each for each in _members(tx, standing) if each.id != id), settings, forgetting=leaving)
-        if standing.id == id:
+    representatives = [each for each in (found, *tx.episodes.get_many(sorted(names)).values()) if each.consolidation]
+    purged = frozenset(each.id for each in representatives)
+    for representative in representatives:
+        _restore(tx, (each for each in _members(tx, representative) if each.id != id), settings, dropped=purged)
+        if representative.id == id:
             continue
-        withdraw(standing.id)
-        tx.episodes.purge(standing.id)
+        withdraw(representative.id)
+        tx.episodes.purge(representative.id)
 
 
-def _standing(tx: Transaction, id: str) -> Episode:
+def _representative(tx: Transaction, id: str) -> Episode:
     found = tx.episodes.get(id)
     if found is None:
-        raise NotFound(f"no episode {id!r} in project {tx.scope.project!r}")
+        raise NotFound(f"no episode {id!r} in project {tx.scope.project!r}; `treering episodes` lists ids")
     if found.consolidation is None:
-        raise InvalidInput(f"episode {id!r} stands for no others; name one that `consolidation` is set on")
+        raise InvalidInput(f"episode {id!r} is not a consolidated episode; name one whose `consolidation` is set")
     if found.deleted_at is not None:
-        raise Conflict(f"episode {id!r} was taken apart already; its members are {_some(found.consolidation.members)}")
+        raise Conflict(f"episode {id!r} was dissolved already; its members are {_some(found.consolidation.members)}")
     if found.lifecycle.consolidated_into is not None:
-        raise Conflict(f"episode {id!r} has become part of {found.lifecycle.consolidated_into!r}; take that one apart")
+        raise Conflict(f"episode {id!r} was consolidated into {found.lifecycle.consolidated_into!r}; dissolve that one")
     return found
 
 
-def _members(tx: Transaction, standing: Episode) -> list[Episode]:
-    """Those that it still stands for and that were not purged."""
-    assert standing.consolidation is not None
-    found = tx.episodes.get_many(standing.consolidation.members)
-    present = (found[id] for id in standing.consolidation.members if id in found)
-    return [each for each in present if each.lifecycle.consolidated_into == standing.id]
+def _members(tx: Transaction, representative: Episode) -> list[Episode]:
+    """Members that it still represents and that were not purged."""
+    assert representative.consolidation is not None
+    found = tx.episodes.get_many(representative.consolidation.members)
+    present = (found[id] for id in representative.consolidation.members if id in found)
+    return [each for each in present if each.lifecycle.consolidated_into == representative.id]
 
 
 def _restore(
-    tx: Transaction, members: Iterable[Episode], settings: EpisodeSettings, *, forgetting: Collection[str] = ()
+    tx: Transaction, members: Iterable[Episode], settings: EpisodeSettings, *, dropped: Collection[str] = ()
 ) -> None:
     for each in members:
         life = each.lifecycle
         phase = phase_at(age_days(each, tx.now), settings) if each.deleted_at is None else life.status
-        references = tuple(name for name in life.referenced_by if name not in forgetting)
+        references = tuple(name for name in life.referenced_by if name not in dropped)
         restored = life.replace(status=phase, consolidated_into=None, referenced_by=references)
         tx.episodes.set_lifecycle(each.id, restored, version=each.version)
 
 
 def _absorbed(tx: Transaction, id: str, members: Sequence[Episode]) -> Iterator[str]:
-    """What stood for some of the members before; without them it stands for nothing."""
+    """Ids of earlier representatives of the members that were consolidated into this one."""
     earlier = dict.fromkeys(name for member in members for name in _references(member) if name != id)
     for each in tx.episodes.get_many(earlier).values():
         if each.lifecycle.consolidated_into == id and each.deleted_at is None:
@@ -99,7 +99,7 @@ def _absorbed(tx: Transaction, id: str, members: Sequence[Episode]) -> Iterator[
 
 
 def _references(episode: Episode) -> Iterator[str]:
-    """The names of what stands or stood for it."""
+    """Ids of its present and earlier representatives."""
     return (name for name in episode.lifecycle.referenced_by if name.startswith(CONSOLIDATED))
 
 

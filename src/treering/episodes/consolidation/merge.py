@@ -1,4 +1,4 @@
-"""What one episode says that stands for several: nothing that they do not say."""
+"""Content of a consolidated episode, taken only from its members."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ from treering.episodes.consolidation.names import CONSOLIDATED
 
 T = TypeVar("T")
 
-# What members may share, and what each may have beside it.
+# Attributes compared across members: shared items, and differences of each.
 _STRUCTURE: Mapping[str, Callable[[Episode], tuple[str, ...]]] = {
     "tools": lambda e: e.metadata.tools,
     "plan": lambda e: e.execution.plan,
@@ -47,12 +47,12 @@ _TEXTS: Mapping[str, Callable[[Episode], str]] = {
 }
 
 
-# Steps of a trace that are compared, and characters of one: what is special shows in them.
-_STEPS, _STEP = 200, 200
+# Compared steps of a trace, and characters of each step.
+_MAX_STEPS, _STEP_CHARACTERS = 200, 200
 
 
 def consolidated_id(members: Iterable[str]) -> str:
-    """The same for the same members, whoever merges them."""
+    """An id that depends only on the members."""
     digest = blake2b(digest_size=16)
     for member in sorted(members):
         digest.update(member.encode() + b"\0")
@@ -60,41 +60,44 @@ def consolidated_id(members: Iterable[str]) -> str:
 
 
 def outline(episode: Episode) -> Episode:
-    """An episode with a short line for each step instead of its trace, which may be long; errors become failures."""
+    """The episode with shortened steps, and with its errors as failures of the reflection."""
     ended_badly = episode.outcome.status is OutcomeStatus.FAILURE
     failures = tuple(dict.fromkeys(filter(None, failure_messages(episode))))
     analysed = {failure.text: failure for failure in episode.reflection.failures}
-    said = tuple(each for each in failures if not (ended_badly and each == episode.outcome.output))
+    reported = tuple(each for each in failures if not (ended_badly and each == episode.outcome.output))
     return episode.model_copy(
         update={
             "execution": episode.execution.model_copy(
-                update={"trace": tuple(map(_outlined, episode.execution.trace[:_STEPS])), "adaptations": ()}
+                update={"trace": tuple(map(_shorten_step, episode.execution.trace[:_MAX_STEPS])), "adaptations": ()}
             ),
-            "reflection": episode.reflection.replace(failures=tuple(analysed.get(each, each) for each in said)),
+            "reflection": episode.reflection.replace(failures=tuple(analysed.get(each, each) for each in reported)),
         }
     )
 
 
-def _outlined(entry: TraceEntry) -> TraceEntry:
-    said = {"input": entry.input[:_STEP], "output": entry.output[:_STEP] if entry.is_error else ""}
-    return entry.model_copy(update={"action": entry.action[:_STEP], **said})
+def _shorten_step(entry: TraceEntry) -> TraceEntry:
+    texts = {
+        "input": entry.input[:_STEP_CHARACTERS],
+        "output": entry.output[:_STEP_CHARACTERS] if entry.is_error else "",
+    }
+    return entry.model_copy(update={"action": entry.action[:_STEP_CHARACTERS], **texts})
 
 
 def _step(entry: TraceEntry) -> str:
-    """What was done, in one line: the tool, the action if it says more, what it was given, and its error."""
+    """A step in one line: the tool, the action if it differs, the input and the error."""
     action = entry.action if entry.action != entry.tool else ""
     failed = f"(failed: {entry.output})" if entry.is_error and entry.output else "(failed)" if entry.is_error else ""
-    return " ".join(" ".join(filter(None, (entry.tool, action, entry.input, failed))).split())[: 2 * _STEP]
+    return " ".join(" ".join(filter(None, (entry.tool, action, entry.input, failed))).split())[: 2 * _STEP_CHARACTERS]
 
 
 def medoid(vectors: NDArray[np.floating]) -> int:
-    """The row that is most like all others."""
+    """Index of the row that is most similar to all others."""
     rows = unit(vectors)
     return int(np.argmax(rows @ rows.sum(axis=0)))
 
 
 def combined(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-    """The mean of the rows, of length 1, in the precision that is stored."""
+    """Mean of the rows, scaled to length 1, in the stored precision."""
     mean = unit(unit(vectors).mean(axis=0, keepdims=True))[0]
     return np.asarray(mean.astype(np.float16), np.float32)
 
@@ -102,14 +105,14 @@ def combined(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
 def merged(
     members: Sequence[Episode], vectors: NDArray[np.floating], model: str, settings: EpisodeConsolidationSettings
 ) -> Episode:
-    """The episode that stands for `members` (outlines, in the order of time); a row of `vectors` for each.
+    """The episode that represents `members` (outlines, in the order of time); `vectors` has a row for each.
 
-    It is found by the words of the most typical one, by the tools, strategies and tags of all, and by their vectors
-    combined. It is as old as its youngest member, so that it ages when all of them have.
+    It has the words of the most typical member, the tools, strategies and tags of all, and their mean vector. It is as
+    old as its youngest member, so that it ages after all of them.
     """
     typical = members[medoid(vectors)]
     mean_duration = _mean(each.execution.duration_ms for each in members)
-    patterns = _of_most(members)
+    patterns = _majority_patterns(members)
     failures = _distinct((each.reflection.failures for each in members), settings.lessons)
     insights = _distinct((each.reflection.insights for each in members), settings.lessons)
     return Episode(
@@ -121,7 +124,7 @@ def merged(
         taint=inherited_taint(members),
         task=typical.task,
         execution=EpisodeExecution(plan=typical.execution.plan, duration_ms=mean_duration),
-        # Artifacts stay with the episode that made them: their blobs leave when it is purged.
+        # Artifacts stay with their episode, since their blobs are purged with it.
         outcome=typical.outcome.replace(artifacts=()),
         reflection=EpisodeReflection(insights=insights, patterns=patterns, failures=failures),
         metadata=EpisodeMetadata(
@@ -161,7 +164,7 @@ def _consolidation(
 
 
 def _lifecycle(members: Sequence[Episode]) -> EpisodeLifecycle:
-    """Their use is its use."""
+    """Mature, with the accesses of all members."""
     lives = [each.lifecycle for each in members]
     return EpisodeLifecycle(
         status=EpisodeStatus.MATURE,
@@ -173,7 +176,7 @@ def _lifecycle(members: Sequence[Episode]) -> EpisodeLifecycle:
 def _shared(
     members: Sequence[Episode], typical: Episode, read: Callable[[Episode], tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """What all have, in the order of the most typical one."""
+    """Items that all members have, in the order of the typical one."""
     everywhere = set(read(typical)).intersection(*(read(each) for each in members))
     return tuple(dict.fromkeys(item for item in read(typical) if item in everywhere))
 
@@ -184,7 +187,7 @@ def _differences(
     common: Mapping[str, tuple[str, ...]],
     settings: EpisodeConsolidationSettings,
 ) -> dict[str, Any]:
-    """What a member has beside what all have; of texts and steps those that the most typical one has otherwise."""
+    """Items of a member that not all have; for texts and steps, the part that differs from the typical member."""
     differs: dict[str, Any] = {
         name: own
         for name, read in _STRUCTURE.items()
@@ -202,26 +205,26 @@ def _differences(
 
 
 def _changed(typical: Sequence[str], own: Sequence[str]) -> tuple[Sequence[str], Sequence[str]] | None:
-    """Both from the first item that differs to the last; None where they say the same."""
+    """Both from the first to the last differing item; None if they are equal."""
     if list(typical) == list(own):
         return None
-    start = _agreeing(typical, own)
-    end = _agreeing(typical[start:][::-1], own[start:][::-1])
+    start = _common_prefix(typical, own)
+    end = _common_prefix(typical[start:][::-1], own[start:][::-1])
     return typical[start : len(typical) - end], own[start : len(own) - end]
 
 
-def _agreeing(one: Sequence[str], other: Sequence[str]) -> int:
+def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
-def _of_most(members: Sequence[Episode]) -> tuple[str, ...]:
-    """Patterns that more than half of them show, the most frequent first."""
+def _majority_patterns(members: Sequence[Episode]) -> tuple[str, ...]:
+    """Patterns of more than half of the members, most frequent first."""
     counted = Counter(chain.from_iterable(each.reflection.patterns for each in members))
     return tuple(name for name, times in counted.most_common(LABELS) if 2 * times > len(members))
 
 
-def _distinct(found: Iterable[Iterable[T]], most: int) -> tuple[T, ...]:
-    return tuple(islice(dict.fromkeys(chain.from_iterable(found)), most))
+def _distinct(found: Iterable[Iterable[T]], limit: int) -> tuple[T, ...]:
+    return tuple(islice(dict.fromkeys(chain.from_iterable(found)), limit))
 
 
 def _mean(durations: Iterable[float | None]) -> float | None:

@@ -1,6 +1,6 @@
-"""How consolidated episodes are known, and what keeps two from being made of the same members."""
+"""Id prefix of consolidated episodes, and the lock of consolidation."""
 
 CONSOLIDATED = "consolidated-"
-"""How the id of an episode begins that stands for others."""
+"""Prefix of the id of a consolidated episode."""
 CLAIM = "consolidation of episodes"
-"""One at a time in a project merges or takes apart: others would find their members taken."""
+"""Lock of a project: only one transaction at a time may consolidate or dissolve."""

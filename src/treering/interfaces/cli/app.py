@@ -1,4 +1,4 @@
-"""The `treering` command: the same verbs as the library. A command is imported when it is called."""
+"""The `treering` command: the verbs of the library. A command is imported when it is called."""
 
 import sys
 from typing import Annotated
@@ -10,105 +10,98 @@ from treering.interfaces.cli.exit_codes import ExitCode, leave, run
 from treering.interfaces.cli.lazy_group import Command, LazyGroup
 
 COMMANDS: tuple[Command, ...] = (
-    Command("remember", "Keep", "remember:remember", "Keep a piece of knowledge."),
-    Command("turn", "Keep", "remember:turn", "Keep what was said, word for word."),
-    Command("episode", "Keep", "episodes:episode", "Keep a whole task execution, with what it produced."),
-    Command("search", "Find", "search:search", "Find records of every kind by words, meaning and ties."),
-    Command(
-        "episodes",
-        "Find",
-        "episodes:episodes",
-        "Find episodes: by meaning, attributes and time, or by what went wrong.",
-    ),
-    Command("get", "Find", "records:get", "Show one record, turn or episode, whole."),
-    Command("history", "Find", "records:history", "Show what happened to a record, and what was believed before."),
-    Command("audit", "Find", "records:audit", "List the audit log, newest first: writes, injections, removals."),
-    Command("projects", "Find", "records:projects", "List the projects of the database, with their sizes."),
-    Command("stats", "Find", "records:stats", "Count what the project holds."),
-    Command("about", "Find", "entities:about", "Show what is known about a person, place or thing."),
-    Command("entities", "Find", "entities:entities", "List who and what the memory speaks of, or put that right."),
+    Command("remember", "Record", "remember:remember", "Store a piece of knowledge."),
+    Command("turn", "Record", "remember:turn", "Store a message of a conversation, word for word."),
+    Command("episode", "Record", "episodes:episode", "Store a task execution with its artifacts."),
+    Command("search", "Search", "search:search", "Search records of every kind by words, meaning and relations."),
     Command(
         "context",
-        "Find",
-        "conversation.command:context",
-        "Draw a conversation's window: what is in it, what left and why.",
+        "Search",
+        "context:context",
+        "Print context for a prompt: rules and search results as cited text within a token budget.",
     ),
     Command(
-        "patterns",
-        "Find",
-        "patterns.commands:patterns",
-        "What works, proven by evidence: find it, prove it, put it right.",
+        "episodes",
+        "Search",
+        "episodes:episodes",
+        "Search episodes by meaning, attributes and time, or by failure.",
+    ),
+    Command("patterns", "Search", "patterns.commands:patterns", "Find, validate and correct patterns of what works."),
+    Command("about", "Search", "entities:about", "Show what is known about a person, place or thing."),
+    Command("entities", "Search", "entities:entities", "List or correct the entities mentioned in the memory."),
+    Command("get", "Search", "records:get", "Show a record of any kind in full."),
+    Command("history", "Search", "records:history", "Show the history of a record."),
+    Command("audit", "Search", "records:audit", "List the audit log, newest first: writes, injections, removals."),
+    Command("projects", "Search", "records:projects", "List the projects of the database, with their sizes."),
+    Command("stats", "Search", "records:stats", "Count the records of the project."),
+    Command(
+        "conversation",
+        "Search",
+        "conversation.command:conversation",
+        "Show the window of a conversation: its messages, those removed, and why.",
     ),
     Command(
         "index",
-        "Know the code",
+        "Code",
         "code.commands:index",
-        "Read the code of a repository into a graph: what is defined where, and what uses what.",
+        "Index the code of a repository as a graph: what is defined where, and what uses what.",
     ),
     Command(
         "where",
-        "Know the code",
+        "Code",
         "code.where:where",
-        "Find the places in the code that a question is about: the functions, their files and lines.",
+        "Find the locations in the code that answer a question: functions with their files and lines.",
     ),
     Command(
         "impact",
-        "Know the code",
+        "Code",
         "code.commands:impact",
-        "Show what breaks if something changes: who depends on it, which tests reach it, what is remembered about it.",
+        "Show what breaks if something changes: its dependents, the tests that reach it, and memories about it.",
     ),
     Command(
         "deps",
-        "Know the code",
+        "Code",
         "code.commands:deps",
-        "Show what something rests on, how it comes to depend on another thing, or where its data goes.",
+        "Show what something depends on, the path by which it depends on another node, or where its data goes.",
     ),
     Command(
         "related",
-        "Know the code",
+        "Code",
         "code.commands:related",
-        "List the files that belong to a file: changed together in the history, imported, or named alike.",
+        "List the files related to a file: changed together in the history, imported, or named alike.",
     ),
     Command(
         "map",
-        "Know the code",
+        "Code",
         "code.commands:map_",
-        "Show the modules that the files form by what they use, with their sizes and what each is built on.",
+        "Show the modules that the files form by their uses, with their sizes and what each depends on.",
     ),
-    Command("confirm", "Put right", "corrections:confirm", "Say that it is true."),
-    Command("correct", "Put right", "corrections:correct", "Put a record right; nothing is overwritten."),
-    Command("flag", "Put right", "corrections:flag", "Doubt it: not recalled until confirmed or corrected."),
-    Command("pin", "Put right", "corrections:pin", "Keep it from fading."),
+    Command("confirm", "Correct", "corrections:confirm", "Mark a record as true."),
+    Command("correct", "Correct", "corrections:correct", "Correct a record; the old version is kept."),
     Command(
-        "used", "Put right", "corrections:used", "Say that records were of use: what proves itself is trusted more."
+        "flag", "Correct", "corrections:flag", "Mark a record as doubtful: hidden until it is confirmed or corrected."
     ),
-    Command("forget", "Put right", "corrections:forget", "Take it away; undo brings it back."),
-    Command("undo", "Put right", "corrections:undo", "Take back the last change of a record."),
-    Command("init", "Connect", "init:init", "Connect a coding agent to this memory."),
+    Command("pin", "Correct", "corrections:pin", "Protect a record from decay."),
+    Command("used", "Correct", "corrections:used", "Report that records were useful; this raises their confidence."),
+    Command("forget", "Correct", "corrections:forget", "Delete a record; undo restores it."),
+    Command("undo", "Correct", "corrections:undo", "Revert the last change of a record."),
+    Command("init", "Connect", "init:init", "Connect coding agents to this memory."),
     Command(
         "mcp",
         "Connect",
         "mcp:mcp",
-        "Serve this project's memory to a coding agent, over stdin and stdout, or to many over HTTP.",
+        "Serve this memory over MCP: to one coding agent on stdin and stdout, or to several over HTTP.",
     ),
-    Command("export", "Carry", "archive:export", "Write the project to a portable file."),
-    Command("import", "Carry", "archive:import_", "Read an export into the project."),
-    Command("backup", "Carry", "archive:backup", "Copy the memory to a SQLite file that opens by itself."),
-    Command("settle", "Carry", "archive:settle", "Wait until background work is done."),
-    Command("doctor", "Look after", "doctor:doctor", "Say how the memory is, and what to do about it."),
-    Command("report", "Look after", "maintenance:report", "Show how the memory does."),
-    Command("maintain", "Look after", "maintenance:maintain", "Do now what the schedule does at night."),
-    Command("work", "Look after", "worker:work", "Do what is queued, and what the schedule says, until Ctrl-C."),
-    Command("embed", "Look after", "embed:embed", "Make the vectors that search by meaning compares."),
-    Command("demo", "Look after", "demo:demo", "Show on a temporary project what this is; nothing is kept."),
-    # The library's name for the same verb.
-    Command(
-        "recall",
-        "Find",
-        "search:search",
-        "Find records of every kind by words, meaning and ties.",
-        hidden=True,
-    ),
+    Command("export", "Archive", "archive:export", "Write the project to a portable file."),
+    Command("import", "Archive", "archive:import_", "Read an export into the project."),
+    Command("backup", "Archive", "archive:backup", "Copy the memory to a SQLite file that can be opened on its own."),
+    Command("doctor", "Maintain", "doctor:doctor", "Diagnose the memory and suggest repairs."),
+    Command("report", "Maintain", "maintenance:report", "Show the health of the memory."),
+    Command("maintain", "Maintain", "maintenance:maintain", "Run the scheduled maintenance now."),
+    Command("work", "Maintain", "worker:work", "Run queued jobs and scheduled stages until Ctrl-C."),
+    Command("settle", "Maintain", "archive:settle", "Wait until background work is done."),
+    Command("embed", "Maintain", "embed:embed", "Compute the vectors that search by meaning compares."),
+    Command("demo", "Maintain", "demo:demo", "Demonstrate Treering on a temporary project; nothing is kept."),
 )
 
 
@@ -118,15 +111,15 @@ class _Commands(LazyGroup):
 
 app = typer.Typer(
     cls=_Commands,
-    help="Memory for AI agents: kept, found again, put right.",
+    help="Memory for AI agents: store, search, correct.",
     epilog="Start with `treering demo`, then `treering remember --help`.",
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def _tell_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"treering {__version__}")
         raise typer.Exit
@@ -136,7 +129,7 @@ def _tell_version(wanted: bool) -> None:
 def treering(
     invoked: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and leave.", callback=_tell_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     if invoked.invoked_subcommand is None:

@@ -1,4 +1,4 @@
-"""export, import, backup and settle: the memory as a whole."""
+"""export, import, backup and settle: operations on the whole memory."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,10 +10,10 @@ from treering.interfaces.cli.output import emit, file_or_stdin, write_lines
 
 
 def export(
-    path: Annotated[str, typer.Argument(metavar="FILE", help="Where to; .gz compresses, - is stdout.")],
+    path: Annotated[str, typer.Argument(metavar="FILE", help="File to write; .gz compresses it, - is stdout.")],
     *,
     history: Annotated[
-        bool, typer.Option("--history", help="With what was forgotten, earlier states, the log.")
+        bool, typer.Option("--history", help="Include deleted records, earlier versions and the audit log.")
     ] = False,
     force: Force = False,
     db: Db = None,
@@ -32,14 +32,14 @@ def export(
 
 
 def import_(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="A file that export wrote; - is stdin.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="File that export wrote; - is stdin.")],
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Read an export into the project.
 
-    All of it or nothing, and twice is the same as once.
+    All of it or nothing; importing twice has the effect of once.
     """
     with file_or_stdin(path) as file, opened(db, project) as memory:
         imported = memory.import_(file)
@@ -49,13 +49,13 @@ def import_(
 
 
 def backup(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="A new file; blobs go beside it.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="File to write; blobs go into a folder beside it.")],
     force: Force = False,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Copy the memory to a SQLite file that opens by itself."""
+    """Copy the memory to a SQLite file that can be opened on its own."""
     with opened(db, project) as memory:
         written, name = memory.backup(path, force=force), memory.scope.project
     from treering.interfaces.cli import views as show
@@ -65,15 +65,15 @@ def backup(
 
 
 def settle(
-    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Wait at most so long.")] = 60.0,
+    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Maximum time to wait.")] = 60.0,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Wait until background work is done."""
-    with opened(db, project, works=True) as memory:
+    with opened(db, project, is_worker=True) as memory:
         settled = memory.settle(timeout)
     from treering.interfaces.cli import views as show
 
-    counts = f"{settled.done:,} done, {settled.waiting:,} waiting, {settled.dead:,} failed for good"
+    counts = f"{settled.done:,} done, {settled.waiting:,} waiting, {settled.dead:,} failed permanently"
     emit(settled, lambda: show.done("settled", counts, ""), as_json=as_json)

@@ -1,4 +1,4 @@
-"""What people see of places in the code, and of how far an answer about code can be relied on."""
+"""Views of code locations, and warnings about answers that rest on an incomplete index."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -11,16 +11,16 @@ from treering.interfaces.cli.layout import unbroken
 from treering.interfaces.cli.views import FAINT, ID, safe
 
 if TYPE_CHECKING:
-    from treering.code.graph import Standing
+    from treering.code.graph import IndexStatus
     from treering.core.code_locations import CodeLocation
 
 _INDENT = 4
-_STALE = 5
-"""Files that changed of which so many are named."""
+_MAX_STALE = 5
+"""Changed files that are named."""
 
 
 def places(found: "Iterable[CodeLocation]") -> RenderableType:
-    """Each with its lines, what it defines, and how it begins."""
+    """Each location with its lines, its symbol and the beginning of its text."""
     return Group(*(line for place in found for line in _place(place)))
 
 
@@ -30,14 +30,14 @@ def _place(place: "CodeLocation") -> "list[RenderableType]":
     return [head, *([Padding(Text(safe(place.text)), (0, 0, 0, _INDENT))] if place.text else [])]
 
 
-def relied_on(found: "Standing") -> Iterator[RenderableType]:
-    """What an answer rests on that may not be so: a name that was guessed, files that are missing."""
+def index_warnings(found: "IndexStatus") -> Iterator[RenderableType]:
+    """Reasons why an answer may be wrong: a guessed name, an incomplete index, changed files."""
     for guess in found.guessed:
-        yield Text(f"no `{safe(guess.asked)}`; taken for {safe(guess.taken_for)}", "yellow")
+        yield Text(f"no `{safe(guess.asked)}`; used {safe(guess.taken_for)} instead", "yellow")
     if found.incomplete:
-        yield Text("the index is not complete, so something may be missing; `treering index` completes it", "yellow")
+        yield Text("the index is not complete, so results may be missing; run `treering index`", "yellow")
     if found.stale:
-        named = ", ".join(map(safe, found.stale[:_STALE]))
-        more = f" and {len(found.stale) - _STALE:,} more" if len(found.stale) > _STALE else ""
-        advice = "; `treering index` reads them" if len(found.stale) > _STALE else ""
-        yield Text(f"changed and not read again yet, so left out: {named}{more}{advice}", "yellow")
+        named = ", ".join(map(safe, found.stale[:_MAX_STALE]))
+        more = f" and {len(found.stale) - _MAX_STALE:,} more" if len(found.stale) > _MAX_STALE else ""
+        advice = "; run `treering index`" if len(found.stale) > _MAX_STALE else ""
+        yield Text(f"changed since they were indexed, so left out: {named}{more}{advice}", "yellow")

@@ -1,4 +1,4 @@
-"""confirm, correct, flag, pin, used, forget and undo: what people do to what is stored."""
+"""confirm, correct, flag, pin, used, forget and undo: change stored records."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def confirm(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
-    """Say that it is true."""
+    """Mark a record as true."""
     with opened(db, project) as memory:
         record = memory.confirm(id)
     _changed("confirmed", record, as_json=as_json)
@@ -29,38 +29,39 @@ def correct(
         typer.Option(
             "--reason",
             metavar="REASON",
-            help="inaccurate (the default), outdated, too_specific or duplicate (the default with --duplicate-of).",
+            help="inaccurate, outdated, too_specific or duplicate. Default: inaccurate; duplicate with --duplicate-of.",
         ),
     ] = None,
     text: Annotated[
-        str | None, typer.Option("--text", metavar="TEXT", help="What holds instead; without it the record is retired.")
+        str | None,
+        typer.Option("--text", metavar="TEXT", help="Text that is valid instead. Default: only retire it."),
     ] = None,
     duplicate_of: Annotated[
-        str | None, typer.Option("--duplicate-of", metavar="ID", help="The record that it repeats.")
+        str | None, typer.Option("--duplicate-of", metavar="ID", help="Id of the record that it repeats.")
     ] = None,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put a record right; nothing is overwritten.
+    """Correct a record; the old version is kept.
 
-    The record that stands now is shown. One undo takes all of it back.
+    Shows the record that is valid now. One `undo` reverts the whole correction.
     """
     with opened(db, project) as memory:
-        standing = memory.correct(id, reason, text=text, duplicate_of=duplicate_of)
-    done = "retired" if standing.id == id else f"corrected; {id} gives way to"
-    _changed(done, standing, as_json=as_json)
+        valid = memory.correct(id, reason, text=text, duplicate_of=duplicate_of)
+    done = "retired" if valid.id == id else f"corrected; {id} is superseded by"
+    _changed(done, valid, as_json=as_json)
 
 
 def flag(
     id: RecordId,
     *,
-    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Why.")] = "",
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Reason for the doubt.")] = "",
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Doubt it: not recalled until confirmed or corrected."""
+    """Mark a record as doubtful: hidden until it is confirmed or corrected."""
     with opened(db, project) as memory:
         record = memory.flag(id, note)
     _changed("flagged", record, as_json=as_json)
@@ -69,37 +70,37 @@ def flag(
 def pin(
     id: RecordId,
     *,
-    off: Annotated[bool, typer.Option("--off", help="Let it fade again.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Unpin it: confidence decays again.")] = False,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep it from fading."""
+    """Protect a record from decay."""
     with opened(db, project) as memory:
         record = memory.pin(id, pinned=not off)
     _changed("unpinned" if off else "pinned", record, as_json=as_json)
 
 
 def used(
-    ids: Annotated[list[str], typer.Argument(metavar="ID…", help="Records that the work was based on.")],
+    ids: Annotated[list[str], typer.Argument(metavar="ID…", help="Ids of records that the work was based on.")],
     *,
     corrected: Annotated[
-        bool, typer.Option("--corrected", help="What came of it had to be put right: the count begins anew.")
+        bool, typer.Option("--corrected", help="The result had to be corrected: resets their count of uses.")
     ] = False,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say that records were of use: what proves itself is trusted more."""
+    """Report that records were useful; this raises their confidence."""
     with opened(db, project) as memory:
         counted = memory.used(ids, corrected=corrected)
     from treering.interfaces.cli import views as show
 
-    what = "counted as corrected" if corrected else "counted as used"
-    advice = "" if counted == len(set(ids)) else "the others are not here; `treering search` finds ids"
+    done = "counted as corrected" if corrected else "counted as used"
+    advice = "" if counted == len(set(ids)) else "the other ids do not exist; run `treering search` to find ids"
     emit(
         {"used": counted, "corrected": corrected},
-        lambda: show.done(what, f"{counted} of {len(set(ids))} records", advice),
+        lambda: show.done(done, f"{counted} of {len(set(ids))} records", advice),
         as_json=as_json,
     )
 
@@ -107,27 +108,27 @@ def used(
 def forget(
     id: RecordId,
     *,
-    hard: Annotated[bool, typer.Option("--hard", help="For good, leaving no copy. Asks first.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    hard: Annotated[bool, typer.Option("--hard", help="Purge it for good, with every copy. Asks first.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take it away; undo brings it back."""
+    """Delete a record; undo restores it."""
     with opened(db, project) as memory:
         if hard and not yes:
-            _ask(id, as_json=as_json)
-        gone = memory.forget(id, hard=hard)
-        proof = None if gone is None else gone.prove()
+            _confirm_purge(id, as_json=as_json)
+        purged = memory.forget(id, hard=hard)
+        proof = None if purged is None else purged.prove()
     from treering.interfaces.cli import views as show
 
-    advice = f"`treering undo {id}` brings it back" if proof is None else f"it is gone for good; {proof}"
+    advice = f"`treering undo {id}` restores it" if proof is None else f"purged for good; {proof}"
     document = {"forgotten": id, "hard": hard, "proof": None if proof is None else _proof_document(proof)}
     emit(document, lambda: show.forgotten(id, advice, () if proof is None else proof.remains), as_json=as_json)
 
 
 def undo(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
-    """Take back the last change of a record."""
+    """Revert the last change of a record."""
     with opened(db, project) as memory:
         record = memory.undo(id)
         action = str(memory.history(id)[0].detail.get("undone", "change"))
@@ -135,7 +136,7 @@ def undo(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson =
 
     document = {"undone": id, "action": action, "record": None if record is None else record_document(record)}
     done = f"undone: {action}"
-    advice = "it was made by the change that was undone, so it is gone"
+    advice = "the undone change had created the record, so it no longer exists"
     emit(
         document,
         lambda: show.done(done, id, advice) if record is None else show.changed(done, record),
@@ -154,8 +155,8 @@ def _changed(done: str, record: "Knowledge", *, as_json: bool) -> None:
     emit(record_document(record), lambda: show.changed(done, record), as_json=as_json)
 
 
-def _ask(id: str, *, as_json: bool) -> None:
+def _confirm_purge(id: str, *, as_json: bool) -> None:
     if as_json or not sys.stdin.isatty():
-        raise InvalidInput(f"--hard removes {id!r} for good and nobody is here to ask; add --yes")
-    if not typer.confirm(f"Remove {id} for good, with its history?"):
-        raise InvalidInput("nothing was forgotten")
+        raise InvalidInput(f"--hard purges {id!r} for good, and stdin is not a terminal to confirm it; pass --yes")
+    if not typer.confirm(f"Purge {id} for good, with its history?"):
+        raise InvalidInput("not confirmed; nothing was purged")

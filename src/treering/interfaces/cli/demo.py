@@ -1,4 +1,4 @@
-"""demo: plays a recorded story on a temporary memory, through the public API, and shows what came of it."""
+"""demo: plays a recorded story on a temporary memory through the public API, and shows the results."""
 
 import sys
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treering.conversation.views import ConversationStats
-    from treering.conversation.window_context import Context
+    from treering.conversation.window_context import ConversationContext
     from treering.core.history import HistoryEntry
     from treering.core.records import Knowledge
     from treering.core.turns import Turn
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """Everything the memory answered on the way."""
+class DemoRun:
+    """Everything that the memory returned."""
 
     turns: "tuple[Turn, ...]"
     lessons: "tuple[Knowledge, ...]"
@@ -34,21 +34,21 @@ class Played:
     found_after_correction: "Answer"
     history: "tuple[HistoryEntry, ...]"
     found_after_undo: "Answer"
-    sent: "Context"
+    sent: "ConversationContext"
     window: "ConversationStats"
 
 
 def demo(as_json: AsJson = False) -> None:
-    """Show on a temporary project what this is; nothing is kept."""
+    """Demonstrate Treering on a temporary project; nothing is kept."""
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="treering-demo-") as folder:
-        played = _play(Path(folder))
-    emit(played, lambda: _picture(played), as_json=as_json)
+        run = _play(Path(folder))
+    emit(run, lambda: _view(run), as_json=as_json)
 
 
-def _play(folder: "Path") -> Played:
+def _play(folder: "Path") -> DemoRun:
     from treering.compose import open
     from treering.core.settings import Settings
 
@@ -56,9 +56,9 @@ def _play(folder: "Path") -> Played:
     place, blobs = folder / "memory.db", folder / "blobs"
     with open(place, project=story.PROJECT, blobs=blobs, settings=settings, background=False) as memory:
         turns = tuple(_say(memory, spoken) for spoken in story.CONVERSATION)
-        lessons = tuple(_learn(memory, lesson) for lesson in story.LESSONS)
+        facts = tuple(_remember(memory, fact) for fact in story.FACTS)
         found = memory.search(story.QUESTION, limit=3, explain=True)
-        old = lessons[story.CORRECTED]
+        old = facts[story.CORRECTED]
         correction = memory.correct(old.id, story.REASON, text=story.CORRECTION)
         after_correction = memory.search(story.FOLLOW_UP)
         history = memory.history(old.id)
@@ -68,18 +68,18 @@ def _play(folder: "Path") -> Played:
         for role, text in story.LONG_TALK:
             talk.add(role, text)
         sent = talk.build()
-        return Played(turns, lessons, found, correction, after_correction, history, after_undo, sent, talk.stats())
+        return DemoRun(turns, facts, found, correction, after_correction, history, after_undo, sent, talk.stats())
 
 
-def _say(memory: "Memory", spoken: story.Spoken) -> "Turn":
+def _say(memory: "Memory", spoken: story.DemoTurn) -> "Turn":
     return memory.turn(session=story.SESSION, role=spoken.role, speaker=spoken.speaker, text=spoken.text, at=spoken.at)
 
 
-def _learn(memory: "Memory", lesson: story.Lesson) -> "Knowledge":
-    return memory.remember(lesson.text, type=lesson.type, files=lesson.files, tags=lesson.tags, session=story.SESSION)
+def _remember(memory: "Memory", fact: story.DemoFact) -> "Knowledge":
+    return memory.remember(fact.text, type=fact.type, files=fact.files, tags=fact.tags, session=story.SESSION)
 
 
-def _picture(played: Played) -> "RenderableType":
+def _view(run: DemoRun) -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
@@ -87,12 +87,12 @@ def _picture(played: Played) -> "RenderableType":
 
     return Group(
         Text.assemble(("Treering", "bold green"), ": memory for AI agents. ", (story.SETTING, show.FAINT)),
-        *_chapter("turn", "a conversation is kept word for word, except its secrets", _conversation(played)),
-        *_chapter("remember", "what the task taught is kept as knowledge", _lessons(played)),
-        *_chapter("search", f"the next session asks: {story.QUESTION}", _found(played)),
-        *_chapter("correct", "later a person knows better; nothing is overwritten", _correction(played)),
-        *_chapter("undo", "that was a mistake? the first belief is back", show.hits(played.found_after_undo)),
-        *_chapter("context", "a long talk is kept whole; what fits the model's window is sent", _sent(played)),
+        *_chapter("turn", "a conversation is stored word for word, except for secrets", _conversation(run)),
+        *_chapter("remember", "what was learned is stored as knowledge", _facts(run)),
+        *_chapter("search", f"the next session asks: {story.QUESTION}", _found(run)),
+        *_chapter("correct", "later a person corrects it; nothing is overwritten", _correction(run)),
+        *_chapter("undo", "was that a mistake? the earlier record is valid again", show.hits(run.found_after_undo)),
+        *_chapter("conversation", "all of a long one is stored; what fits the model's window is sent", _sent(run)),
         Text(),
         _next_steps(),
     )
@@ -105,60 +105,60 @@ def _chapter(verb: str, title: str, body: "RenderableType") -> "tuple[Renderable
     return Text(), Text.assemble((f" {verb} ", "reverse"), (f" {title}", "bold")), Padding(body, (0, 0, 0, 2))
 
 
-def _conversation(played: Played) -> "RenderableType":
+def _conversation(run: DemoRun) -> "RenderableType":
     from rich.text import Text
 
     from treering.interfaces.cli import views as show
 
-    def told(turn: "Turn") -> Text:
+    def text_of(turn: "Turn") -> Text:
         text = Text(show.preview(turn.text))
         text.highlight_regex(r"\[redacted:\w+\]", "black on yellow")
         return text
 
-    return _columns((turn.speaker or "", told(turn)) for turn in played.turns)
+    return _columns((turn.speaker or "", text_of(turn)) for turn in run.turns)
 
 
-def _lessons(played: Played) -> "RenderableType":
-    return _columns((record.type, record.content) for record in played.lessons)
+def _facts(run: DemoRun) -> "RenderableType":
+    return _columns((record.type, record.content) for record in run.lessons)
 
 
-def _found(played: Played) -> "RenderableType":
-    """The results, each with the reasons why it stands there."""
+def _found(run: DemoRun) -> "RenderableType":
+    """The results, each with the reasons for its rank."""
     from rich.console import Group
     from rich.text import Text
 
     from treering.interfaces.cli import explanations as reasons
     from treering.interfaces.cli import views as show
 
-    why = reasons.in_brief(played.found.explanation) if played.found.explanation else []
+    why = reasons.in_brief(run.found.explanation) if run.found.explanation else []
     return _columns(
-        (str(place), Group(show.preview(hit.text), Text(hit.source, show.FAINT), told))
-        for place, (hit, told) in enumerate(zip(played.found, why, strict=True), start=1)
+        (str(place), Group(show.preview(hit.text), Text(hit.source, show.FAINT), reason))
+        for place, (hit, reason) in enumerate(zip(run.found, why, strict=True), start=1)
     )
 
 
-def _correction(played: Played) -> "RenderableType":
+def _correction(run: DemoRun) -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
     from treering.interfaces.cli import views as show
 
-    corrected = played.history[0]
-    why = f"believed until {show.when(corrected.at)}, when {corrected.actor} said: {corrected.detail['reason']}"
+    corrected = run.history[0]
+    why = f"valid until {show.when(corrected.at)}, when {corrected.actor} said: {corrected.detail['reason']}"
     before = Group(show.preview(corrected.content_before or ""), Text(why, show.FAINT))
-    return Group(show.hits(played.found_after_correction), _columns([("before", before)]))
+    return Group(show.hits(run.found_after_correction), _columns([("before", before)]))
 
 
-def _sent(played: Played) -> "RenderableType":
-    """How full the window is, and what stands in it where messages left."""
+def _sent(run: DemoRun) -> "RenderableType":
+    """How full the window is, and the marker in place of removed messages."""
     from rich.console import Group
     from rich.text import Text
 
     from treering.interfaces.cli import views as show
-    from treering.interfaces.cli.conversation.gauge import fullness
+    from treering.interfaces.cli.conversation.gauge import usage_bar
 
-    told = next(message.text for message in played.sent.messages if message.text.startswith("…"))
-    return Group(*fullness(played.window, 60), Text(show.preview(told, 150), show.FAINT))
+    marker = next(message.text for message in run.sent.messages if message.text.startswith("…"))
+    return Group(*usage_bar(run.window, 60), Text(show.preview(marker, 150), show.FAINT))
 
 
 def _next_steps() -> "RenderableType":
@@ -169,7 +169,7 @@ def _next_steps() -> "RenderableType":
 
     command = "treering" if which("treering") else sys.argv[0]
     steps = [(label, step.replace("{treering}", command)) for label, step in story.NEXT]
-    return Group(Text("Now you", "bold green"), _columns(steps))
+    return Group(Text("Next steps", "bold green"), _columns(steps))
 
 
 def _columns(rows: "Iterable[tuple[str, RenderableType]]") -> "RenderableType":

@@ -1,17 +1,17 @@
-"""What the demo plays: a recorded conversation, what was learned from it, and what changed later. Only data."""
+"""Data of the demo: a recorded conversation, what was learned from it, and a later correction."""
 
 from dataclasses import dataclass
 
 PROJECT = "web-shop"
 SESSION = "deploy-fix"
-SETTING = "A made-up project, played on a temporary file:"
+SETTING = "An invented project in a temporary file:"
 
-# Looks like a credential, opens nothing.
+# Looks like a credential, but is invalid.
 LEAKED = "ghp_R4nD0mL00k1ngButF4ke" + "Tok3nForD3mo0042"
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class DemoTurn:
     """One turn of the conversation."""
 
     speaker: str
@@ -21,8 +21,8 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
-    """Something worth knowing next time."""
+class DemoFact:
+    """A record to remember."""
 
     type: str
     text: str
@@ -31,20 +31,20 @@ class Lesson:
 
 
 CONVERSATION = (
-    Spoken("maya", "user", "The nightly deploy is red again, can you look?", "2026-05-08 13:56"),
-    Spoken("pytest", "tool", "FAILED test_orders: relation orders_v2 does not exist", "2026-05-08 13:57"),
-    Spoken("agent", "assistant", "The workers start before the migrations ran.", "2026-05-08 13:58"),
-    Spoken("maya", "user", f"Fix it. To push, use GITHUB_TOKEN={LEAKED}", "2026-05-08 13:59"),
+    DemoTurn("maya", "user", "The nightly deploy is red again, can you look?", "2026-05-08 13:56"),
+    DemoTurn("pytest", "tool", "FAILED test_orders: relation orders_v2 does not exist", "2026-05-08 13:57"),
+    DemoTurn("agent", "assistant", "The workers start before the migrations ran.", "2026-05-08 13:58"),
+    DemoTurn("maya", "user", f"Fix it. To push, use GITHUB_TOKEN={LEAKED}", "2026-05-08 13:59"),
 )
 
-LESSONS = (
-    Lesson("decision", "The shop runs on PostgreSQL 16, not MySQL", ("shop/db.py",), ("database",)),
-    Lesson("gotcha", "Run the migrations before the workers start, or every job fails", ("deploy.yml",), ("deploy",)),
+FACTS = (
+    DemoFact("decision", "The shop runs on PostgreSQL 16, not MySQL", ("shop/db.py",), ("database",)),
+    DemoFact("gotcha", "Run the migrations before the workers start, or every job fails", ("deploy.yml",), ("deploy",)),
 )
 
 NEXT_NIGHT = "next-night"
 SMALL_WINDOW = 220
-"""Tokens of a model that would forget the beginning of the next conversation."""
+"""Tokens of a window that does not hold the whole next conversation."""
 LONG_TALK = (
     ("system", "You look after the web shop. Never touch the production database."),
     ("user", "Always run the migrations first. Now look at deploy.yml, please."),
@@ -60,13 +60,13 @@ LONG_TALK = (
 
 QUESTION = "why is the deploy broken, which database?"
 CORRECTED = 0
-"""Which lesson turns out to be old."""
+"""Index of the fact that is corrected."""
 CORRECTION = "The shop runs on PostgreSQL 18 since the May upgrade"
 REASON = "outdated"
 FOLLOW_UP = "postgresql"
-# What a stranger can type next; the command is written as it can be called.
+# Commands to try next.
 NEXT = (
-    ("keep something", '{treering} remember "Deploy from main" --type decision'),
+    ("store something", '{treering} remember "Deploy from main" --type decision'),
     ("find it again", '{treering} search "deploy" --explain'),
     ("from Python", 'import treering; treering.open().search("deploy")'),
     ("more", "README.md, docs/quickstart.md, {treering} --help"),

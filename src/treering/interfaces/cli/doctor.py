@@ -1,16 +1,14 @@
-"""doctor: how the memory is, also when it cannot be opened, and what to do about it."""
+"""doctor: diagnose the memory, even if it cannot be opened."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treering import __version__
 from treering.core.errors import NotADatabase, TreeringError
 from treering.interfaces.cli.exit_codes import ExitCode
-from treering.interfaces.cli.options import AsJson, Db, Project, chosen_project, opened
+from treering.interfaces.cli.options import AsJson, Db, Project, opened
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
@@ -19,10 +17,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from treering.maintenance.doctor import Report
+    from treering.maintenance.doctor import DoctorReport
 
-    class Salvaged(Protocol):
-        """What was saved from a damaged file."""
+    class SalvageResult(Protocol):
+        """Records saved from a damaged file."""
 
         @property
         def kept_aside(self) -> Path: ...
@@ -34,11 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A report, what kept the memory from opening, and what was saved from a damaged file."""
+    """A report, the error that kept the memory from opening, and the records saved from a damaged file."""
 
-    report: "Report"
+    report: "DoctorReport"
     refused: TreeringError | None = None
-    salvaged: "Salvaged | None" = None
+    salvaged: "SalvageResult | None" = None
 
     @property
     def healthy(self) -> bool:
@@ -47,90 +45,53 @@ class Diagnosis:
 
     @property
     def damaged(self) -> bool:
-        """Whether the file itself is broken, rather than something that is made from it."""
+        """Whether the file itself is damaged, not only derived data."""
         sound = all(check.fine for check in self.report.checks if check.name == "integrity")
         return isinstance(self.refused, NotADatabase) or not sound
 
 
 def doctor(
     repair: Annotated[
-        bool, typer.Option("--repair", help="Rebuild what is derived; save what is readable of a damaged file.")
+        bool, typer.Option("--repair", help="Rebuild derived data; save readable records of a damaged file.")
     ] = False,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how the memory is, and what to do about it.
+    """Diagnose the memory and suggest repairs.
 
-    Engine, integrity, models, sizes, what is missing and how to get it. Ends with 1 where something is not healthy.
+    Checks engine, integrity, models, sizes and missing parts. Exits with 1 if something is not healthy.
     """
     from treering.compose import embedded_path
 
-    found = _examine(db, project, repair=repair)
+    found = _diagnose(db, project, repair=repair)
     if repair and found.damaged and (path := embedded_path(db)) is not None:
         found = _rescue(path, db, project)
-    emit(_document(found), lambda: _picture(found), as_json=as_json)
+    emit(_document(found), lambda: _view(found), as_json=as_json)
     if not found.healthy:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _examine(db: str | None, project: str | None, *, repair: bool) -> Diagnosis:
+def _diagnose(db: str | None, project: str | None, *, repair: bool) -> Diagnosis:
+    from treering.compose import unopened_report
+
     try:
         with opened(db, project) as memory:
             return Diagnosis(memory.doctor(repair=repair))
     except TreeringError as exc:
-        return Diagnosis(_unopened(db, project, exc), refused=exc)
+        return Diagnosis(unopened_report(db, project, exc), refused=exc)
 
 
 def _rescue(path: Path, db: str | None, project: str | None) -> Diagnosis:
-    from treering.compose import salvage
+    from treering.compose import salvage, unopened_report
 
     try:
         salvaged = salvage(path)
     except TreeringError as exc:
-        return Diagnosis(_unopened(db, project, exc), refused=exc)
-    # What was saved has its indexes already, and blobs of what was lost must stay.
-    again = _examine(db, project, repair=False)
+        return Diagnosis(unopened_report(db, project, exc), refused=exc)
+    # Saved records have their indexes already, and blobs of lost records must stay.
+    again = _diagnose(db, project, repair=False)
     return Diagnosis(again.report, again.refused, salvaged)
-
-
-def _unopened(db: str | None, project: str | None, why: TreeringError) -> "Report":
-    from treering.compose import standing
-    from treering.maintenance.doctor import Report
-    from treering.ports.store import Check
-
-    stands = standing(db)
-    engine, path = _engine_and_file(db)
-    return Report(
-        version=__version__,
-        engine=engine,
-        location=str(path or "") if engine == "sqlite" else "the server that was named",
-        project=_project_if_known(project),
-        blobs="",
-        checks=(Check("open", False, str(why)), *(check for check in stands.found if check.detail != str(why))),
-        sizes={"database": path.stat().st_size} if path is not None and os.path.isfile(path) else {},
-        missing={},
-        repository=stands.repository,
-        place=stands.place,
-    )
-
-
-def _engine_and_file(db: str | None) -> tuple[str, Path | None]:
-    """Without a file where a server is meant, or where what was noted of the place cannot be read."""
-    from treering.compose import embedded_path
-
-    try:
-        path = embedded_path(db)
-    except TreeringError:
-        return "sqlite", None
-    return "postgresql" if path is None else "sqlite", path
-
-
-def _project_if_known(project: str | None) -> str:
-    try:
-        return chosen_project(project)
-    except TreeringError:
-        return ""
 
 
 def _document(found: Diagnosis) -> dict[str, object]:
@@ -142,7 +103,7 @@ def _document(found: Diagnosis) -> dict[str, object]:
     return {"healthy": found.healthy, "refused": kind, **described, "salvaged": rescue}
 
 
-def _picture(found: Diagnosis) -> "RenderableType":
+def _view(found: Diagnosis) -> "RenderableType":
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -173,10 +134,10 @@ def _picture(found: Diagnosis) -> "RenderableType":
         grid.add_row(Text("  repaired", show.FAINT), "\n".join(show.safe(line) for line in report.repaired))
     verdict = ("healthy", f"bold {show.GOOD}") if found.healthy else ("not healthy", f"bold {show.BAD}")
     head = Text.assemble("Treering ", report.version, ": ", verdict)
-    return Group(head, grid, *_rescued(found))
+    return Group(head, grid, *_salvage_lines(found))
 
 
-def _rescued(found: Diagnosis) -> "list[RenderableType]":
+def _salvage_lines(found: Diagnosis) -> "list[RenderableType]":
     from rich.text import Text
 
     from treering.interfaces.cli import views as show

@@ -1,4 +1,4 @@
-"""about and entities: who and what the memory speaks of."""
+"""about and entities: entities mentioned in the memory."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated
@@ -14,14 +14,13 @@ if TYPE_CHECKING:
 
     from treering.core.entities import Entity
     from treering.entities.api import Entities
-    from treering.entities.profiles import Dated, Mentioned, Profile
+    from treering.entities.profiles import MentioningRecord, Profile, TimelineFact
 
 Kind = Annotated[
     str | None,
     typer.Option("--kind", metavar="KIND", help="person, project, organisation, location, email, url, date or other."),
 ]
-_SHOWN = 10
-"""Records that a picture of a profile names; --json has all of them."""
+_MAX_RECORDS = 10  # shown in a profile; --json has all
 
 
 def about(
@@ -40,31 +39,27 @@ def about(
 
 def entities(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Only those that have these words in a name.")
+        str | None, typer.Argument(metavar="NAME", help="Only entities with these words in a name.")
     ] = None,
     *,
     kind: Kind = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many at most.")] = 50,
-    merge: Annotated[
-        str | None, typer.Option("--merge", metavar="NAME", help="Say that it is the same as --into.")
-    ] = None,
-    into: Annotated[str | None, typer.Option("--into", metavar="NAME", help="The one that stays.")] = None,
-    alias: Annotated[
-        str | None, typer.Option("--alias", metavar="NAME", help="Say that it is also called --as.")
-    ] = None,
-    rename: Annotated[str | None, typer.Option("--rename", metavar="NAME", help="Call it --as instead.")] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Maximum number of results.")] = 50,
+    merge: Annotated[str | None, typer.Option("--merge", metavar="NAME", help="Merge it into --into.")] = None,
+    into: Annotated[str | None, typer.Option("--into", metavar="NAME", help="The entity that remains.")] = None,
+    alias: Annotated[str | None, typer.Option("--alias", metavar="NAME", help="Add the alias --as to it.")] = None,
+    rename: Annotated[str | None, typer.Option("--rename", metavar="NAME", help="Rename it to --as.")] = None,
     called: Annotated[str | None, typer.Option("--as", metavar="NAME", help="The alias, or the new name.")] = None,
-    delete: Annotated[str | None, typer.Option("--delete", metavar="NAME", help="Say that it is no entity.")] = None,
-    undo: Annotated[
-        str | None, typer.Option("--undo", metavar="NAME", help="Take back the last of these changes.")
+    delete: Annotated[
+        str | None, typer.Option("--delete", metavar="NAME", help="Delete it: it is not an entity.")
     ] = None,
+    undo: Annotated[str | None, typer.Option("--undo", metavar="NAME", help="Undo the last of these changes.")] = None,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """List who and what the memory speaks of, or put that right.
+    """List or correct the entities mentioned in the memory.
 
-    Those that most records speak of come first. Nothing that is done here changes a record.
+    The most mentioned ones come first. Records are not changed.
     """
     change = _change({"--merge": (merge, into), "--alias": (alias, called), "--rename": (rename, called)}, delete, undo)
     with opened(db, project) as memory:
@@ -75,20 +70,20 @@ def entities(
 def _change(
     pairs: Mapping[str, tuple[str | None, str | None]], delete: str | None, undo: str | None
 ) -> "Callable[[Entities], tuple[Entity, ...]] | None":
-    """What the options ask for; None where they only ask for the list."""
-    asked = {option: pair for option, pair in pairs.items() if pair[0] is not None}
-    chosen = [*asked, *(["--delete"] if delete is not None else []), *(["--undo"] if undo is not None else [])]
+    """The change that the options select; None for the list."""
+    given = {option: pair for option, pair in pairs.items() if pair[0] is not None}
+    chosen = [*given, *(["--delete"] if delete is not None else []), *(["--undo"] if undo is not None else [])]
     if len(chosen) > 1:
-        raise InvalidInput(f"{' and '.join(chosen)} are two changes; make one at a time")
+        raise InvalidInput(f"{' and '.join(chosen)} exclude each other; use one of them")
     if not chosen:
         return None
     if delete is not None:
         return lambda known: (known.delete(delete),)
     if undo is not None:
         return lambda known: known.undo(undo)
-    option, (name, other) = next(iter(asked.items()))
+    option, (name, other) = next(iter(given.items()))
     if name is None or other is None:
-        raise InvalidInput(f"{option} goes with {'--into' if option == '--merge' else '--as'}; name the other one")
+        raise InvalidInput(f"{option} needs {'--into' if option == '--merge' else '--as'}; add it")
     verbs: Mapping[str, Callable[[Entities], Entity]] = {
         "--merge": lambda known: known.merge(name, into=other),
         "--alias": lambda known: known.alias(name, other),
@@ -105,7 +100,7 @@ def _list(found: "tuple[Entity, ...]", *, changed: bool) -> "RenderableType":
     from treering.interfaces.cli import views as show
 
     if not found:
-        return Text("no entities yet: they come with what is remembered and said", show.FAINT)
+        return Text("no entities yet; they are extracted from stored records", show.FAINT)
     grid = Table.grid(padding=(0, 2, 0, 0))
     for style in ("", show.FAINT, show.FAINT, show.FAINT, show.ID):
         grid.add_column(style=style, overflow="fold")
@@ -119,19 +114,19 @@ def _profile(profile: "Profile") -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
+    from treering.core.citations import taint_mark
     from treering.interfaces.cli import views as show
-    from treering.search.citations import taint_note
 
     also = f", also {', '.join(profile.aliases)}" if profile.aliases else ""
     mentions = f"{profile.mentions:,} mention{'' if profile.mentions == 1 else 's'}"
-    told = f"  {profile.entity.kind.value}, {mentions}{also}{taint_note(profile.entity)}"
-    lines = [Text.assemble((show.safe(profile.entity.name), show.HEAD), (show.safe(told), show.FAINT))]
+    summary = f"  {profile.entity.kind.value}, {mentions}{also}{taint_mark(profile.entity)}"
+    lines = [Text.assemble((show.safe(profile.entity.name), show.HEAD), (show.safe(summary), show.FAINT))]
     if profile.summary:
         lines += [Text(show.preview(profile.summary))]
     sections = {
         "timeline": [f"{each.at:%Y-%m-%d}  {_marked(each)}" for each in profile.timeline],
-        "records": [f"{show.when(each.at)}  {_marked(each)}" for each in profile.records[:_SHOWN]],
-        "spoken of with": [f"{show.safe(each.entity.name)} ({each.together})" for each in profile.related],
+        "records": [f"{show.when(each.at)}  {_marked(each)}" for each in profile.records[:_MAX_RECORDS]],
+        "related": [f"{show.safe(each.entity.name)} ({each.together})" for each in profile.related],
     }
     for title, items in sections.items():
         if items:
@@ -139,9 +134,9 @@ def _profile(profile: "Profile") -> "RenderableType":
     return Group(*lines)
 
 
-def _marked(said: "Mentioned | Dated") -> str:
-    """The beginning of a text, which says so itself if it is tainted."""
+def _marked(item: "MentioningRecord | TimelineFact") -> str:
+    """The beginning of the text, marked if it is tainted."""
+    from treering.core.citations import OUTSIDE
     from treering.interfaces.cli import views as show
-    from treering.search.citations import OUTSIDE
 
-    return f"({OUTSIDE}) {show.preview(said.text)}" if said.tainted else show.preview(said.text)
+    return f"({OUTSIDE}) {show.preview(item.text)}" if item.tainted else show.preview(item.text)

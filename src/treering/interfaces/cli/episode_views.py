@@ -1,4 +1,4 @@
-"""What people see of episodes."""
+"""Views of episodes."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -19,11 +19,11 @@ _STYLES = {OutcomeStatus.SUCCESS: show.GOOD, OutcomeStatus.PARTIAL: "yellow", Ou
 _BAR = 20
 
 
-def kept(episode: Episode, said: str) -> RenderableType:
-    """An episode that was just stored, and the secrets that were not."""
-    known = set(_REDACTED.findall(said))
+def stored(episode: Episode, given: str) -> RenderableType:
+    """An episode that was just stored, and the kinds of redacted secrets."""
+    known = set(_REDACTED.findall(given))
     kinds = [kind for kind in dict.fromkeys(_REDACTED.findall(episode.to_json())) if kind not in known]
-    lines = [show.changed("kept", episode)]
+    lines = [show.changed("stored", episode)]
     lines += [Text(f"  {each.name}, {show.size(each.size)}", show.FAINT) for each in episode.outcome.artifacts]
     if kinds:
         lines.append(Text(f"  not stored: {', '.join(kinds)} (secrets are redacted)", "yellow"))
@@ -31,10 +31,10 @@ def kept(episode: Episode, said: str) -> RenderableType:
 
 
 def answer(found: "EpisodeAnswer") -> RenderableType:
-    """Results in their order, each with how it ended and its id; then what was lacking."""
+    """Results in order, each with its outcome and id; then unavailable search paths."""
     if not found.hits:
-        told = "nothing found for this query" if found.query else "nothing found"
-        return Group(Text(told, "" if found.query else show.FAINT), *show.without(found.missing))
+        message = "nothing found for this query" if found.query else "nothing found"
+        return Group(Text(message, "" if found.query else show.FAINT), *show.without(found.missing))
     grid = _grid("right")
     for place, hit in enumerate(found, start=1):
         grid.add_row(str(place), _hit(hit))
@@ -42,9 +42,9 @@ def answer(found: "EpisodeAnswer") -> RenderableType:
 
 
 def failures(found: "FailureAnswer") -> RenderableType:
-    """Who met it, and how they got out."""
+    """Episodes with the failure, and how they recovered."""
     if not found.hits:
-        return Text("nobody met this failure, or one like it")
+        return Text("no episode with this or a similar failure")
     grid = _grid("right")
     for place, hit in enumerate(found, start=1):
         grid.add_row(str(place), Group(*_failure(hit)))
@@ -52,25 +52,25 @@ def failures(found: "FailureAnswer") -> RenderableType:
 
 
 def trend(rows: Sequence["Trend"]) -> RenderableType:
-    """A line a period and group: how many, and what share of them succeeded."""
+    """One line per period and group: number of episodes and success rate."""
     if not rows:
-        return Text("nothing happened then", show.FAINT)
+        return Text("no episodes in this time", show.FAINT)
     grid = Table.grid(padding=(0, 2, 0, 0))
     for _ in range(5):
         grid.add_column(no_wrap=True)
     for row in rows:
         share = show.bar(row.successes, row.episodes, _BAR)
-        told = (f"{row.since:%Y-%m-%d}", show.safe(row.group), f"{row.episodes:,}", f"{row.success_rate:.0%}")
-        grid.add_row(*(Text(each) for each in told), Text(share, show.GOOD))
+        cells = (f"{row.since:%Y-%m-%d}", show.safe(row.group), f"{row.episodes:,}", f"{row.success_rate:.0%}")
+        grid.add_row(*(Text(each) for each in cells), Text(share, show.GOOD))
     return grid
 
 
-def whole(episode: Episode) -> RenderableType:
-    """All of an episode, in the order in which it happened."""
+def episode_view(episode: Episode) -> RenderableType:
+    """The complete episode."""
     grid = _grid("left")
-    for name, told in _sections(episode):
-        if told:
-            grid.add_row(name, Group(*told))
+    for name, lines in _sections(episode):
+        if lines:
+            grid.add_row(name, Group(*lines))
     return Group(Text(show.safe(episode.task.input)), Text(), grid)
 
 
@@ -85,7 +85,7 @@ def _sections(episode: Episode) -> Iterable[tuple[str, list[Text]]]:
     yield "side effects", _texts(outcome.side_effects)
     yield "artifacts", _texts(f"{each.name}, {each.media_type}, {show.size(each.size)}" for each in outcome.artifacts)
     yield "insights", _texts(map(_insight, reflection.insights))
-    yield "failures", _texts(map(_analysed, reflection.failures))
+    yield "failures", _texts(map(_failure_analysis, reflection.failures))
     yield "patterns", _texts(reflection.patterns)
     if (done := reflection.performance) is not None:
         measured = (f"{key}: {value}" for key, value in done.measures.items())
@@ -97,25 +97,25 @@ def _sections(episode: Episode) -> Iterable[tuple[str, list[Text]]]:
         yield name.replace("_", " "), _texts([value] if isinstance(value, str) else [", ".join(value or ())])
     if (made := episode.consolidation) is not None:
         yield (
-            "stands for",
+            "represents",
             _texts([f"{made.instances:,} episodes, {made.success_rate:.0%} with success", *made.members]),
         )
     yield "session", _texts(filter(None, (episode.session,)))
-    yield "life", _texts([_life(episode)])
+    yield "lifecycle", _texts([_lifecycle(episode)])
     yield "id", [Text(show.safe(episode.id), show.ID)]
 
 
 def _insight(insight: EpisodeInsight) -> str:
-    sure = "" if insight.confidence is None else f" ({insight.confidence:.0%} sure)"
+    sure = "" if insight.confidence is None else f" (confidence {insight.confidence:.0%})"
     return "\n".join((f"{insight.text}{sure}", *(f"  shown by {each}" for each in insight.evidence)))
 
 
-def _analysed(failure: EpisodeFailure) -> str:
-    told = {"cause": failure.cause, "resolved by": failure.resolution}
-    return "\n".join((failure.text, *(f"  {name}: {each}" for name, each in told.items() if each)))
+def _failure_analysis(failure: EpisodeFailure) -> str:
+    details = {"cause": failure.cause, "resolved by": failure.resolution}
+    return "\n".join((failure.text, *(f"  {name}: {each}" for name, each in details.items() if each)))
 
 
-def _life(episode: Episode) -> str:
+def _lifecycle(episode: Episode) -> str:
     life = episode.lifecycle
     used = f", used {life.access_count:,} times" if life.access_count else ""
     into = f", part of {life.consolidated_into}" if life.consolidated_into else ""
@@ -133,21 +133,21 @@ def _status(episode: Episode) -> Text:
 def _step(entry: TraceEntry) -> Text:
     mark = ("✗ ", show.BAD) if entry.is_error else ("· ", show.FAINT)
     tool = f" ({show.safe(entry.tool)})" if entry.tool else ""
-    told = f"\n  → {show.safe(entry.input)}" if entry.input else ""
-    came = f"\n  ← {show.safe(entry.output)}" if entry.output else ""
-    return Text.assemble(mark, show.safe(entry.action), (tool, show.FAINT), (f"{told}{came}", show.FAINT))
+    given = f"\n  → {show.safe(entry.input)}" if entry.input else ""
+    output = f"\n  ← {show.safe(entry.output)}" if entry.output else ""
+    return Text.assemble(mark, show.safe(entry.action), (tool, show.FAINT), (f"{given}{output}", show.FAINT))
 
 
 def _hit(hit: "EpisodeHit") -> RenderableType:
-    stands = f", with {len(hit.stands_for)} like it" if hit.stands_for else ""
+    represented = f", with {len(hit.stands_for)} similar" if hit.stands_for else ""
     score = f", {hit.score:.2f}" if hit.parts else ""
-    source = (f"{show.safe(hit.source)}{stands}{score}", show.FAINT)
+    source = (f"{show.safe(hit.source)}{represented}{score}", show.FAINT)
     return Group(Text(show.preview(hit.text)), Text.assemble(source, "  ", (show.safe(hit.id), show.ID)))
 
 
 def _failure(hit: "FailureHit") -> Iterable[Text]:
-    alike = "" if hit.same else f" ({hit.likeness:.0%} alike)"
-    yield Text.assemble(show.preview(hit.error), (alike, show.FAINT))
+    similarity = "" if hit.same else f" ({hit.likeness:.0%} similar)"
+    yield Text.assemble(show.preview(hit.error), (similarity, show.FAINT))
     for step in hit.recovery:
         yield Text.assemble(("→ ", show.GOOD), show.preview(step))
     for insight in hit.insights:
@@ -155,7 +155,7 @@ def _failure(hit: "FailureHit") -> Iterable[Text]:
     for id in hit.solved_by:
         yield Text.assemble(("✓ ", show.GOOD), "done later by ", (show.safe(id), show.ID))
     if not (hit.recovery or hit.solved_by):
-        yield Text("no way out is known" if not hit.recovered else "it went on", show.FAINT)
+        yield Text("no recovery known" if not hit.recovered else "recovered; steps unknown", show.FAINT)
     yield Text.assemble((show.safe(hit.source), show.FAINT), "  ", (show.safe(hit.id), show.ID))
 
 
@@ -165,7 +165,7 @@ def _texts(lines: Iterable[object]) -> list[Text]:
 
 def _unreadable(names: Iterable[str]) -> list[RenderableType]:
     lost: list[RenderableType] = [Text(f"found, but cannot be read: {show.safe(name)}", "yellow") for name in names]
-    return [*lost, Text("`treering doctor` says more", show.FAINT)] if lost else []
+    return [*lost, Text("`treering doctor` shows details", show.FAINT)] if lost else []
 
 
 def _grid(first: str) -> Table:

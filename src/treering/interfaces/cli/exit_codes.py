@@ -1,4 +1,4 @@
-"""Where the command line ends: whatever happens inside leaves as an exit code and at most one line."""
+"""Exit codes: every outcome of a command becomes an exit code and at most one line on stderr."""
 
 import gc
 import json
@@ -21,12 +21,12 @@ class ExitCode(IntEnum):
     FAILED = 1
     USAGE = 2
     UNEXPECTED = 70
-    """EX_SOFTWARE of sysexits.h: our mistake, not the caller's."""
+    """EX_SOFTWARE of sysexits.h: a bug in Treering."""
     INTERRUPTED = 130
 
 
 def run(command: Callable[..., Any], arguments: Sequence[str]) -> int:
-    """Run a command and say how it ended."""
+    """Run a command and return its exit code."""
     as_json = "--json" in arguments
     _replace_closed_streams()
     try:
@@ -34,26 +34,26 @@ def run(command: Callable[..., Any], arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except TreeringError as exc:
         _show_trace()
-        return _complain(_with_options(str(exc)), type(exc).__name__, ExitCode.FAILED, as_json=as_json)
+        return _fail(_with_options(str(exc)), type(exc).__name__, ExitCode.FAILED, as_json=as_json)
     except typer.TyperException as exc:
-        return _complain(_wrong_usage(exc), "Usage", ExitCode.USAGE, as_json=as_json)
+        return _fail(_usage_error(exc), "Usage", ExitCode.USAGE, as_json=as_json)
     except (typer.Abort, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         return ExitCode.FAILED
-    except Exception as exc:  # noqa: BLE001 - the door: what nobody expected is reported, not dumped
+    except Exception as exc:  # noqa: BLE001 - the outermost handler: a bug is reported in one line
         _show_trace()
-        return _complain(_unexpected(exc), "Unexpected", ExitCode.UNEXPECTED, as_json=as_json)
+        return _fail(_unexpected(exc), "Unexpected", ExitCode.UNEXPECTED, as_json=as_json)
     return outcome if isinstance(outcome, int) else ExitCode.FINE
 
 
 def _with_options(message: str) -> str:
-    """The advice of an error of the library, with the option in place of the argument."""
+    """The library's message with `pass name=True` rewritten as `pass --name`."""
     return re.sub(r"\bpass (\w+)=True\b", lambda found: f"pass --{found[1].replace('_', '-')}", message)
 
 
-def reported(error: Exception) -> int:
-    """The same for what went wrong elsewhere."""
+def report(error: Exception) -> int:
+    """Report an error that occurred outside of `run`; return the exit code."""
 
     def failing(*_given: object, **_named: object) -> NoReturn:
         raise error
@@ -62,9 +62,10 @@ def reported(error: Exception) -> int:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process. Python flushes stdout once more; where that cannot work, nobody needs to hear of it.
+    """End the process with this code.
 
-    It would also look through everything for circles of garbage, which takes longer than many a command.
+    A closed stdout is replaced, because Python flushes it once more and would print an error. Freezing the garbage
+    collector skips its last run, which takes longer than many commands.
     """
     gc.freeze()
     try:
@@ -75,28 +76,28 @@ def leave(code: int) -> NoReturn:
 
 
 def _replace_closed_streams() -> None:
-    """`>&-` leaves Python without a stdout at all."""
+    """`>&-` leaves `sys.stdout` None."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - open until the process ends
 
 
-def _complain(message: str, kind: str, code: ExitCode, *, as_json: bool) -> int:
+def _fail(message: str, kind: str, code: ExitCode, *, as_json: bool) -> int:
     one_line = " ".join(message.split())
-    told = json.dumps({"error": one_line, "kind": kind}) if as_json else f"error: {visible(one_line)}"
-    print(told, file=sys.stderr)
+    line = json.dumps({"error": one_line, "kind": kind}) if as_json else f"error: {visible(one_line)}"
+    print(line, file=sys.stderr)
     return code
 
 
-def _wrong_usage(exc: typer.TyperException) -> str:
+def _usage_error(exc: typer.TyperException) -> str:
     context = getattr(exc, "ctx", None)
     command = context.command_path if context else "treering"
-    return f"{exc.format_message().rstrip('.?')}; `{command} --help` shows what it takes"
+    return f"{exc.format_message().rstrip('.?')}; run `{command} --help` for usage"
 
 
 def _unexpected(exc: Exception) -> str:
-    told = f"unexpected {type(exc).__name__}: {exc}"[:500]
-    return f"{told}; this is a mistake in Treering: please report it with what TREERING_DEBUG=1 shows"
+    error = f"unexpected {type(exc).__name__}: {exc}"[:500]
+    return f"{error}; this is a bug in Treering: please report it with the output of TREERING_DEBUG=1"
 
 
 def _show_trace() -> None:

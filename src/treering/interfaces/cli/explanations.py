@@ -1,4 +1,4 @@
-"""Draws why results stand where they stand."""
+"""Views that explain the ranking of search results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -25,11 +25,10 @@ from treering.interfaces.cli.views import (
 if TYPE_CHECKING:
     from treering.search.answer import Answer, Explanation, Hit, RankExplanation, ScorePart
 
-BAR = 16
-"""Characters of the longest bar."""
-_MOST_PARTS = 6
-# Parts whose names alone do not say what they are.
-_PARTS = {
+_BAR_WIDTH = 16
+_MAX_PARTS = 6
+# Descriptions of parts whose names are not self-explanatory.
+_PART_NAMES = {
     "asks": "is a question",
     "answers": "answers a question",
     "names_time": "names a time",
@@ -47,43 +46,45 @@ _PARTS = {
 
 
 def explained(found: "Answer") -> RenderableType:
-    """The query as it was understood, each result with its reasons, what came next, and what it took."""
-    told = found.explanation
-    if told is None:
+    """How the query was understood, each result with its reasons, the runners-up, and the timings."""
+    explanation = found.explanation
+    if explanation is None:
         return Group(*without(found.missing))
-    scale = _scale(told)
-    pairs = zip(found.hits, told.results, strict=True)
+    scale = _scale(explanation)
+    pairs = zip(found.hits, explanation.results, strict=True)
     results = [_result(place, hit, why, scale) for place, (hit, why) in enumerate(pairs, start=1)]
     return Group(
         Text("understood as", HEAD),
-        Padding(_table((name, safe(value)) for name, value in told.understood.items()), (0, 0, 0, 3)),
+        Padding(_table((name, safe(value)) for name, value in explanation.understood.items()), (0, 0, 0, 3)),
         *(line for result in results for line in (Text(), result)),
         *([] if results else [Text(), Text(NOTHING_FOUND)]),
-        *_runners_up(told.runners_up),
+        *_runners_up(explanation.runners_up),
         Text(),
-        _took(found.milliseconds),
+        _timings(found.milliseconds),
         *without(found.missing),
         *unreadable(found),
     )
 
 
-def in_brief(told: "Explanation") -> list[Text]:
-    """Each result's reasons on one line: what added most, then what its score was multiplied by."""
-    scale = _scale(told)
-    return [_brief(why, scale) for why in told.results]
+def in_brief(explanation: "Explanation") -> list[Text]:
+    """The reasons of each result on one line: the largest parts, then the factors of its score."""
+    scale = _scale(explanation)
+    return [_brief(why, scale) for why in explanation.results]
 
 
 def _brief(why: "RankExplanation", scale: float) -> Text:
     line = Text()
     for part in why.parts[:2]:
-        line.append_text(Text.assemble((f"{_name(part)} ", FAINT), _coloured_bar(part.added, scale, BAR // 2), "  "))
+        line.append_text(
+            Text.assemble((f"{_name(part)} ", FAINT), _coloured_bar(part.added, scale, _BAR_WIDTH // 2), "  ")
+        )
     factors = (f"×{factor:.2f} {name}" for name, factor in why.factors.items() if round(factor, 2) != 1)
     return line.append(" ".join(factors), FAINT)
 
 
-def _scale(told: "Explanation") -> float:
-    """What the longest bar stands for, so that bars of different results compare."""
-    return max((abs(part.added) for why in told.results for part in why.parts), default=1.0)
+def _scale(explanation: "Explanation") -> float:
+    """Value of the longest bar, the same for all results so that they can be compared."""
+    return max((abs(part.added) for why in explanation.results for part in why.parts), default=1.0)
 
 
 def _result(place: int, hit: "Hit", why: "RankExplanation", scale: float) -> RenderableType:
@@ -99,16 +100,16 @@ def _result(place: int, hit: "Hit", why: "RankExplanation", scale: float) -> Ren
 
 
 def _paths(ranks: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} #{rank}" for name, rank in ranks.items()) or "what stands around it"
+    return ", ".join(f"{name} #{rank}" for name, rank in ranks.items()) or "its neighbours"
 
 
 def _parts(why: "RankExplanation", scale: float) -> RenderableType:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=FAINT, no_wrap=True)
-    grid.add_column(no_wrap=True, width=BAR)
+    grid.add_column(no_wrap=True, width=_BAR_WIDTH)
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(style=FAINT, no_wrap=True)
-    shown, rest = why.parts[:_MOST_PARTS], why.parts[_MOST_PARTS:]
+    shown, rest = why.parts[:_MAX_PARTS], why.parts[_MAX_PARTS:]
     for part in shown:
         weighed = f"{part.value:.2f} × {part.weight:.2f}"
         grid.add_row(_name(part), _coloured_bar(part.added, scale), f"{part.added:+.2f}", weighed)
@@ -119,17 +120,17 @@ def _parts(why: "RankExplanation", scale: float) -> RenderableType:
 
 
 def _name(part: "ScorePart") -> str:
-    return _PARTS.get(part.name, part.name.replace("_", " "))
+    return _PART_NAMES.get(part.name, part.name.replace("_", " "))
 
 
-def _coloured_bar(added: float, scale: float, length: int = BAR) -> Text:
+def _coloured_bar(added: float, scale: float, length: int = _BAR_WIDTH) -> Text:
     return Text(bar(abs(added), scale, length), GOOD if added > 0 else BAD)
 
 
 def _score(why: "RankExplanation", hit: "Hit") -> Text:
-    """Relevance times what is known about the record; what left it as it was is not told."""
-    told = (_factor(name, factor, hit) for name, factor in why.factors.items() if round(factor, 2) != 1)
-    factors = "".join(f" × {each}" for each in told)
+    """The score as relevance times factors, without factors of 1."""
+    shown = (_factor(name, factor, hit) for name, factor in why.factors.items() if round(factor, 2) != 1)
+    factors = "".join(f" × {each}" for each in shown)
     return Text.assemble((f"score {why.score:.3f}", HEAD), f": relevance {why.relevance:.2f}{factors}")
 
 
@@ -143,7 +144,7 @@ def _runners_up(next_best: Sequence["RankExplanation"]) -> Iterator[RenderableTy
     if not next_best:
         return
     yield Text()
-    yield Text("came next", HEAD)
+    yield Text("runners-up", HEAD)
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -153,10 +154,10 @@ def _runners_up(next_best: Sequence["RankExplanation"]) -> Iterator[RenderableTy
     yield Padding(grid, (0, 0, 0, 3))
 
 
-def _took(milliseconds: Mapping[str, float]) -> Text:
+def _timings(milliseconds: Mapping[str, float]) -> Text:
     stages = {name: taken for name, taken in milliseconds.items() if name != "total"}
-    told = ", ".join(f"{name} {taken:.1f}" for name, taken in stages.items())
-    return Text.assemble(f"took {milliseconds.get('total', 0.0):.1f} ms", (f": {told}" if told else "", FAINT))
+    by_stage = ", ".join(f"{name} {taken:.1f}" for name, taken in stages.items())
+    return Text.assemble(f"took {milliseconds.get('total', 0.0):.1f} ms", (f": {by_stage}" if by_stage else "", FAINT))
 
 
 def _table(rows: Iterator[tuple[str, str]]) -> RenderableType:

@@ -1,4 +1,4 @@
-"""A change is shown, and made only where somebody agrees."""
+"""Shows a change of a configuration file, and asks for confirmation."""
 
 import sys
 from dataclasses import dataclass
@@ -11,49 +11,54 @@ from treering.core.errors import InvalidInput
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
-    from treering.interfaces.client_configs.connection import Change
-    from treering.interfaces.client_configs.table import Machine, Reach
+    from treering.interfaces.client_configs.connection import ConfigChange
+    from treering.interfaces.client_configs.table import ConfigScope, Machine
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How the command was asked to go about it."""
+class InitOptions:
+    """Options that decide whether the command asks, writes, and prints JSON."""
 
     yes: bool
     dry_run: bool
     as_json: bool
 
     @property
-    def somebody_is_here(self) -> bool:
+    def can_ask(self) -> bool:
         return not self.as_json and sys.stdin.isatty()
 
 
-def show(change: "Change", memory: Path | None, manner: Manner, reach: "Reach", machine: "Machine") -> None:
-    """The lines that are about to change, and where the memory goes."""
-    from treering.interfaces.cli import init_views as init_pictures
+def show_change(
+    change: "ConfigChange", memory: Path | None, options: InitOptions, scope: "ConfigScope", machine: "Machine"
+) -> None:
+    """Print the lines that will change, and the new location of the memory."""
+    from treering.interfaces.cli import init_views
 
-    if manner.as_json:
+    if options.as_json:
         return
     if change.is_needed:
-        emit(None, lambda: init_pictures.change(change, _named(change.path, reach, machine)), as_json=False)
+        emit(None, lambda: init_views.change(change, _named(change.path, scope, machine)), as_json=False)
     if memory is not None:
-        emit(None, lambda: init_pictures.to_be_kept(memory), as_json=False)
+        emit(None, lambda: init_views.new_location(memory), as_json=False)
 
 
-def allow(question: str, manner: Manner, *, refusal: str = "") -> None:
-    """Go on only where somebody agrees. Where nobody is there silence does, unless there is a `refusal` to give."""
-    if manner.yes or manner.dry_run:
+def confirm(question: str, options: InitOptions, *, refusal: str = "") -> None:
+    """Ask the user, and raise `InvalidInput` unless they agree.
+
+    Without a terminal, go on, unless there is a `refusal`, which is then raised.
+    """
+    if options.yes or options.dry_run:
         return
-    if manner.somebody_is_here:
+    if options.can_ask:
         if not typer.confirm(question, default=not refusal):
-            raise InvalidInput("nothing was written")
+            raise InvalidInput("not confirmed; nothing was written")
     elif refusal:
         raise InvalidInput(refusal)
 
 
-def _named(path: Path, reach: "Reach", machine: "Machine") -> str:
-    """A file as people call it, by where they stand or by their home, else in full; with where a link leads."""
+def _named(path: Path, scope: "ConfigScope", machine: "Machine") -> str:
+    """A path relative to the working or the home folder if possible, with the target of a link."""
     here, at_home = (Path.cwd(), ""), (machine.home, "~/")
-    folders = (at_home, here) if reach == "user" else (here, at_home)
+    folders = (at_home, here) if scope == "user" else (here, at_home)
     name = next((f"{sign}{path.relative_to(top)}" for top, sign in folders if path.is_relative_to(top)), str(path))
     return f"{name} → {path.resolve()}" if path.is_symlink() else name

@@ -1,4 +1,4 @@
-"""What fits the terminal: rows of which nothing is cut, lists that say what they leave out, counts."""
+"""Layouts that adapt to the width of the terminal without breaking ids."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -10,28 +10,27 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-_ENDLESS = 10_000
-"""Columns of a terminal on which everything fits."""
-_APART = 2
+_UNLIMITED_WIDTH = 10_000
+_GAP = 2
 """Columns between two cells."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fitting:
-    """Drawn wide where no word of it is cut, otherwise narrow: an id that is broken cannot be copied."""
+class WideOrNarrow:
+    """The wide form if no word of it would be cut, else the narrow one: a broken id cannot be copied."""
 
     wide: RenderableType
     narrow: RenderableType
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        needed = Measurement.get(console, options.update(width=_ENDLESS), self.wide).minimum
+        needed = Measurement.get(console, options.update(width=_UNLIMITED_WIDTH), self.wide).minimum
         yield self.wide if needed <= options.max_width else self.narrow
 
 
 def rows(rows: Iterable[Sequence[RenderableType]], *, right: bool = False) -> RenderableType:
-    """Beside each other in columns of which the last folds; on a narrow terminal under each other.
+    """A table whose last column wraps; on a narrow terminal the cells are stacked.
 
-    All cells but the last are short texts; `right` aligns the first.
+    All cells but the last are short texts; `right` aligns the first column to the right.
     """
     known = [(*(_text(cell) for cell in short), last) for *short, last in rows]
     if not known:
@@ -43,12 +42,12 @@ def rows(rows: Iterable[Sequence[RenderableType]], *, right: bool = False) -> Re
     grid.add_column(overflow="fold")
     for row in known:
         grid.add_row(*row)
-    return Fitting(grid, Group(*(part for row in known for part in _under_each_other(row))))
+    return WideOrNarrow(grid, Group(*(part for row in known for part in _stacked(row))))
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A line of a list: something short, an id, and what is said about it."""
+class ListLine:
+    """A line of a listing: short cells, an id, and a note."""
 
     short: tuple[Text, ...]
     id: Text
@@ -57,29 +56,29 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One line each, in columns; where one does not fit, what is said stands under each id. Ids are never broken."""
+    """Lines in columns; if one does not fit, notes go below the ids. Ids are never broken."""
 
-    lines: Sequence[Listed]
+    lines: Sequence[ListLine]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if not self.lines:
             return
         columns = zip(*(line.short for line in self.lines), strict=True)
         short = [max(cell.cell_len for cell in cells) for cells in columns]
-        room = options.max_width - sum(width + _APART for width in short)
+        room = options.max_width - sum(width + _GAP for width in short)
         widest = max(line.id.cell_len for line in self.lines)
-        beside = all(widest + _APART + line.note.cell_len <= room for line in self.lines if line.note.plain)
+        beside = all(widest + _GAP + line.note.cell_len <= room for line in self.lines if line.note.plain)
         for line in self.lines:
-            before = [_padded(cell, width + _APART) for cell, width in zip(line.short, short, strict=True)]
+            before = [_padded(cell, width + _GAP) for cell, width in zip(line.short, short, strict=True)]
             noted = beside and line.note.plain
-            yield unbroken(*before, *([_padded(line.id, widest + _APART), line.note] if noted else [line.id]))
+            yield unbroken(*before, *([_padded(line.id, widest + _GAP), line.note] if noted else [line.id]))
             if line.note.plain and not beside:
-                yield Hanging(line.note, sum(width + _APART for width in short) + _APART)
+                yield Hanging(line.note, sum(width + _GAP for width in short) + _GAP)
 
 
 @dataclass(frozen=True, slots=True)
 class Hanging:
-    """A text of one style that begins further right and goes on below; no word of it is broken."""
+    """An indented text that wraps between words."""
 
     text: Text
     indent: int
@@ -92,7 +91,7 @@ class Hanging:
 
 
 def unbroken(*parts: Text | str) -> Text:
-    """A line that stays one, however narrow the terminal is."""
+    """A line that never wraps, however narrow the terminal is."""
     return Text.assemble(*parts, no_wrap=True, overflow="ignore")
 
 
@@ -115,7 +114,7 @@ def _text(cell: RenderableType) -> Text:
     return cell if isinstance(cell, Text) else Text(str(cell))
 
 
-def _under_each_other(row: Sequence[RenderableType]) -> Iterable[RenderableType]:
+def _stacked(row: Sequence[RenderableType]) -> Iterable[RenderableType]:
     *short, last = row
     head = Text("  ").join(cell for cell in short if isinstance(cell, Text) and cell.plain)
     return [head, indented(last)] if head.plain else [indented(last)]

@@ -1,4 +1,4 @@
-"""maintain, report: look after the memory now, see what was done, and how the memory does."""
+"""maintain and report: run maintenance, show its history and the health of the memory."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,43 +16,43 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from treering.core.runs import Run
-    from treering.maintenance.api import Planned
+    from treering.maintenance.api import StagePlan
     from treering.maintenance.health_report import HealthReport
 
-    Tell = Callable[[Run], None]
+    OnProgress = Callable[[Run], None]
 
-_HISTORY = 50
+_MAX_RUNS = 50
 _BAR = 30
 
 
 def maintain(
     stage: Annotated[
         str | None,
-        typer.Argument(metavar="STAGE", help="One stage. Without it: all of them, in the order of the night."),
+        typer.Argument(metavar="STAGE", help="One stage; default: all stages in order."),
     ] = None,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be done.")] = False,
-    history: Annotated[bool, typer.Option("--history", help="Only show the schedule and what was run.")] = False,
+    history: Annotated[bool, typer.Option("--history", help="Only show the schedule and earlier runs.")] = False,
     repository: Repository = None,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Do now what the schedule does at night.
+    """Run the scheduled maintenance now.
 
-    Sessions are read for what can be learned, what faded is forgotten, indexes are put in order. Interrupted, the next
-    run goes on where this one stopped. Ends with 1 where a stage failed.
+    Learns from sessions, forgets faded records and optimises indexes. The next run resumes an interrupted one. Exits
+    with 1 if a stage failed.
     """
     if history and (stage is not None or dry_run):
-        raise typer.BadParameter("--history only shows what was run, of all stages; leave out STAGE and --dry-run")
+        raise typer.BadParameter("--history shows the runs of all stages; leave out STAGE and --dry-run")
     compared = repository_for(db, project, repository, wanted=stage == "staleness")
-    with opened(db, project, compared, works=True) as memory:
+    with opened(db, project, compared, is_worker=True) as memory:
         if history:
-            plan, runs = memory.maintenance.plan(), memory.maintenance.runs(_HISTORY)
+            plan, runs = memory.maintenance.plan(), memory.maintenance.runs(_MAX_RUNS)
             emit({"plan": plan, "runs": runs}, lambda: _history(plan, runs), as_json=as_json)
             return
-        with _progress() as tell:
-            runs = memory.maintenance.run(stage, dry_run=dry_run, on_progress=tell)
+        with _progress() as on_progress:
+            runs = memory.maintenance.run(stage, dry_run=dry_run, on_progress=on_progress)
         found = memory.maintenance.report() if stage == "report" else None
     document = {"dry_run": dry_run, "runs": runs, **({"report": found} if found else {})}
     emit(document, lambda: _done(runs, found, dry_run=dry_run), as_json=as_json)
@@ -61,9 +61,9 @@ def maintain(
 
 
 def report(db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
-    """Show how the memory does.
+    """Show the health of the memory.
 
-    What it holds, how it grows, how sure it is, what waits, what was done at night and what failed.
+    Contents, growth, confidence, pending jobs, maintenance runs and failures.
     """
     with opened(db, project) as memory:
         found = memory.maintenance.report()
@@ -71,8 +71,8 @@ def report(db: Db = None, project: Project = None, as_json: AsJson = False) -> N
 
 
 @contextmanager
-def _progress() -> "Iterator[Tell]":
-    """A bar for each stage on a terminal, gone when all is done; nothing where nobody looks."""
+def _progress() -> "Iterator[OnProgress]":
+    """A progress bar for each stage if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda _run: None
         return
@@ -83,12 +83,12 @@ def _progress() -> "Iterator[Tell]":
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bars: dict[str, TaskID] = {}
 
-        def tell(run: "Run") -> None:
+        def update(run: "Run") -> None:
             if run.stage not in bars:
                 bars[run.stage] = progress.add_task(run.stage, total=None)
             progress.update(bars[run.stage], completed=run.done, total=run.total)
 
-        yield tell
+        yield update
 
 
 def _grid(*, wrapped: int = -1) -> "Table":
@@ -109,12 +109,12 @@ def _done(runs: "Sequence[Run]", found: "HealthReport | None", *, dry_run: bool)
 
     grid = _grid()
     for run in runs:
-        grid.add_row(_mark(run), run.stage, _told(run))
+        grid.add_row(_mark(run), run.stage, _summary(run))
     head = [Text("nothing was written; this would be done:", show.FAINT)] if dry_run else []
     return Group(*head, grid, *([_report(found)] if found else []))
 
 
-def _history(plan: "Sequence[Planned]", runs: "Sequence[Run]") -> "RenderableType":
+def _history(plan: "Sequence[StagePlan]", runs: "Sequence[Run]") -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
@@ -122,11 +122,11 @@ def _history(plan: "Sequence[Planned]", runs: "Sequence[Run]") -> "RenderableTyp
 
     schedule = _grid()
     for each in plan:
-        coming = "overdue" if each.overdue else f"next {show.when(each.next)}" if each.next else "when asked for"
-        schedule.add_row(each.stage, Text(each.cron, show.FAINT), Text(coming, "yellow" if each.overdue else ""))
+        next_run = "overdue" if each.overdue else f"next {show.when(each.next)}" if each.next else "on request"
+        schedule.add_row(each.stage, Text(each.cron, show.FAINT), Text(next_run, "yellow" if each.overdue else ""))
     done = _grid(wrapped=3)
     for run in runs:
-        done.add_row(Text(show.when(run.started_at), show.FAINT), _mark(run), run.stage, _told(run))
+        done.add_row(Text(show.when(run.started_at), show.FAINT), _mark(run), run.stage, _summary(run))
     return Group(Text("schedule", show.HEAD), schedule, Text("runs", show.HEAD), done if runs else Text("none yet"))
 
 
@@ -140,7 +140,7 @@ def _mark(run: "Run") -> "RenderableType":
     return Text("✓", show.GOOD) if run.finished_at else Text("…", "yellow")
 
 
-def _told(run: "Run") -> "RenderableType":
+def _summary(run: "Run") -> "RenderableType":
     from rich.text import Text
 
     from treering.interfaces.cli import views as show
@@ -148,8 +148,8 @@ def _told(run: "Run") -> "RenderableType":
     if run.error:
         return Text(show.preview(run.error), "yellow")
     if not run.finished_at:
-        whole = f" of {run.total:,}" if run.total else ""
-        return Text(f"{run.done:,}{whole} steps so far" if run.attempts else "waits in the queue")
+        total = f" of {run.total:,}" if run.total else ""
+        return Text(f"{run.done:,}{total} steps so far" if run.attempts else "queued")
     counts = {} if run.stage == "report" else run.counts
     return Text(_counted({name.replace("_", " "): count for name, count in counts.items()}) or "done", show.FAINT)
 
@@ -174,9 +174,9 @@ def _report(found: "HealthReport") -> "RenderableType":
         "sizes": ", ".join(f"{name} {show.size(count)}" for name, count in found.sizes.items()),
     }
     grid.add_row(Text("project", show.FAINT), show.safe(found.project))
-    for name, told in rows.items():
-        if told or name == "holds":
-            grid.add_row(Text(name, show.FAINT), told or "nothing yet")
+    for name, counts in rows.items():
+        if counts or name == "holds":
+            grid.add_row(Text(name, show.FAINT), counts or "nothing yet")
     return Group(grid, *_confidence(found), *_last_runs(found.runs))
 
 
@@ -187,11 +187,11 @@ def _confidence(found: "HealthReport") -> "Sequence[RenderableType]":
 
     if not found.looked_at:
         return ()
-    most = max(found.confidence.values())
+    highest = max(found.confidence.values())
     grid = _grid(wrapped=1)
     for name, count in found.confidence.items():
-        grid.add_row(Text(name, show.FAINT), Text.assemble((show.bar(count, most, _BAR), show.GOOD), f" {count:,}"))
-    return Text("confidence, as it is today", show.HEAD), grid
+        grid.add_row(Text(name, show.FAINT), Text.assemble((show.bar(count, highest, _BAR), show.GOOD), f" {count:,}"))
+    return Text("confidence today", show.HEAD), grid
 
 
 def _last_runs(runs: "Sequence[Run]") -> "Sequence[RenderableType]":
@@ -203,7 +203,7 @@ def _last_runs(runs: "Sequence[Run]") -> "Sequence[RenderableType]":
         return ()
     grid = _grid(wrapped=3)
     for run in runs:
-        grid.add_row(Text(show.when(run.started_at), show.FAINT), _mark(run), run.stage, _told(run))
+        grid.add_row(Text(show.when(run.started_at), show.FAINT), _mark(run), run.stage, _summary(run))
     return Text("last runs", show.HEAD), grid
 
 

@@ -1,4 +1,4 @@
-"""mcp: the server that coding agents talk to."""
+"""mcp: serve the memory to coding agents."""
 
 import os
 from pathlib import Path
@@ -7,36 +7,42 @@ from typing import Annotated
 import typer
 
 from treering.core.errors import InvalidInput
-from treering.interfaces.cli.exit_codes import reported
+from treering.interfaces.cli.exit_codes import report
 from treering.interfaces.cli.options import AsJson, Db, Project
 
 _HTTP = "Over HTTP"
 _HOST = "127.0.0.1"
 _PORT = 18_733
-"""T-R-E-E on the keys of a telephone, in a range that no well-known tool uses and no system gives away."""
+"""T-R-E-E on a telephone keypad, outside the ranges of well-known tools and of ephemeral ports."""
 
 
 def mcp(
     *,
     root: Annotated[
         Path | None,
-        typer.Option("--root", metavar="FOLDER", help="The project's folder. Without it: where the server is started."),
+        typer.Option("--root", metavar="FOLDER", help="Folder of the project. Default: the working directory."),
     ] = None,
-    http: Annotated[bool, typer.Option("--http", help="Serve many clients over HTTP, each with the token.")] = False,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve several clients over HTTP, authenticated by a token.")
+    ] = False,
     host: Annotated[
         str | None,
-        typer.Option("--host", metavar="ADDRESS", help=f"Without it: {_HOST}.", rich_help_panel=_HTTP),
+        typer.Option(
+            "--host", metavar="ADDRESS", help=f"Address to listen on. Default: {_HOST}.", rich_help_panel=_HTTP
+        ),
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65_535, help=f"Without it: {_PORT}. 0: any free one.", rich_help_panel=_HTTP),
+        typer.Option(
+            "--port", min=0, max=65_535, help=f"Port; 0 picks a free one. Default: {_PORT}.", rich_help_panel=_HTTP
+        ),
     ] = None,
     token_file: Annotated[
         Path | None,
         typer.Option(
             "--token-file",
             metavar="FILE",
-            help="A token of your own; so is TREERING_MCP_TOKEN. Without both: one is made on the first start.",
+            help="File with the token, instead of TREERING_MCP_TOKEN. Default: a token made on the first start.",
             rich_help_panel=_HTTP,
         ),
     ] = None,
@@ -45,7 +51,7 @@ def mcp(
         typer.Option(
             "--allow-host",
             metavar="NAME[:PORT]",
-            help="A name by which clients reach it from elsewhere; again for more.",
+            help="Host name by which other machines reach it; repeatable.",
             rich_help_panel=_HTTP,
         ),
     ] = None,
@@ -53,16 +59,16 @@ def mcp(
     project: Project = None,
     json: AsJson = False,
 ) -> None:
-    """Serve this project's memory to a coding agent, over stdin and stdout, or to many over HTTP.
+    """Serve this memory over MCP: to one coding agent on stdin and stdout, or to several over HTTP.
 
-    Clients start it; `treering init` tells them how.
+    Clients start it; `treering init` configures them.
     """
     if root is not None:
         try:
             os.chdir(root)
         except OSError as exc:
-            raise InvalidInput(f"--root {root} cannot be entered ({exc.strerror}); name the project's folder") from exc
-    named = {
+            raise InvalidInput(f"cannot enter --root {root} ({exc.strerror}); pass the folder of the project") from exc
+    http_options = {
         "--host": host,
         "--port": port,
         "--token-file": token_file,
@@ -70,10 +76,10 @@ def mcp(
         "--json": json or None,
     }
     if http:
-        from treering.interfaces.mcp.host_factory import desk_for
-        from treering.interfaces.mcp.http.server import Door, serve_http
+        from treering.interfaces.mcp.host_factory import host_for
+        from treering.interfaces.mcp.http.server import HttpOptions, serve_http
 
-        door = Door(
+        options = HttpOptions(
             host or _HOST,
             _PORT if port is None else port,
             tuple(allow_host or ()),
@@ -81,10 +87,10 @@ def mcp(
             token_file,
             os.environ.pop("TREERING_MCP_TOKEN", None),
         )
-        serve_http(desk_for(db, project), door, as_json=json)
-    elif given := [option for option, value in named.items() if value is not None]:
-        raise InvalidInput(f"{', '.join(given)} belongs to --http; add that, or leave it out")
+        serve_http(host_for(db, project), options, as_json=json)
+    elif given := [option for option, value in http_options.items() if value is not None]:
+        raise InvalidInput(f"{', '.join(given)} has no effect without --http; add --http")
     else:
         from treering.interfaces.mcp.stdio import serve_stdio
 
-        serve_stdio(db, project, reported)
+        serve_stdio(db, project, report)

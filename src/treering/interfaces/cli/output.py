@@ -1,4 +1,4 @@
-"""What a command prints: one JSON document, or a picture for people."""
+"""Output of commands: one JSON document, or a rendering for people."""
 
 import json
 import sys
@@ -14,29 +14,29 @@ from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import InvalidInput, StoreFull
 from treering.core.visible_text import visible, visible_json
-from treering.interfaces.cli.pending_jobs import in_document, in_words
+from treering.interfaces.cli.pending_jobs import pending_document, pending_lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treering.core.values import Record
 
-Picture = Callable[[], "RenderableType"]
+View = Callable[[], "RenderableType"]
 
 
-def emit(document: object, picture: Picture, *, as_json: bool) -> None:
-    """Print the answer in the form that was asked for."""
+def emit(document: object, view: View, *, as_json: bool) -> None:
+    """Print the document as JSON, or the view with notes about pending jobs."""
     if as_json:
         write_lines([json.dumps(_with_jobs(document), default=_plain, ensure_ascii=False)])
     else:
-        _print(picture())
-        for line in in_words():
+        _print(view())
+        for line in pending_lines():
             _print(_faint(f"  {line}"))
 
 
 def _with_jobs(document: object) -> object:
-    left = in_document()
-    return {**_plain(document), **left} if left else document
+    pending = pending_document()
+    return {**_plain(document), **pending} if pending else document
 
 
 def _faint(line: str) -> "RenderableType":
@@ -46,7 +46,7 @@ def _faint(line: str) -> "RenderableType":
 
 
 def emit_text(document: object, text: str, *, as_json: bool) -> None:
-    """Print a text as it is, for a program that reads on; a terminal is spared what it would obey."""
+    """Print a text unchanged for programs; on a terminal, with control characters escaped."""
     if as_json:
         write_lines([json.dumps(document, default=_plain, ensure_ascii=False)])
         return
@@ -55,59 +55,59 @@ def emit_text(document: object, text: str, *, as_json: bool) -> None:
     _write(text.encode(errors="backslashreplace"))
 
 
-def _print(picture: "RenderableType") -> None:
-    """Colours only where they are wanted; no spaces at the ends of lines where a program reads on."""
+def _print(view: "RenderableType") -> None:
+    """Print with colours if the terminal has them; without trailing spaces if stdout is not a terminal."""
     from rich.console import Console
 
-    paper = StringIO()
+    buffer = StringIO()
     on_terminal = True if sys.stdout.isatty() else None
-    console = Console(file=paper, force_terminal=on_terminal, highlight=False, markup=False, emoji=False)
-    # A line that is too long was meant to be: an id that is cut cannot be copied.
-    console.print(picture, crop=False)
-    drawn = paper.getvalue()
+    console = Console(file=buffer, force_terminal=on_terminal, highlight=False, markup=False, emoji=False)
+    # Not cropped: an id that is cut cannot be copied.
+    console.print(view, crop=False)
+    drawn = buffer.getvalue()
     if not console.is_terminal:
         drawn = "".join(f"{line.rstrip()}\n" for line in drawn.splitlines())
     _write(drawn.encode(sys.stdout.encoding or "utf-8", errors="replace"))
 
 
 def write_lines(lines: Iterable[str]) -> None:
-    """JSON is UTF-8 whatever the terminal's encoding is; what is not text (an odd file name) is escaped.
+    """Write lines of JSON in UTF-8, whatever the encoding of the terminal; lone surrogates are escaped.
 
-    A terminal gets the same values, with what it would obey escaped; a program gets them as they are.
+    On a terminal, control characters inside the values are escaped as well.
     """
     for line in map(visible_json, lines) if sys.stdout.isatty() else lines:
-        _write(line.encode(errors="backslashreplace") + b"\n", at_once=False)
+        _write(line.encode(errors="backslashreplace") + b"\n", flush=False)
     _write(b"")
 
 
-def _write(data: bytes, *, at_once: bool = True) -> None:
+def _write(data: bytes, *, flush: bool = True) -> None:
     try:
         sys.stdout.buffer.write(data)
-        if at_once:
+        if flush:
             sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise
     except OSError as exc:
-        raise StoreFull(f"stdout cannot be written ({exc.strerror}); free some room, or send it elsewhere") from exc
+        raise StoreFull(f"cannot write to stdout ({exc.strerror}); free some space, or redirect the output") from exc
 
 
 def record_document(record: "Record") -> dict[str, Any]:
-    """A record's own fields, after the kind it is."""
+    """The kind of a record, and its fields."""
     return {"kind": type(record).__name__.lower(), **record.model_dump(mode="json")}
 
 
 def text_or_stdin(text: str) -> str:
-    """The argument itself, or all of stdin (without its last line break) where it is `-`."""
+    """The argument, or for `-` all of stdin without its last line break."""
     if text != "-":
         return text
     try:
         return sys.stdin.buffer.read().decode().removesuffix("\n")
     except UnicodeDecodeError as exc:
-        raise InvalidInput(f"stdin is not UTF-8 text ({exc.reason} at byte {exc.start}); convert it first") from exc
+        raise InvalidInput(f"stdin is not UTF-8 text ({exc.reason} at byte {exc.start}); convert it to UTF-8") from exc
 
 
 def json_object(name: str, text: str) -> dict[str, Any]:
-    """What an option says in JSON."""
+    """The JSON object in the value of an option."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as exc:
@@ -119,7 +119,7 @@ def json_object(name: str, text: str) -> dict[str, Any]:
 
 @contextmanager
 def file_or_stdin(path: Path) -> Iterator[Path]:
-    """The file itself, or all of stdin in a temporary one where it is `-`."""
+    """The file, or for `-` a temporary file with all of stdin."""
     if str(path) != "-":
         yield path
         return

@@ -1,4 +1,4 @@
-"""get, history, stats, audit and projects: what is there."""
+"""get, history, stats, audit and projects: show what is stored."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 
 def get(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
-    """Show one record, turn or episode, whole."""
+    """Show a record of any kind in full."""
     with opened(db, project) as memory:
         record = memory.get(id)
-    emit(record_document(record), lambda: _whole(record), as_json=as_json)
+    emit(record_document(record), lambda: _in_full(record), as_json=as_json)
 
 
-def _whole(record: "Knowledge | Turn | Episode | Pattern") -> "RenderableType":
+def _in_full(record: "Knowledge | Turn | Episode | Pattern") -> "RenderableType":
     from treering.core.episodes import Episode
 
     if isinstance(record, Episode):
-        from treering.interfaces.cli import episode_views as episode_pictures
+        from treering.interfaces.cli import episode_views
 
-        return episode_pictures.whole(record)
+        return episode_views.episode_view(record)
     from treering.interfaces.cli import views as show
 
     return show.whole(record)
 
 
 def history(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
-    """Show what happened to a record, and what was believed before."""
+    """Show the history of a record."""
     with opened(db, project) as memory:
         entries = memory.history(id)
     from treering.interfaces.cli import views as show
@@ -46,18 +46,18 @@ def history(id: RecordId, db: Db = None, project: Project = None, as_json: AsJso
 
 
 def stats(db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
-    """Count what the project holds."""
+    """Count the records of the project."""
     with opened(db, project) as memory:
         found = memory.stats()
     emit(found, lambda: _counts(found), as_json=as_json)
 
 
 def audit(
-    id: Annotated[str | None, typer.Argument(metavar="ID", help="Only what concerns this record or project.")] = None,
+    id: Annotated[str | None, typer.Argument(metavar="ID", help="Only entries about this record or project.")] = None,
     *,
     actions: Annotated[
         list[str] | None,
-        typer.Option("--action", metavar="ACTION", help="inject, export, delete…; give it again for more."),
+        typer.Option("--action", metavar="ACTION", help="Only this action: inject, export, delete…; repeatable."),
     ] = None,
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=1, max=1000, help="Maximum number of entries.")

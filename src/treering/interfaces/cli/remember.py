@@ -1,4 +1,4 @@
-"""remember and turn: what comes in."""
+"""remember and turn: store knowledge and messages."""
 
 from typing import Annotated, Any
 
@@ -10,101 +10,109 @@ from treering.interfaces.cli.options import (
     Files,
     Modules,
     Project,
-    SpokenText,
     Tags,
     TaintReason,
     TaintSource,
-    Visible,
+    TextArgument,
+    VisibilityLevel,
     opened,
     taint_of,
 )
 from treering.interfaces.cli.output import emit, json_object, record_document, text_or_stdin
 
-TAUGHT = "user_taught"
+_USER_TAUGHT = "user_taught"
 
 
 def remember(
-    text: SpokenText,
+    text: TextArgument,
     *,
-    type: Annotated[str, typer.Option("--type", metavar="TYPE", help="decision, gotcha, preference, fact…")] = "fact",
+    type: Annotated[
+        str, typer.Option("--type", metavar="TYPE", help="Knowledge type: decision, gotcha, preference, fact…")
+    ] = "fact",
     tags: Tags = None,
     files: Files = None,
     modules: Modules = None,
-    session: Annotated[str | None, typer.Option("--session", metavar="ID", help="Where it was learned.")] = None,
-    source: Annotated[str, typer.Option("--source", metavar="SOURCE", help="How it came to be known.")] = TAUGHT,
+    session: Annotated[
+        str | None, typer.Option("--session", metavar="ID", help="Session in which it was learned.")
+    ] = None,
+    source: Annotated[str, typer.Option("--source", metavar="SOURCE", help="How it was learned.")] = _USER_TAUGHT,
     confidence: Annotated[
-        float | None, typer.Option("--confidence", metavar="0..1", help="How sure it is. A person's own words: 0.95.")
+        float | None,
+        typer.Option("--confidence", metavar="0..1", help="Confidence. Default: 0.95 if user_taught, else 0.8."),
     ] = None,
     payload: Annotated[
-        str | None, typer.Option("--payload", metavar="JSON", help="The fields of the type, as a JSON object.")
+        str | None, typer.Option("--payload", metavar="JSON", help="Fields of the knowledge type, as a JSON object.")
     ] = None,
-    visibility: Visible = None,
+    visibility: VisibilityLevel = None,
     taint: TaintSource = None,
     taint_reason: TaintReason = None,
-    id: Annotated[str | None, typer.Option("--id", metavar="ID", help="An id of your own.")] = None,
+    id: Annotated[str | None, typer.Option("--id", metavar="ID", help="Id of the record. Default: a new one.")] = None,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep a piece of knowledge."""
-    said = text_or_stdin(text)
+    """Store a piece of knowledge."""
+    content = text_or_stdin(text)
     tainted = taint_of(taint, taint_reason)
-    typed = None if payload is None else json_object("--payload", payload)
+    payload_fields = None if payload is None else json_object("--payload", payload)
     from treering.compose import now
 
-    begun = now()
+    started = now()
     with opened(db, project) as memory:
-        if confidence is None and source == TAUGHT:
+        if confidence is None and source == _USER_TAUGHT:
             confidence = memory.settings.knowledge.taught_confidence
-        fields = _given(
+        fields = _without_none(
             tags=tags,
             files=files,
             modules=modules,
             session=session,
             source=source,
             confidence=confidence,
-            payload=typed,
+            payload=payload_fields,
             visibility=visibility,
             taint=tainted,
             id=id,
         )
-        record = memory.remember(said, type=type, **fields)
+        record = memory.remember(content, type=type, **fields)
     from treering.interfaces.cli import views as show
 
-    again = "known already" if record.updated_at < begun else "known already, now stronger"
-    done = "remembered" if record.version == 1 and record.created_at >= begun else again
-    emit(record_document(record), lambda: show.remembered(done, record, said), as_json=as_json)
+    known = "known already" if record.updated_at < started else "known already, now stronger"
+    done = "remembered" if record.version == 1 and record.created_at >= started else known
+    emit(record_document(record), lambda: show.remembered(done, record, content), as_json=as_json)
 
 
 def turn(
-    text: SpokenText,
+    text: TextArgument,
     *,
-    session: Annotated[str, typer.Option("--session", metavar="ID", help="The conversation it belongs to.")],
-    role: Annotated[str, typer.Option("--role", metavar="ROLE", help="user, assistant, system or tool.")] = "user",
-    speaker: Annotated[str | None, typer.Option("--speaker", metavar="NAME", help="Who said it, by name.")] = None,
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="Session that the message belongs to.")],
+    role: Annotated[
+        str, typer.Option("--role", metavar="ROLE", help="Role: user, assistant, system or tool.")
+    ] = "user",
+    speaker: Annotated[str | None, typer.Option("--speaker", metavar="NAME", help="Name of the speaker.")] = None,
     at: Annotated[
         str | None,
-        typer.Option("--at", metavar="WHEN", help="When it was said: 2026-05-08T13:56Z, 8 May 2026 1:56 pm…"),
+        typer.Option("--at", metavar="WHEN", help="Time: 2026-05-08T13:56Z, 8 May 2026 1:56 pm… Default: now."),
     ] = None,
-    visibility: Visible = None,
+    visibility: VisibilityLevel = None,
     taint: TaintSource = None,
     taint_reason: TaintReason = None,
     id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="An id of your own; the same turn again is stored once.")
+        str | None,
+        typer.Option("--id", metavar="ID", help="Id; a turn with a known id is stored once. Default: a new one."),
     ] = None,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep what was said, word for word."""
-    said = text_or_stdin(text)
+    """Store a message of a conversation, word for word."""
+    content = text_or_stdin(text)
     with opened(db, project) as memory:
-        fields = _given(speaker=speaker, visibility=visibility, taint=taint_of(taint, taint_reason))
-        kept = memory.turn(session=session, role=role, text=said, id=id, at=at, **fields)
+        fields = _without_none(speaker=speaker, visibility=visibility, taint=taint_of(taint, taint_reason))
+        stored = memory.turn(session=session, role=role, text=content, id=id, at=at, **fields)
     from treering.interfaces.cli import views as show
 
-    emit(record_document(kept), lambda: show.kept("kept", kept, said), as_json=as_json)
+    emit(record_document(stored), lambda: show.stored("stored", stored, content), as_json=as_json)
 
 
-def _given(**fields: Any) -> dict[str, Any]:
+def _without_none(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}

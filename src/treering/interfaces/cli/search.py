@@ -1,100 +1,81 @@
-"""search: records of every kind by their words, meaning and ties, explained or packed where that is asked."""
+"""search: records of every kind by words, meaning and relations."""
 
-import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from treering.core.errors import InvalidInput
-from treering.interfaces.cli.options import AsJson, Db, Files, Modules, Project, Tags, opened
-from treering.interfaces.cli.output import emit, emit_text
+from treering.interfaces.cli.options import AsJson, Db, Files, InPlay, Modules, Project, Tags, WorkPhase, opened
+from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
-    from treering.core.queries import SearchFilter, TimeRange
-    from treering.memory import Memory
+    from treering import Answer, Memory, SearchFilter, TimeRange
 
-Words = Annotated[str, typer.Argument(metavar="QUERY", help="What to look for; without it, the newest.")]
+Query = Annotated[str, typer.Argument(metavar="QUERY", help="Text to search for. Default: list the newest records.")]
 
 
 def search(
-    query: Words = "",
+    query: Query = "",
     *,
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="At most so many results.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", help="Maximum number of results. Default: recall.limit.")
+    ] = None,
     types: Annotated[
-        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only this type; again for more.")
+        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only this knowledge type; repeatable.")
     ] = None,
     tags: Tags = None,
     files: Files = None,
     modules: Modules = None,
     sessions: Annotated[
-        list[str] | None, typer.Option("--session", metavar="ID", help="Only from this session; again for more.")
+        list[str] | None, typer.Option("--session", metavar="ID", help="Only records of this session; repeatable.")
     ] = None,
     not_sessions: Annotated[
         list[str] | None,
-        typer.Option("--not-session", metavar="ID", help="Nothing from this session, such as the current; again."),
+        typer.Option("--not-session", metavar="ID", help="No records of this session; repeatable."),
     ] = None,
     roles: Annotated[
-        list[str] | None, typer.Option("--role", metavar="ROLE", help="Only turns of this role; again for more.")
+        list[str] | None, typer.Option("--role", metavar="ROLE", help="Only turns with this role; repeatable.")
     ] = None,
     since: Annotated[
-        str | None, typer.Option("--since", metavar="WHEN", help="Not older: 2026-05-08, 8 May 2026…")
+        str | None, typer.Option("--since", metavar="WHEN", help="Only records from then on: 2026-05-08, 8 May 2026…")
     ] = None,
-    before: Annotated[str | None, typer.Option("--before", metavar="WHEN", help="Older than this moment.")] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", metavar="WHEN", help="Only records older than this.")
+    ] = None,
     min_confidence: Annotated[
-        float | None, typer.Option("--min-confidence", metavar="0..1", help="Only what is at least this sure.")
+        float | None, typer.Option("--min-confidence", metavar="0..1", help="Only records of at least this confidence.")
     ] = None,
     kinds: Annotated[
         list[str] | None,
-        typer.Option("--kind", metavar="KIND", help="Only knowledge, turn, episode, pattern or code; again for more."),
+        typer.Option("--kind", metavar="KIND", help="Only knowledge, turn, episode, pattern or code; repeatable."),
     ] = None,
-    knowledge_only: Annotated[bool, typer.Option("--knowledge-only", help="The same as --kind knowledge.")] = False,
-    turns_only: Annotated[bool, typer.Option("--turns-only", help="The same as --kind turn.")] = False,
-    superseded: Annotated[bool, typer.Option("--superseded", help="Also what was corrected or is doubted.")] = False,
+    knowledge_only: Annotated[bool, typer.Option("--knowledge-only", help="Same as --kind knowledge.")] = False,
+    turns_only: Annotated[bool, typer.Option("--turns-only", help="Same as --kind turn.")] = False,
+    superseded: Annotated[bool, typer.Option("--superseded", help="Include corrected and flagged records.")] = False,
     as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="WHEN", help="Answer from what was known and believed then.")
+        str | None, typer.Option("--as-of", metavar="WHEN", help="Answer from what was stored and valid at that time.")
     ] = None,
     precise: Annotated[
-        bool, typer.Option("--precise", help="Only what the query is really about, possibly nothing.")
+        bool, typer.Option("--precise", help="Only records that the query names or mostly repeats; often none.")
     ] = False,
-    in_play: Annotated[
-        list[str] | None,
-        typer.Option("--in-play", metavar="PATH", help="A file that is worked on: prefers what is tied to it; again."),
-    ] = None,
-    phase: Annotated[
-        str | None,
-        typer.Option(
-            "--phase",
-            metavar="PHASE",
-            help="What the work is at: define, implement, validate, refine, explore, reflect; or coding, debugging…",
-        ),
-    ] = None,
+    in_play: InPlay = None,
+    phase: WorkPhase = None,
     code: Annotated[
         bool | None,
-        typer.Option(
-            "--code/--no-code", help="Places in the code as results, or none. Default: where one is asked for."
-        ),
+        typer.Option("--code/--no-code", help="Include or exclude code locations. Default: if the query asks for one."),
     ] = None,
     tainted: Annotated[
-        bool | None,
-        typer.Option(
-            "--tainted/--no-tainted",
-            help="Include what came from outside and nobody confirmed, or not. Default: not in --pack.",
-        ),
-    ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Draw why each result stands where it stands.")] = False,
-    packed: Annotated[bool, typer.Option("--pack", help="Print what was found as text for a prompt, cited.")] = False,
-    budget: Annotated[
-        int | None, typer.Option("--budget", metavar="TOKENS", help="How long the text of --pack may be.")
-    ] = None,
+        bool,
+        typer.Option("--tainted/--no-tainted", help="Include or exclude unconfirmed records from outside."),
+    ] = True,
+    explain: Annotated[bool, typer.Option("--explain", help="Explain the ranking of each result.")] = False,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find records of every kind by words, meaning and ties."""
-    form = Form.chosen(explain=explain, packed=packed, budget=budget)
-    typed = {
+    """Search records of every kind by words, meaning and relations."""
+    fields = {
         "tags": tags,
         "files": files,
         "modules": modules,
@@ -104,80 +85,53 @@ def search(
         "kinds": _kinds(kinds, knowledge_only=knowledge_only, turns_only=turns_only),
     }
     with opened(db, project) as memory:
-        # Opening loads plug-ins, whose types can be asked for too.
-        where = filter_of(types or (), _time_range(since, before), min_confidence, **typed)
-        options = {
-            "where": where,
-            "superseded": superseded,
-            "as_of": as_of,
-            "precise": precise,
-            "files": tuple(in_play or ()),
-            "phase": phase,
-            "code": code,
-            **({} if limit is None else {"limit": limit}),
-            **({} if tainted is None else {"tainted": tainted}),
-        }
-        found = form.print(memory, query, options, as_json=as_json)
-        if not found and not packed and not as_json:
-            _tell_of_others(memory, db)
+        # After opening, because that loads the knowledge types of plug-ins.
+        where = filter_of(types or (), _time_range(since, before), min_confidence, **fields)
+        answer = memory.search(
+            query,
+            limit=limit,
+            where=where,
+            superseded=superseded,
+            as_of=as_of,
+            precise=precise,
+            files=tuple(in_play or ()),
+            phase=phase,
+            code=code,
+            tainted=tainted,
+            explain=explain,
+        )
+        _print(answer, as_json=as_json)
+        if not answer.hits and not as_json:
+            _hint_at_renamed_repository(memory, db)
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """What is printed: the results, the results with their reasons, or text for a prompt."""
+def _print(answer: "Answer", *, as_json: bool) -> None:
+    if answer.explanation is None:
+        from treering.interfaces.cli import views as show
 
-    explain: bool
-    packed: bool
-    budget: int | None
+        emit(answer, lambda: show.answer(answer), as_json=as_json)
+    else:
+        from treering.interfaces.cli import explanations as reasons
 
-    @classmethod
-    def chosen(cls, *, explain: bool, packed: bool, budget: int | None) -> "Form":
-        if packed and explain:
-            raise InvalidInput(
-                "--pack prints nothing but the text; leave it out to see --explain, or the other way round"
-            )
-        if budget is not None and not packed:
-            raise InvalidInput("--budget says how long the text of --pack may be; add --pack, or use --limit")
-        return cls(explain, packed, budget)
-
-    def print(self, memory: "Memory", query: str, options: dict[str, Any], *, as_json: bool) -> bool:
-        """Whether anything was found."""
-        if self.packed:
-            packed = memory.context.build(query, budget=self.budget, **options)
-            emit_text(packed, packed.text, as_json=as_json)
-            if not packed.text and any(why == "budget" for _, why in packed.left_out):
-                found = f"{len(packed.left_out):,} result{'s' * (len(packed.left_out) != 1)}"
-                print(f"nothing fits into {packed.budget:,} tokens: {found} left out; raise --budget", file=sys.stderr)
-            return bool(packed.text)
-        answer = memory.search(query, explain=self.explain, **options)
-        if answer.explanation is None:
-            from treering.interfaces.cli import views as show
-
-            emit(answer, lambda: show.answer(answer), as_json=as_json)
-        else:
-            from treering.interfaces.cli import explanations as reasons
-
-            emit(answer, lambda: reasons.explained(answer), as_json=as_json)
-        return bool(answer.hits)
+        emit(answer, lambda: reasons.explained(answer), as_json=as_json)
 
 
-def _tell_of_others(memory: "Memory", db: str | None) -> None:
-    """A repository that was renamed may have its memory elsewhere, and begins with an empty one."""
+def _hint_at_renamed_repository(memory: "Memory", db: str | None) -> None:
+    """Say so if the memory is empty and the repository may have been renamed: its memory is elsewhere then."""
     if any(memory.stats().records.values()):
         return
     from rich.text import Text
 
-    from treering.compose import standing
-    from treering.location.status import RENAMED
+    from treering.compose import may_be_renamed
 
-    if any(check.name == RENAMED for check in standing(db).found):
-        told = "this memory is empty; if the repository was renamed, `treering doctor` says how to have what it knew"
-        emit(None, lambda: Text(told, "yellow"), as_json=False)
+    if may_be_renamed(db):
+        hint = "this memory is empty; if the repository was renamed, `treering doctor` says how to move its memory here"
+        emit(None, lambda: Text(hint, "yellow"), as_json=False)
 
 
 def _kinds(kinds: list[str] | None, *, knowledge_only: bool, turns_only: bool) -> list[str]:
     if knowledge_only and turns_only:
-        raise InvalidInput("--knowledge-only and --turns-only leave nothing; use one, or neither")
+        raise InvalidInput("--knowledge-only and --turns-only exclude each other; use one, or neither")
     only = ["knowledge"] * knowledge_only + ["turn"] * turns_only
     return only or list(kinds or ())
 
@@ -185,7 +139,7 @@ def _kinds(kinds: list[str] | None, *, knowledge_only: bool, turns_only: bool) -
 def filter_of(
     types: Iterable[str], time: "TimeRange | None", min_confidence: float | None, **fields: Iterable[str] | None
 ) -> "SearchFilter | None":
-    """What the typed filters ask for; None where there are none."""
+    """The filter that the options describe; None if they describe none."""
     from treering.core.messages import Role
     from treering.core.payloads import knowledge_type
     from treering.core.queries import CODE, SearchedKind, SearchFilter, ShareRange
@@ -206,7 +160,7 @@ def filter_of(
 def _check_choice(option: str, values: Iterable[str] | None, known: tuple[str, ...]) -> None:
     for value in values or ():
         if value not in known:
-            raise InvalidInput(f"{option} {value!r} is not known; use one of {', '.join(known)}")
+            raise InvalidInput(f"{option} {value!r} is unknown; use one of {', '.join(known)}")
 
 
 def _time_range(since: str | None, before: str | None) -> "TimeRange | None":

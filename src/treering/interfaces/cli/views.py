@@ -1,4 +1,4 @@
-"""What people see: each function turns a value into a picture, and does nothing else."""
+"""Views: functions that render values for people."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from treering.core.turns import Turn
 from treering.core.visible_text import visible
 
 if TYPE_CHECKING:
-    from treering.archive.restore import Imported
+    from treering.archive.restore import ImportReport
     from treering.core.history import AuditEntry, HistoryEntry
     from treering.core.values import Record
     from treering.knowledge.removal.proof import Remnant
@@ -31,8 +31,8 @@ PREVIEW = 280
 """Characters of a text in a list: three lines of a terminal; `get` shows the rest."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
-# Without these, results are missing, now or later; without the others, they are there in another order.
-_COSTLY = frozenset(
+# Signals without which results are missing; without the others, only their order differs.
+_ESSENTIAL_SIGNALS = frozenset(
     {
         "meaning",
         "meaning of some",
@@ -49,7 +49,7 @@ _REDACTED = re.compile(r"\[redacted:([a-z0-9_]+)\]")
 
 
 def preview(text: str, limit: int = PREVIEW) -> str:
-    """The beginning of a text on one line."""
+    """A text on one line, cut to `limit` characters."""
     line = " ".join(safe(text).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
@@ -64,34 +64,34 @@ def done(what: str, subject: str, advice: str) -> RenderableType:
 
 
 def forgotten(id: str, advice: str, remains: "Iterable[Remnant]") -> RenderableType:
-    """What was taken away, and where some of its words still stand."""
-    held = dict.fromkeys(f"{each.place} {each.record}: {each.meaning}" for each in remains)
-    return Group(done("forgotten", id, advice), *(Text(f"  {safe(line)}", "yellow") for line in held))
+    """The forgotten record, and places that still hold some of its words."""
+    places = dict.fromkeys(f"{each.place} {each.record}: {each.meaning}" for each in remains)
+    return Group(done("forgotten", id, advice), *(Text(f"  {safe(line)}", "yellow") for line in places))
 
 
 def changed(what: str, record: "Record") -> RenderableType:
-    """A record after something was done to it."""
+    """A record after a change."""
     return Group(_tick(what), Padding(_item(text_of(record), described(record), record.id), (0, 0, 0, 2)))
 
 
-def kept(what: str, record: "Record", said: str) -> RenderableType:
-    """A record that was just stored, and the secrets that were not."""
-    kinds = _new_redactions(said, text_of(record))
+def stored(what: str, record: "Record", given: str) -> RenderableType:
+    """A record that was just stored, and the secrets that were redacted from the given text."""
+    kinds = _new_redactions(given, text_of(record))
     redacted = [Text(f"  not stored: {', '.join(kinds)} (secrets are redacted)", "yellow")] if kinds else []
     return Group(changed(what, record), *redacted)
 
 
-def remembered(what: str, record: Knowledge, said: str) -> RenderableType:
+def remembered(what: str, record: Knowledge, given: str) -> RenderableType:
     """A record that was just remembered, and those that it contradicts."""
-    return Group(kept(what, record, said), *(Text(f"  {line}", "yellow") for line in _conflicts(record)))
+    return Group(stored(what, record, given), *(Text(f"  {line}", "yellow") for line in _conflicts(record)))
 
 
 def _conflicts(record: Knowledge) -> list[str]:
     ids = {kind: [safe(each.record or "") for each in record.conflicts if each.kind is kind] for kind in RelationKind}
     superseded, open_ones = ids[RelationKind.SUPERSEDES], ids[RelationKind.CONFLICTS_WITH]
     return [
-        *(f"superseded {id}; `treering undo {id}` takes that back" for id in superseded),
-        *(f"conflicts with {id}; `treering correct` or `forget` the one that is wrong" for id in open_ones),
+        *(f"superseded {id}; `treering undo {id}` reverts that" for id in superseded),
+        *(f"conflicts with {id}; `treering correct` or `treering forget` the wrong one" for id in open_ones),
     ]
 
 
@@ -99,22 +99,22 @@ NOTHING_FOUND = "nothing found for this query"
 
 
 def answer(found: "Answer") -> RenderableType:
-    """Results in their order, each with where it comes from and its id; then what was lacking."""
+    """The results with their sources and ids, then the signals that were missing."""
     if not found.hits and not found.query:
         return Text("nothing found", FAINT)
-    # Somebody who found what they looked for need not hear of every model that they never asked for.
-    costly = {part: why for part, why in found.missing.items() if part in _COSTLY}
-    lacking = costly if found.hits else found.missing
+    # With results, only mention signals whose absence costs results, not every model that is not configured.
+    essential = {part: why for part, why in found.missing.items() if part in _ESSENTIAL_SIGNALS}
+    lacking = essential if found.hits else found.missing
     shown = [*uncertain(found), hits(found.hits)] if found.hits else [Text(NOTHING_FOUND)]
     return Group(*shown, *without(lacking), *unreadable(found))
 
 
 def uncertain(found: "Answer") -> list[RenderableType]:
-    """Said before results that are only the nearest."""
-    from treering.search.answer import Confidence
+    """A warning before results that are only the nearest records."""
+    from treering import Confidence
 
     low = found.confidence is Confidence.LOW
-    return [Text("nothing found that answers this; the nearest (confidence: low):", "yellow")] if low else []
+    return [Text("no record answers this; the nearest are (confidence: low):", "yellow")] if low else []
 
 
 def without(missing: Mapping[str, str]) -> list[RenderableType]:
@@ -125,7 +125,7 @@ def unreadable(found: "Answer") -> list[RenderableType]:
     if not found.unreadable:
         return []
     lost = [Text(f"found, but cannot be read: {safe(name)}", "yellow") for name in found.unreadable]
-    return [*lost, Text("`treering doctor` says more", FAINT)]
+    return [*lost, Text("run `treering doctor` for details", FAINT)]
 
 
 def hits(found: Iterable["Hit"]) -> RenderableType:
@@ -138,32 +138,32 @@ def hits(found: Iterable["Hit"]) -> RenderableType:
 
 
 def whole(record: "Record") -> RenderableType:
-    """All of a record: its text, then every field that says something."""
+    """A record in full: its text, then every field that is set."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=FAINT, no_wrap=True)
     grid.add_column(overflow="fold")
-    for name, value in _telling(record).items():
+    for name, value in _set_fields(record).items():
         grid.add_row(name.replace("_", " "), Text(_plain(value), ID if name == "id" else ""))
     return Group(Text(safe(text_of(record))), Text(), grid)
 
 
 def history(entries: Sequence["HistoryEntry"]) -> RenderableType:
-    """What happened, newest first, with the text that was believed before."""
+    """The changes of a record, newest first, with the earlier texts."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=FAINT, no_wrap=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     shown = None
     for entry in entries:
-        taken_back = " (undone)" if entry.undone else ""
-        told = _happened(entry, already_shown=shown)
-        grid.add_row(when(entry.at), Text(f"{entry.action.value}{taken_back}", HEAD), told)
+        undone = " (undone)" if entry.undone else ""
+        description = _change(entry, already_shown=shown)
+        grid.add_row(when(entry.at), Text(f"{entry.action.value}{undone}", HEAD), description)
         shown = entry.content_before or shown
     return grid
 
 
 def audit(entries: Sequence["AuditEntry"]) -> RenderableType:
-    """What was done, by whom, to what."""
+    """Entries of the audit log: time, action, actor, subject and details."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     for _ in range(4):
         grid.add_column(no_wrap=True)
@@ -187,7 +187,7 @@ def projects(found: Sequence["ProjectSize"]) -> RenderableType:
 
 
 def stats(found: "Stats") -> RenderableType:
-    """Only what is there."""
+    """Counts of a project, without those that are zero."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=FAINT, no_wrap=True)
     grid.add_column(overflow="fold")
@@ -202,23 +202,23 @@ def stats(found: "Stats") -> RenderableType:
     if found.code:
         grid.add_row("code", _code(found.code))
     if found.episode_cache.get("hits") or found.episode_cache.get("misses"):
-        grid.add_row("episodes at hand", f"{found.episode_cache['hit_rate']:.0%} of look-ups in this process")
+        grid.add_row("episode cache", f"{found.episode_cache['hit_rate']:.0%} of look-ups in this process were hits")
     return grid
 
 
 def _code(found: Mapping[str, Any]) -> RenderableType:
     totals = found["totals"]
     counts = {name: totals[name] for name in ("files", "definitions", "edges")}
-    left = "" if found["current"] else "; something is left to do: `treering index --status` says what"
+    left = "" if found["current"] else "; not up to date: run `treering index --status` for details"
     return Text.assemble(f"{safe(found['root'])}: {_counted(counts) or 'nothing yet'}", (left, "yellow"))
 
 
-def imported(found: "Imported") -> RenderableType:
-    told = done("imported", f"{found.added:,} new, {found.known:,} known already", "")
+def imported(found: "ImportReport") -> RenderableType:
+    summary = done("imported", f"{found.added:,} new, {found.known:,} known already", "")
     if not found.conflicts:
-        return told
-    left = [Text(f"  left as it is, the file differs: {safe(name)}", "yellow") for name in found.conflicts]
-    return Group(told, *left)
+        return summary
+    left = [Text(f"  not changed, although the file differs: {safe(name)}", "yellow") for name in found.conflicts]
+    return Group(summary, *left)
 
 
 def text_of(record: "Record") -> str:
@@ -226,12 +226,12 @@ def text_of(record: "Record") -> str:
 
 
 def described(record: "Record") -> str:
-    """What a record is, in a few words."""
+    """Kind, source and state of a record in a few words."""
     return _DESCRIPTIONS[type(record)](record)
 
 
 def size(count: int) -> str:
-    """Bytes as people read them."""
+    """A number of bytes in a readable unit."""
     amount, units = float(count), iter(("B", "KiB", "MiB", "GiB"))
     unit = next(units)
     while amount >= 1024 and unit != "GiB":
@@ -240,7 +240,7 @@ def size(count: int) -> str:
 
 
 def bar(part: float, whole: float, cells: int) -> str:
-    """Filled to an eighth of a character; what counts at all is seen."""
+    """A bar with a resolution of an eighth of a character; anything above zero is visible."""
     eighths = min(cells * 8, max(1, round(part / whole * cells * 8))) if part > 0 and whole > 0 else 0
     full, rest = divmod(eighths, 8)
     return "█" * full + (_EIGHTHS[rest] if rest else "")
@@ -289,12 +289,12 @@ def _tick(what: str, subject: str = "") -> Text:
     return Text.assemble(("✓ ", GOOD), (safe(what), HEAD), f" {subject}" if subject else "")
 
 
-def _new_redactions(said: str, stored: str) -> list[str]:
-    known = set(_REDACTED.findall(said))
+def _new_redactions(given: str, stored: str) -> list[str]:
+    known = set(_REDACTED.findall(given))
     return [kind for kind in dict.fromkeys(_REDACTED.findall(stored)) if kind not in known]
 
 
-def _telling(record: "Record") -> dict[str, Any]:
+def _set_fields(record: "Record") -> dict[str, Any]:
     return {
         name: value
         for name, value in record
@@ -312,7 +312,7 @@ def _plain(value: Any) -> str:
     return safe(value.to_json() if hasattr(value, "to_json") else str(value))
 
 
-def _happened(entry: "HistoryEntry", *, already_shown: str | None) -> RenderableType:
+def _change(entry: "HistoryEntry", *, already_shown: str | None) -> RenderableType:
     detail = ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in entry.detail.items())
     lines = [Text(f"by {safe(entry.actor)}{f', {detail}' if detail else ''}", FAINT)]
     if entry.content_before not in (None, already_shown):

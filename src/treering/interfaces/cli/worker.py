@@ -1,4 +1,4 @@
-"""work: a worker in the foreground, which does what is queued and what the schedule says."""
+"""work: a worker in the foreground that runs queued jobs and scheduled stages."""
 
 import signal
 import sys
@@ -25,8 +25,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
-    """What a worker did, what still waits, and what failed for good."""
+class WorkerResult:
+    """Number of jobs that a worker did, that are pending, and that will not be retried."""
 
     done: int
     waiting: int
@@ -35,77 +35,78 @@ class Worked:
 
 def work(
     *,
-    once: Annotated[bool, typer.Option("--once", help="Do what is due now, then end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Run what is due now, then exit.")] = False,
     every: Annotated[
-        float | None, typer.Option("--every", metavar="SECONDS", min=0.1, help="How often to look at the schedule.")
+        float | None,
+        typer.Option("--every", metavar="SECONDS", min=0.1, help="How often to check the schedule."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing until the end.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing until the end.")] = False,
     repository: Repository = None,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Do what is queued, and what the schedule says, until Ctrl-C.
+    """Run queued jobs and scheduled stages until Ctrl-C.
 
-    Several may work on one memory: no job is done twice. Stopped, a worker gives back what it is at; killed, another
-    goes on where it was.
+    Several workers may share one memory: no job is done twice. A stopped worker returns its job to the queue; the job
+    of a killed worker is resumed by another one.
     """
     compared = repository_for(db, project, repository, wanted=False)
-    with opened(db, project, compared, works=True) as memory, _stopped_by_signals(memory.maintenance.stop):
+    with opened(db, project, compared, is_worker=True) as memory, _stopped_by_signals(memory.maintenance.stop):
         done = _work(memory, once=once, every=every, quiet=quiet)
         left = memory.stats().jobs
-    found = Worked(done, left["queued"] + left["leased"], left["dead"])
+    found = WorkerResult(done, left["queued"] + left["leased"], left["dead"])
     from treering.interfaces.cli import views as show
 
-    told = f"{found.done:,} jobs done, {found.waiting:,} waiting, {found.dead:,} failed for good"
+    summary = f"{found.done:,} jobs done, {found.waiting:,} waiting, {found.dead:,} failed for good"
     advice = "`treering doctor` shows why" if found.dead else ""
-    emit(found, lambda: show.done("worked", told, advice), as_json=as_json)
+    emit(found, lambda: show.done("worked", summary, advice), as_json=as_json)
 
 
 def _work(memory: "Memory", *, once: bool, every: float | None, quiet: bool) -> int:
-    """Also through times when the server is away; how many jobs were done is returned."""
+    """Number of jobs done. Keeps trying while the server is unavailable, unless `once`."""
     rounds: list[int] = []
 
-    def tell(done: int) -> None:
+    def report_done(done: int) -> None:
         rounds.append(done)
         if done and not quiet:
-            _say(f"{done:,} jobs done")
+            _print(f"{done:,} jobs done")
 
-    def hear(error: Exception) -> None:
-        _say(f"the schedule cannot be looked at ({error}); jobs are done all the same")
+    def report_error(error: Exception) -> None:
+        _print(f"the schedule cannot be read ({error}); queued jobs still run")
 
-    stop, pause = memory.maintenance.maintenance.stop, memory.settings.upkeep.look_seconds
+    stop, pause = memory.maintenance.runner.stop, memory.settings.upkeep.look_seconds
     while not stop.is_set():
         try:
-            memory.maintenance.work(once=once, every=every, tell=tell, trouble=hear)
+            memory.maintenance.work(once=once, every=every, on_done=report_done, on_error=report_error)
         except StoreUnavailable as exc:
             if once:
                 raise
-            _say(f"{exc}; trying again")
+            _print(f"{exc}; trying again")
             stop.wait(every or pause)
         else:
             break
     return sum(rounds)
 
 
-def _say(what: str) -> None:
-    print(f"{datetime.now():%H:%M:%S} {visible(' '.join(what.split()))}", file=sys.stderr, flush=True)
+def _print(message: str) -> None:
+    print(f"{datetime.now():%H:%M:%S} {visible(' '.join(message.split()))}", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def _stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C or SIGTERM lets the worker stop in good order, the second ends it at once."""
+    """The first Ctrl-C or SIGTERM stops the worker cleanly, the second ends the process at once."""
 
-    def heard(_number: int, _frame: "FrameType | None") -> None:
+    def on_signal(_number: int, _frame: "FrameType | None") -> None:
         restore()
-        # Not from here: this may stand in the middle of a wait for the same event.
+        # In a thread: the handler may interrupt a wait for the same event, whose lock is then held.
         threading.Thread(target=stop, daemon=True).start()
 
     def restore() -> None:
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    before = {number: signal.signal(number, heard) for number in _SIGNALS}
+    before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
     try:
         yield
     finally:

@@ -1,1 +1,1 @@
-"""The configuration files of coding agents, edited in place: every byte outside our own entry stays as it was."""
+"""Configuration files of coding agents, edited in place: every byte outside our own entry stays unchanged."""

@@ -1,4 +1,4 @@
-"""JSON with comments and commas at the end: what it says, and where each part of it stands."""
+"""A parser of JSON with comments and trailing commas that keeps the position of each member."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from treering.interfaces.client_configs.formats import BOM, NotUnderstood
+from treering.interfaces.client_configs.formats import BOM, ConfigUnreadable
 
 _TOKEN = re.compile(
     r"""(?: [ \t\r\n]++ | //[^\r\n]*+ | /\*.*?\*/ )*+
@@ -17,7 +17,7 @@ _TOKEN = re.compile(
 _NESTING = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
-class Token(NamedTuple):
+class JsonToken(NamedTuple):
     text: str
     start: int
 
@@ -27,59 +27,59 @@ class Token(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """A name with its value."""
+class JsonMember:
+    """A member of an object, with its positions in the text."""
 
     key: str
     start: int
     end: int
     value: int
-    """Which token the value begins with."""
-    before: Token
+    """Index of the first token of the value."""
+    before: JsonToken
     """The comma or the bracket before it."""
-    comma: Token | None
+    comma: JsonToken | None
     """The comma after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    open: Token
-    close: Token
-    members: tuple[Member, ...]
+    open: JsonToken
+    close: JsonToken
+    members: tuple[JsonMember, ...]
 
-    def member(self, key: str) -> Member | None:
-        """Of two with the same name the last one counts, as for those who read the file."""
+    def member(self, key: str) -> JsonMember | None:
+        """The last member with this key, as JSON readers choose it."""
         return next((member for member in reversed(self.members) if member.key == key), None)
 
 
 def content(text: str) -> dict[str, Any]:
     try:
-        said = _loaded(text.removeprefix(BOM))
+        parsed = _loaded(text.removeprefix(BOM))
     except (ValueError, RecursionError):
-        said = _loaded_with_comments(text)
-    if not isinstance(said, dict):
-        raise NotUnderstood("is JSON, but not an object")
-    return said
+        parsed = _loaded_with_comments(text)
+    if not isinstance(parsed, dict):
+        raise ConfigUnreadable("is JSON, but not an object")
+    return parsed
 
 
-# An edit and its proof look at the same two texts again and again, and some clients keep megabytes in them.
+# An edit and its verification parse the same two texts repeatedly, and some clients store megabytes in them.
 @lru_cache(maxsize=2)
-def tokens_of(text: str) -> tuple[Token, ...]:
-    """All but what stands between; raises NotUnderstood."""
+def tokens_of(text: str) -> tuple[JsonToken, ...]:
+    """All tokens, without space and comments. Raises ConfigUnreadable."""
     found, at = [], len(BOM) if text.startswith(BOM) else 0
     for match in _TOKEN.finditer(text, at):
         if match.start() != at:
             break
         at = match.end()
         if token := match["token"]:
-            found.append(Token(token, at - len(token)))
+            found.append(JsonToken(token, at - len(token)))
     if at != len(text):
-        raise NotUnderstood(f"is not JSON (line {text.count(chr(10), 0, at) + 1} cannot be read)")
+        raise ConfigUnreadable(f"is not JSON (line {text.count(chr(10), 0, at) + 1} cannot be read)")
     return tuple(found)
 
 
-def object_at(tokens: Sequence[Token], index: int) -> Object:
-    """The object that begins with a token, of a text that `content` could read."""
+def object_at(tokens: Sequence[JsonToken], index: int) -> Object:
+    """The object whose first token is at `index`, in a text that `content` accepts."""
     opening, before = tokens[index], tokens[index]
     members = []
     index += 1
@@ -87,14 +87,14 @@ def object_at(tokens: Sequence[Token], index: int) -> Object:
         key, value = tokens[index], index + 2
         index = _end_of_value(tokens, value) + 1
         comma = tokens[index] if tokens[index].text == "," else None
-        members.append(Member(json.loads(key.text), key.start, tokens[index - 1].end, value, before, comma))
+        members.append(JsonMember(json.loads(key.text), key.start, tokens[index - 1].end, value, before, comma))
         if comma is not None:
             before, index = comma, index + 1
     return Object(opening, tokens[index], tuple(members))
 
 
-def member_at(text: str, path: tuple[str, ...]) -> Member | None:
-    """The member that a path of names leads to."""
+def member_at(text: str, path: tuple[str, ...]) -> JsonMember | None:
+    """The member at a path of keys."""
     tokens = tokens_of(text)
     index, found = 0, None
     for key in path:
@@ -107,7 +107,7 @@ def member_at(text: str, path: tuple[str, ...]) -> Member | None:
     return found
 
 
-def _end_of_value(tokens: Sequence[Token], index: int) -> int:
+def _end_of_value(tokens: Sequence[JsonToken], index: int) -> int:
     depth = 0
     while True:
         depth += _NESTING.get(tokens[index].text, 0)
@@ -125,12 +125,12 @@ def _loaded_with_comments(text: str) -> Any:
     try:
         return _loaded(_strict(text, tokens)) if tokens else {}
     except (ValueError, RecursionError) as exc:
-        told = f"line {exc.lineno}: {exc.msg}" if isinstance(exc, json.JSONDecodeError) else str(exc)
-        raise NotUnderstood(f"is not JSON ({told})") from exc
+        reason = f"line {exc.lineno}: {exc.msg}" if isinstance(exc, json.JSONDecodeError) else str(exc)
+        raise ConfigUnreadable(f"is not JSON ({reason})") from exc
 
 
-def _strict(text: str, tokens: Sequence[Token]) -> str:
-    """The same without comments and without commas at the end, each token on its line."""
+def _strict(text: str, tokens: Sequence[JsonToken]) -> str:
+    """The text without comments and trailing commas, each token on its line."""
     pieces, at = [], 0
     for token, after in zip(tokens, (*tokens[1:], tokens[-1]), strict=True):
         pieces.append("\n" * text.count("\n", at, token.start))
@@ -140,4 +140,4 @@ def _strict(text: str, tokens: Sequence[Token]) -> str:
 
 
 def _refused(constant: str) -> None:
-    raise ValueError(f"{constant} is not a value of it")
+    raise ValueError(f"{constant} is not a JSON value")

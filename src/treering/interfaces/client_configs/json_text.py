@@ -9,9 +9,9 @@ from typing import Any
 
 from treering.interfaces.client_configs.formats import BOM, Entry, Place
 from treering.interfaces.client_configs.json_parser import (
-    Member,
+    JsonMember,
+    JsonToken,
     Object,
-    Token,
     content,
     member_at,
     object_at,
@@ -20,26 +20,26 @@ from treering.interfaces.client_configs.json_parser import (
 
 __all__ = ["content", "part", "put", "put_back", "take"]
 
-# What may follow on a line that belongs to what stands before it.
+# Space and comments at the end of a line, which belong to the member before them.
 _REST_OF_LINE = re.compile(r"(?:[ \t]|/\*[^\r\n]*?\*/)*+(?://[^\r\n]*+)?(?=\r?\n)")
 _INDENT = "  "
 
 
 @dataclass(frozen=True, slots=True)
-class _Style:
-    """How a piece of text is written: over lines that are indented so, or on one."""
+class JsonStyle:
+    """How a value is formatted: over several indented lines, or on one."""
 
     spread: bool
     indent: str
-    """That of the line which the piece begins on."""
+    """Indentation of the line that the value begins on."""
     unit: str
     newline: str
     gap: str
-    """What stands behind a comma and a colon on one line."""
+    """Space after a comma and a colon on one line."""
 
     @property
     def line(self) -> str:
-        """What a line begins with."""
+        """A line break with the indentation."""
         return self.newline + self.indent
 
     def value(self, value: Any) -> str:
@@ -57,14 +57,14 @@ def put(text: str, place: Place, entry: Entry) -> str:
     if not tokens:
         return _begun(text, {servers: {name: dict(entry)}})
     root = object_at(tokens, 0)
-    root_style = _style(text, tokens, root, spread=_is_spread(text, root, otherwise=True))
+    root_style = _style(text, tokens, root, spread=_is_spread(text, root, default=True))
     holder = root.member(servers)
     if holder is None:
         return _with_member(text, root, root_style, servers, {name: dict(entry)})
     held = object_at(tokens, holder.value)
     held_style = replace(
         root_style,
-        spread=_is_spread(text, held, otherwise=root_style.spread),
+        spread=_is_spread(text, held, default=root_style.spread),
         indent=_indent(text, held.open.start),
     )
     present = held.member(name)
@@ -99,14 +99,14 @@ def part(text: str, path: tuple[str, ...]) -> str:
 
 
 def _begun(text: str, document: dict[str, Any]) -> str:
-    """A document in a file that has none yet."""
-    style = _Style(True, "", _INDENT, _newline(text), " ")
+    """A new document in a file that has none yet."""
+    style = JsonStyle(True, "", _INDENT, _newline(text), " ")
     gap = style.newline if text.removeprefix(BOM) and not text.endswith("\n") else ""
     return f"{text}{gap}{style.value(document)}{style.newline}"
 
 
-def _with_member(text: str, holder: Object, style: _Style, key: str, value: Any) -> str:
-    """The text with one more member at the end of an object."""
+def _with_member(text: str, holder: Object, style: JsonStyle, key: str, value: Any) -> str:
+    """The text with a member appended to an object."""
     if not holder.members:
         return _with_first(text, holder, style, key, value)
     inner = replace(style, indent=_indent(text, holder.members[0].start))
@@ -120,8 +120,8 @@ def _with_member(text: str, holder: Object, style: _Style, key: str, value: Any)
     return f"{text[:end]},{text[end:at]}{written}{text[at:]}"
 
 
-def _with_first(text: str, holder: Object, style: _Style, key: str, value: Any) -> str:
-    """The text with a member in an object that had none, behind all comments in it."""
+def _with_first(text: str, holder: Object, style: JsonStyle, key: str, value: Any) -> str:
+    """The text with a member in an empty object, after all comments in it."""
     inside = text[holder.open.end : holder.close.start]
     at = holder.open.end + len(inside.rstrip())
     space = text[at : holder.close.start]
@@ -136,29 +136,29 @@ def _with_first(text: str, holder: Object, style: _Style, key: str, value: Any) 
     return text[:at] + written + text[holder.close.start :]
 
 
-def _start_of_line(text: str, member: Member) -> int:
-    """Where the line break before a member is, or the spaces before it, so that they go with it."""
+def _start_of_line(text: str, member: JsonMember) -> int:
+    """Start of the line break or the spaces before a member, so that they are removed with it."""
     space = re.search(r"(?:\r?\n)?[ \t]*\Z", text[member.before.end : member.start])
     start = member.before.end + (space.start() if space else 0)
     follows = not _REST_OF_LINE.match(text, (member.comma or member).end)
-    # What follows on the line must not end up in a comment.
+    # The rest of the line must not become part of a comment.
     return member.start if follows and "//" in text[member.before.end : start] else start
 
 
-def _is_spread(text: str, held: Object, *, otherwise: bool) -> bool:
-    """Whether members stand on lines of their own; `otherwise` decides where nothing in the object does."""
+def _is_spread(text: str, held: Object, *, default: bool) -> bool:
+    """Whether each member has its own line; `default` decides for an object without members."""
     if held.members:
         return "\n" in text[held.open.end : held.members[0].start]
-    return otherwise or "\n" in text[held.open.end : held.close.start]
+    return default or "\n" in text[held.open.end : held.close.start]
 
 
-def _style(text: str, tokens: Sequence[Token], root: Object, *, spread: bool) -> _Style:
-    """That of the whole file, going by its first line break, level and colon."""
+def _style(text: str, tokens: Sequence[JsonToken], root: Object, *, spread: bool) -> JsonStyle:
+    """Style of the file, from its first line break, indentation and colon."""
     indent = _indent(text, root.open.start)
     first = _indent(text, root.members[0].start) if root.members and spread else ""
     colon = next((index for index, token in enumerate(tokens) if token.text == ":"), None)
     tight = colon is not None and tokens[colon].end == tokens[colon + 1].start
-    return _Style(spread, indent, first.removeprefix(indent) or _INDENT, _newline(text), "" if tight else " ")
+    return JsonStyle(spread, indent, first.removeprefix(indent) or _INDENT, _newline(text), "" if tight else " ")
 
 
 def _indent(text: str, at: int) -> str:

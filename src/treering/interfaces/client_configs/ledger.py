@@ -1,4 +1,4 @@
-"""What is remembered of the files that we wrote to, so that they can be given back as they were."""
+"""Notes about the files that we wrote to, from which they can be restored."""
 
 import json
 import os
@@ -9,59 +9,59 @@ from pathlib import Path
 from typing import Any
 
 from treering.interfaces.client_configs.edits import Edit
-from treering.interfaces.client_configs.files import replace_file, told_about
+from treering.interfaces.client_configs.files import replace_file, translated_errors
 from treering.interfaces.client_configs.formats import Entry
 from treering.location.private_files import create_private
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A state in which we left a file, and what leads back from it. Never a copy of the file: it may hold secrets."""
+class WrittenState:
+    """A state in which we left a file, and how to revert it. Never a copy of the file, which may hold secrets."""
 
     digest: str
     edit: Edit
     was_there: bool
     folders: int
-    """How many were made around the file."""
+    """Number of folders that were created for the file."""
     entry: Entry
     theirs: str | None
-    """The entry of our name that was there before any of ours, as its owner had written it."""
+    """The text of an entry with our name that existed before we wrote any."""
 
 
 def digest(text: str | None) -> str | None:
-    """What tells one state of a file from another; None where there is no file."""
+    """A hash of the text; None if there is no file."""
     return None if text is None else sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """One small file for each that we wrote to, readable by its owner only."""
+    """One small note per file that we wrote to, readable only by its owner."""
 
     folder: Path
 
-    def of(self, file: Path, text: str | None) -> tuple[Written, ...]:
-        """The states that we left a file in, or were about to; none where the note itself is damaged.
+    def of(self, file: Path, text: str | None) -> tuple[WrittenState, ...]:
+        """The states that we left the file in, or were about to; none if the note is damaged.
 
-        A file that was moved, with its repository perhaps, is known again by its text.
+        A moved file, with its repository for instance, is recognised by its text.
         """
-        with told_about(self.folder, "read"):
+        with translated_errors(self.folder, "read"):
             return _noted(self._note(file, text))[1]
 
     def follow(self, file: Path, text: str | None) -> None:
-        """Have the note of a file that was moved stand under its new path."""
-        with told_about(self.folder, "written"):
+        """Rename the note of a moved file to its new path."""
+        with translated_errors(self.folder, "written"):
             if (found := self._note(file, text)).exists():
                 found.rename(self._named(file))
 
-    def keep(self, file: Path, states: Iterable[Written]) -> None:
-        """Note them before the file is written, so that even a crash leaves a way back."""
+    def keep(self, file: Path, states: Iterable[WrittenState]) -> None:
+        """Store the states; called before the file is written, so that it can be restored even after a crash."""
         document = {"path": os.fspath(file), "written": [asdict(state) for state in states]}
-        with told_about(self.folder, "written"):
+        with translated_errors(self.folder, "written"):
             create_private(self.folder)
             replace_file(self._named(file), json.dumps(document, indent=2).encode(), mode=0o600)
 
     def drop(self, file: Path) -> None:
-        with told_about(self.folder, "written"):
+        with translated_errors(self.folder, "written"):
             self._named(file).unlink(missing_ok=True)
 
     def _named(self, file: Path) -> Path:
@@ -79,14 +79,14 @@ class Ledger:
         return own
 
 
-def _noted(note: Path) -> tuple[str, tuple[Written, ...]]:
+def _noted(note: Path) -> tuple[str, tuple[WrittenState, ...]]:
     """The path that a note is about, and the states."""
     try:
-        said: dict[str, Any] = json.loads(note.read_bytes())
-        return str(said["path"]), tuple(map(_written, said["written"]))
+        document: dict[str, Any] = json.loads(note.read_bytes())
+        return str(document["path"]), tuple(map(_written, document["written"]))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return "", ()
 
 
-def _written(said: dict[str, Any]) -> Written:
-    return Written(**said | {"edit": Edit(**said["edit"])})
+def _written(fields: dict[str, Any]) -> WrittenState:
+    return WrittenState(**fields | {"edit": Edit(**fields["edit"])})

@@ -1,4 +1,4 @@
-"""The coding agents that can be connected, one row each."""
+"""Table of the coding agents that can be connected."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from typing import Any
 
 from treering.core.errors import InvalidInput
 from treering.interfaces.client_configs import json_text, toml_text
-from treering.interfaces.client_configs.formats import Format, Place
+from treering.interfaces.client_configs.formats import ConfigFormat, Place
 
 SERVER = "treering"
 FORWARDED = (
@@ -29,35 +29,35 @@ FORWARDED = (
     "TREERING_WRITER_KEY",
     "XDG_DATA_HOME",
 )
-"""What decides which memory is opened, for a client that hands on no variable that is not named."""
+"""Variables that decide which memory is opened, for a client that passes on only the named ones."""
 _WORKSPACE = ("--root", "${workspaceFolder}")
-"""For clients whose servers start elsewhere than in the folder that is open: they fill in which one that is."""
+"""For clients that start servers outside the open folder: they substitute its path."""
 
 
-class Reach(StrEnum):
-    """For whom a server is configured."""
+class ConfigScope(StrEnum):
+    """Whether a server is configured for one project or for all projects of the user."""
 
     PROJECT = "project"
     USER = "user"
 
     @property
-    def other(self) -> "Reach":
-        return Reach.PROJECT if self is Reach.USER else Reach.USER
+    def other(self) -> "ConfigScope":
+        return ConfigScope.PROJECT if self is ConfigScope.USER else ConfigScope.USER
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where files are looked for."""
+    """The places where configuration files are."""
 
     project: Path
     home: Path
     variables: Mapping[str, str]
     platform: str
 
-    def folder(self, variable: str, otherwise: str = "") -> Path:
-        """The folder that a variable names, else one at home."""
+    def folder(self, variable: str, default: str = "") -> Path:
+        """The folder that an environment variable names, else one in the home folder."""
         named = self.variables.get(variable)
-        return Path(named).expanduser() if named else self.home / otherwise
+        return Path(named).expanduser() if named else self.home / default
 
     def has(self, program: str) -> bool:
         return shutil.which(program, path=self.variables.get("PATH", "")) is not None
@@ -65,22 +65,22 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A coding agent: where its servers are listed, how an entry looks, and what people do next."""
+    """A coding agent: its configuration files, the form of an entry, and what the user does next."""
 
     name: str
     title: str
     program: str
-    format: Format
+    format: ConfigFormat
     servers: str
     project_file: str
     user_file: Callable[[Machine], Path]
     folder: Callable[[Machine], Path]
-    """What is there where it is installed."""
+    """A folder that exists if the agent is installed."""
     after: str
-    """What to do once the entry is there."""
+    """What the user does after the entry was added."""
     after_user: str = ""
-    """What else to know where it is there for all projects."""
-    reach: Reach = Reach.PROJECT
+    """A note for an entry that is for all projects."""
+    scope: ConfigScope = ConfigScope.PROJECT
     first: Mapping[str, Any] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
     last: Mapping[str, Any] = field(default_factory=dict)
@@ -89,13 +89,13 @@ class Client:
     def place(self) -> Place:
         return self.servers, SERVER
 
-    def file(self, machine: Machine, reach: Reach) -> Path:
-        return self.user_file(machine) if reach is Reach.USER else machine.project / self.project_file
+    def file(self, machine: Machine, scope: ConfigScope) -> Path:
+        return self.user_file(machine) if scope is ConfigScope.USER else machine.project / self.project_file
 
     def is_found(self, machine: Machine) -> bool:
-        """Whether somebody uses it here."""
-        files = (self.file(machine, reach) for reach in Reach)
-        # Unlike those of a Path, these are False where nobody may look.
+        """Whether the agent is installed or configured here."""
+        files = (self.file(machine, scope) for scope in ConfigScope)
+        # Unlike the methods of Path, these return False without permission.
         return (
             machine.has(self.program)
             or os.path.isdir(self.folder(machine))
@@ -103,7 +103,7 @@ class Client:
         )
 
     def entry(self, command: str, options: tuple[str, ...] = ()) -> dict[str, Any]:
-        """What is written under our name."""
+        """The entry of our server."""
         started = {"command": command, "args": ["mcp", *self.arguments, *options]}
         return {**self.first, **started, **self.last}
 
@@ -127,9 +127,9 @@ CLIENTS = (
         user_file=lambda machine: machine.folder("CLAUDE_CONFIG_DIR") / ".claude.json",
         folder=lambda machine: machine.folder("CLAUDE_CONFIG_DIR", ".claude"),
         first={"type": "stdio"},
-        # Without it the tools are not in sight until Claude searches for them.
+        # Otherwise Claude does not see the tools until it searches for them.
         last={"alwaysLoad": True},
-        after="start Claude Code anew and approve the server where it asks; `/mcp` shows it",
+        after="restart Claude Code and approve the server if asked; `/mcp` shows it",
     ),
     Client(
         name="codex",
@@ -140,8 +140,8 @@ CLIENTS = (
         project_file=".codex/config.toml",
         user_file=lambda machine: machine.folder("CODEX_HOME", ".codex") / "config.toml",
         folder=lambda machine: machine.folder("CODEX_HOME", ".codex"),
-        # The file of a project counts in projects only that Codex was told to trust.
-        reach=Reach.USER,
+        # Codex reads the file of a project only if the project is trusted.
+        scope=ConfigScope.USER,
         last={"env_vars": list(FORWARDED)},
         after="start a new Codex session; `/mcp` in it, or `codex mcp list`, shows the server",
     ),
@@ -154,7 +154,7 @@ CLIENTS = (
         project_file=".gemini/settings.json",
         user_file=lambda machine: machine.folder("GEMINI_CLI_HOME") / ".gemini" / "settings.json",
         folder=lambda machine: machine.folder("GEMINI_CLI_HOME") / ".gemini",
-        after="start Gemini CLI anew and trust the folder where it asks (in scripts: GEMINI_CLI_TRUST_WORKSPACE=true); "
+        after="restart Gemini CLI and trust the folder if asked (in scripts: GEMINI_CLI_TRUST_WORKSPACE=true); "
         "`/mcp` or `gemini mcp list` shows the server",
     ),
     Client(
@@ -168,7 +168,7 @@ CLIENTS = (
         folder=lambda machine: machine.home / ".cursor",
         first={"type": "stdio"},
         arguments=_WORKSPACE,
-        after="restart Cursor; its settings list the server under MCP, where it is switched on",
+        after="restart Cursor and enable the server in its settings under MCP",
     ),
     Client(
         name="vscode",
@@ -182,7 +182,7 @@ CLIENTS = (
         first={"type": "stdio"},
         arguments=_WORKSPACE,
         after="run `MCP: List Servers` from the command palette of VS Code and start the server there",
-        after_user="where VS Code says that `workspaceFolder` cannot be resolved, connect each project: `--no-user`",
+        after_user="if VS Code says that `workspaceFolder` cannot be resolved, connect each project with `--no-user`",
     ),
 )
 NAMES = tuple(client.name for client in CLIENTS)
@@ -191,5 +191,5 @@ NAMES = tuple(client.name for client in CLIENTS)
 def client_named(name: str) -> Client:
     found = next((client for client in CLIENTS if client.name == name), None)
     if found is None:
-        raise InvalidInput(f"no client is called {name!r}; these are known: {', '.join(NAMES)}")
+        raise InvalidInput(f"{name!r} is not a known client; use one of {', '.join(NAMES)}")
     return found

@@ -1,4 +1,4 @@
-"""TOML, edited as text: tomllib says what a file means, this where in it that is said."""
+"""TOML edited as text: tomllib parses the file, this module finds the positions."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from treering.interfaces.client_configs.formats import BOM, Entry, NotUnderstood, Place
+from treering.interfaces.client_configs.formats import BOM, ConfigUnreadable, Entry, Place
 
 _PIECE = re.compile(
     r'''(?P<break>\r?\n) | (?P<space>[ \t\ufeff]+ | \#[^\r\n]*)
@@ -15,13 +15,13 @@ _PIECE = re.compile(
     | (?P<open>[\[{]) | (?P<close>[\]}]) | (?P<equals>=) | .''',
     re.VERBOSE | re.DOTALL,
 )
-_ON_ONE_LINE = 5
-"""Values of an array that are read at a glance."""
+_MAX_ON_ONE_LINE = 5
+"""Values of an array that are written on one line."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Statement:
-    """A header or an assignment, with the lines that it takes."""
+class TomlStatement:
+    """A header or an assignment, with its lines."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ def content(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix(BOM), parse_float=str)
     except (ValueError, RecursionError) as exc:
-        raise NotUnderstood(f"is not TOML ({exc})") from exc
+        raise ConfigUnreadable(f"is not TOML ({exc})") from exc
 
 
 def put(text: str, place: Place, entry: Entry) -> str:
@@ -57,7 +57,7 @@ def put_back(text: str, place: Place, written: str) -> str:
         at = present[0].start
         return text[:at] + block + _cut(text[at:], present, at)
     rest = take(text, place)
-    # Lines without a header of their own belong to the table of servers, or to the top where there is no such header.
+    # Lines without a header belong to the table of servers, or to the top if that table has no header.
     table = next((each for each in _statements(rest) if each.is_header and each.path == place[:1]), None)
     at = table.end if table else len(rest) - len(rest.removeprefix(BOM))
     return rest[:at] + block + rest[at:]
@@ -67,7 +67,7 @@ def take(text: str, place: Place) -> str:
     found = _under(text, place)
     if not found or not found[0].is_header:
         return _cut(text, found)
-    # The empty line that sets the table off goes with it.
+    # The empty line before the table is removed with it.
     blank = re.search(r"(?<=\n)\r?\n\Z", text[: found[0].start])
     start = blank.start() if blank else found[0].start
     return text[:start] + _cut(text[found[0].start :], found, found[0].start)
@@ -77,29 +77,29 @@ def part(text: str, path: tuple[str, ...]) -> str:
     return "".join(text[statement.start : statement.end] for statement in _under(text, path))
 
 
-def _under(text: str, path: tuple[str, ...]) -> list[_Statement]:
+def _under(text: str, path: tuple[str, ...]) -> list[TomlStatement]:
     return [statement for statement in _statements(text) if statement.path[: len(path)] == path]
 
 
-def _cut(text: str, statements: list[_Statement], offset: int = 0) -> str:
+def _cut(text: str, statements: list[TomlStatement], offset: int = 0) -> str:
     for statement in reversed(statements):
         text = text[: statement.start - offset] + text[statement.end - offset :]
     return text
 
 
-def _statements(text: str) -> Iterator[_Statement]:
-    """Everything that a file says, in its order."""
+def _statements(text: str) -> Iterator[TomlStatement]:
+    """All statements of a file, in order."""
     table: tuple[str, ...] = ()
     for start, end, equals in _spans(text):
         if equals is None:
             table = _path(text[start:end])
-            yield _Statement(start, end, table, True)
+            yield TomlStatement(start, end, table, True)
         else:
-            yield _Statement(start, end, table + _path(f"{text[start:equals]} = 0"), False)
+            yield TomlStatement(start, end, table + _path(f"{text[start:equals]} = 0"), False)
 
 
 def _spans(text: str) -> Iterator[tuple[int, int, int | None]]:
-    """Where each statement starts (on its first line), ends (behind its last), and has its equals sign."""
+    """For each statement: start of its first line, end of its last line, and position of its equals sign."""
     start: int | None = None
     equals: int | None = None
     line, depth = len(BOM) if text.startswith(BOM) else 0, 0
@@ -119,20 +119,20 @@ def _spans(text: str) -> Iterator[tuple[int, int, int | None]]:
 
 
 def _path(statement: str) -> tuple[str, ...]:
-    """The names that a header, or the left side of an assignment, goes through."""
-    said: Any = tomllib.loads(statement)
+    """The keys of a header, or of the left side of an assignment."""
+    parsed: Any = tomllib.loads(statement)
     names: list[str] = []
-    while said:
-        if isinstance(said, list):
-            said = said[0]
+    while parsed:
+        if isinstance(parsed, list):
+            parsed = parsed[0]
         else:
-            name, said = next(iter(said.items()))
+            name, parsed = next(iter(parsed.items()))
             names.append(name)
     return tuple(names)
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, list) and len(value) > _ON_ONE_LINE:
+    if isinstance(value, list) and len(value) > _MAX_ON_ONE_LINE:
         return "[\n" + "".join(f"  {_value(item)},\n" for item in value) + "]"
-    # JSON is TOML here, but for one character that only TOML wants escaped.
+    # JSON is valid TOML here, except for one character that only TOML requires to be escaped.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""Where agents are served: the memory of one project, opened when the first of them needs it."""
+"""The memory that a server hosts, opened by the first call that needs it."""
 
 from __future__ import annotations
 
@@ -24,54 +24,54 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls: the only client, one of many whose session the transport keeps, or one of many without any."""
+    """The client of a call: the only one, one of several with a session, or one of several without."""
 
     session: str | None = None
-    among_others: bool = False
-    """Whether nothing tells it from other clients of this server."""
+    is_anonymous: bool = False
+    """Whether it cannot be told apart from other clients of this server."""
 
 
-_ALONE = Caller()
+_ONLY_CLIENT = Caller()
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """What one call works with: the memory, the session that it belongs to, and the moment."""
+class CallContext:
+    """Context of one call: the memory, the session, and the time."""
 
     memory: Memory
     session: str
     now: datetime
     first_index: FirstIndex
-    among_others: bool = False
-    """Whether other clients are of the same session."""
+    is_anonymous: bool = False
+    """Whether other clients share its session."""
 
     @property
     def code(self) -> Code:
-        """The code of the project; where nobody has read it yet, it is read now."""
+        """The code graph of the project; the first use indexes the repository."""
         return self.first_index.code(self.memory)
 
-    def handed_over(self, text: str, ids: Iterable[str], *, via: str) -> None:
-        """Note in the audit log that a model is given these records, in this text."""
+    def note_injection(self, text: str, ids: Iterable[str], *, via: str) -> None:
+        """Note in the audit log that a model received these records in this text."""
         self.memory.injected(ids, via=via, tokens=estimate_tokens(text))
 
     def from_root(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Files as memory knows them: of what lies below the repository, the way from there. Agents name either."""
+        """Paths relative to the repository root; agents pass relative and absolute ones."""
         root = self.first_index.repository
-        places = () if root is None else (root, root.resolve())
-        return tuple(_below(path, places) for path in paths)
+        roots = () if root is None else (root, root.resolve())
+        return tuple(_below(path, roots) for path in paths)
 
 
-def _below(path: str, places: Iterable[Path]) -> str:
-    for place in places:
-        if PurePath(path).is_relative_to(place):
-            return PurePath(path).relative_to(place).as_posix()
+def _below(path: str, roots: Iterable[Path]) -> str:
+    for root in roots:
+        if PurePath(path).is_relative_to(root):
+            return PurePath(path).relative_to(root).as_posix()
     return path
 
 
-class Desk:
+class MemoryHost:
     """One project's memory for as long as the server runs. Safe to share between threads.
 
-    Opening takes longer than a client may wait for a greeting, so it is put off until somebody needs the memory.
+    It is opened on first use: opening takes longer than a client may wait for the handshake.
     """
 
     def __init__(
@@ -99,9 +99,9 @@ class Desk:
 
     @property
     def memory(self) -> Memory:
-        """Opened once; where that fails, whoever asks next tries again."""
+        """The memory, opened once; after a failure the next access tries again."""
         with self._lock:
-            # Said before anything is asked, so that whoever closes meanwhile waits for what is opened.
+            # Set first, so that a concurrent `close_if_open` waits for the memory that is being opened.
             self._opening = True
             try:
                 if self._memory is None and not self._closed:
@@ -113,37 +113,37 @@ class Desk:
             return self._memory
 
     def prepare(self) -> None:
-        """Load what the first call will need. Nothing is opened: whoever only looks at the tools leaves no trace."""
+        """Import what the first call needs. Opens nothing, so that listing the tools creates no files."""
         with self._lock:
             self._load()
 
     @contextmanager
-    def at_work(self, caller: Caller = _ALONE) -> Iterator[Call]:
-        """What a call works with, for as long as it does: closing waits for it a little."""
+    def call(self, caller: Caller = _ONLY_CLIENT) -> Iterator[CallContext]:
+        """The context of a call; `close` waits a little for calls in progress."""
         own = self._session if caller.session is None else f"{self._session}-{caller.session}"
         with self._call_ended:
             self._calls += 1
         try:
-            yield Call(self.memory, own, self._clock(), self._first_index, caller.among_others)
+            yield CallContext(self.memory, own, self._clock(), self._first_index, caller.is_anonymous)
         finally:
             with self._call_ended:
                 self._calls -= 1
                 self._call_ended.notify_all()
 
     def close_if_open(self) -> None:
-        """Close, unless that means waiting for what is only being loaded."""
+        """Close, without waiting for imports if nothing is open."""
         self._closed = True
         if self._opening or self._memory is not None:
             self.close()
 
     def close(self) -> None:
-        """Take no more calls, and let those that work come to their end. Everything acknowledged is stored already."""
+        """Refuse new calls, wait briefly for those in progress, and close the memory."""
         self._closed = True
-        give_up = time.monotonic() + self._call_seconds
+        deadline = time.monotonic() + self._call_seconds
         self._first_index.stop()
         with self._call_ended:
             self._call_ended.wait_for(lambda: not self._calls, self._call_seconds)
-        self._first_index.join(max(0.0, give_up - time.monotonic()))
+        self._first_index.join(max(0.0, deadline - time.monotonic()))
         with self._lock:
             if self._memory is not None:
                 self._memory.close()

@@ -1,4 +1,4 @@
-"""From what a command names to the desk where its agents are served."""
+"""Creates the host of the memory that a command names."""
 
 from datetime import datetime
 from functools import partial
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from uuid_utils import uuid7
 
-from treering.interfaces.mcp.host import Desk
+from treering.interfaces.mcp.host import MemoryHost
 from treering.interfaces.mcp.shutdown import JOB_SECONDS
 from treering.location.repository import repository_around
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from treering.memory import Memory
 
 
-def desk_for(db: str | None, project: str | None) -> Desk:
-    """The project is the one named, else the repository around the working directory, wherever its memory is."""
+def host_for(db: str | None, project: str | None) -> MemoryHost:
+    """A host for the named project, else for the current repository, whichever database its memory is in."""
     around = repository_around(None)
-    return Desk(
+    return MemoryHost(
         partial(_open, db, project, around),
         session=f"mcp-{uuid7()}",
         clock=_now,
@@ -27,7 +27,7 @@ def desk_for(db: str | None, project: str | None) -> Desk:
     )
 
 
-# The library is imported by the first call, or once a client has its first answer: until then only the SDK is needed.
+# The library is imported by the first call, or after the first answer; until then only the SDK is needed.
 
 
 def _open(db: str | None, project: str | None, repository: Path) -> "Memory":
@@ -45,6 +45,6 @@ def _now() -> datetime:
 
 
 def _load() -> None:
-    from treering.compose import load_ahead
+    from treering.compose import preload_modules
 
-    load_ahead()
+    preload_modules()

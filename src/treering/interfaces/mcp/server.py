@@ -1,4 +1,4 @@
-"""The tables of tools, resources and prompts as a server of the official SDK. The only async code is here and below."""
+"""A server of the official SDK for our tools, resources and prompts. Async code is only here and in the transports."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from treering import __version__
 from treering.core.errors import InvalidInput, NotFound, TreeringError
 from treering.core.visible_text import visible
-from treering.interfaces.mcp.host import Caller, Desk
-from treering.interfaces.mcp.texts import written
-from treering.interfaces.mcp.threads import Row, Threads
+from treering.interfaces.mcp.host import Caller, MemoryHost
+from treering.interfaces.mcp.texts import prompt_text
+from treering.interfaces.mcp.threads import CallQueue, CallThreads
 
-# The tables are imported when they are first asked for: a client gets its first answer before.
+# The tables are imported on first use, after the client has its first answer.
 if TYPE_CHECKING:
     from treering.interfaces.mcp.tool import Tool
 
@@ -29,60 +29,60 @@ _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-def build_server(desk: Desk) -> Server[Any]:
-    """A server for the memory at this desk, over any transport."""
-    serving = _Serving(desk)
+def build_server(host: MemoryHost) -> Server[Any]:
+    """A server for the hosted memory, over any transport."""
+    handlers = _Handlers(host)
     return Server(
         NAME,
         version=__version__,
         title="Treering",
-        description="Memory for AI agents: kept, found again, put right.",
-        instructions=written("instructions"),
-        get_tool_input_schema=_in_headers,
-        on_list_tools=serving.list_tools,
-        on_call_tool=serving.call_tool,
-        on_list_resources=serving.list_resources,
-        on_list_resource_templates=serving.list_templates,
-        on_read_resource=serving.read_resource,
-        on_list_prompts=serving.list_prompts,
-        on_get_prompt=serving.get_prompt,
+        description="Memory for AI agents: store, search, correct.",
+        instructions=prompt_text("instructions"),
+        get_tool_input_schema=_header_schema,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
     )
 
 
-class _Serving:
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._threads = Threads()
+class _Handlers:
+    def __init__(self, host: MemoryHost) -> None:
+        self._desk = host
+        self._threads = CallThreads()
 
     async def list_tools(self, _ctx: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=_listed_tools())
 
     async def call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """What goes wrong is an answer too: a model reads it and does better."""
+        """Errors are answers too, so that the model can react to them."""
         from treering.interfaces.mcp.tools import BY_NAME
 
         tool = BY_NAME.get(params.name)
         if tool is None:
-            from treering.interfaces.mcp.tool import one_clear_line
+            from treering.interfaces.mcp.tool import error_line
 
-            unknown = f"there is no tool {params.name[:60]!r}; there are {', '.join(BY_NAME)}"
-            raise MCPError(types.INVALID_PARAMS, one_clear_line(unknown))
+            unknown = f"unknown tool {params.name[:60]!r}; use one of {', '.join(BY_NAME)}"
+            raise MCPError(types.INVALID_PARAMS, error_line(unknown))
         try:
-            called = partial(self._called, tool, _caller(ctx), params.arguments or {})
-            return await self._threads.work(_row(tool), called)
+            work = partial(self._call, tool, _caller(ctx), params.arguments or {})
+            return await self._threads.run(_queue(tool), work)
         except TreeringError as exc:
             return _failed(str(exc))
-        except Exception as exc:  # noqa: BLE001 - the door: the agent hears of it, and the server lives on
+        except Exception as exc:  # noqa: BLE001 - the outermost handler: the agent gets an error, the server goes on
             _LOG.exception("tool %s failed", tool.name)
-            return _failed(_mistake(exc))
+            return _failed(_bug_report(exc))
 
-    def _called(self, tool: Tool[Any, Any], caller: Caller, given: dict[str, Any]) -> types.CallToolResult:
+    def _call(self, tool: Tool[Any, Any], caller: Caller, given: dict[str, Any]) -> types.CallToolResult:
         from treering.interfaces.mcp.answers import cited_ids
 
-        asked = tool.understood(given)
-        with self._desk.at_work(caller) as call:
+        asked = tool.parse(given)
+        with self._desk.call(caller) as call:
             answer = tool.work(call, asked)
-            call.handed_over(answer.text, cited_ids(answer.result), via=tool.name)
+            call.note_injection(answer.text, cited_ids(answer.result), via=tool.name)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.result.sent()
         )
@@ -119,15 +119,15 @@ class _Serving:
         uri = str(params.uri)
 
         def read() -> types.TextResourceContents:
-            from treering.interfaces.mcp.resources import addressed
+            from treering.interfaces.mcp.resources import resource_at
 
-            resource, name = addressed(uri)
-            with self._desk.at_work(_caller(ctx)) as call:
+            resource, name = resource_at(uri)
+            with self._desk.call(_caller(ctx)) as call:
                 text = visible(resource.read(call, name))
-                call.handed_over(text, [name] if resource.of_record else (), via=f"resource {resource.name}")
+                call.note_injection(text, [name] if resource.of_record else (), via=f"resource {resource.name}")
             return types.TextResourceContents(uri=uri, text=text, mime_type=resource.media_type)
 
-        return types.ReadResourceResult(contents=[await _asked(self._threads, read, {"uri": uri})])
+        return types.ReadResourceResult(contents=[await _run(self._threads, read, {"uri": uri})])
 
     async def list_prompts(self, _ctx: Any, _params: Any) -> types.ListPromptsResult:
         from treering.interfaces.mcp.prompts import PROMPTS
@@ -147,43 +147,43 @@ class _Serving:
         return types.ListPromptsResult(prompts=listed)
 
     async def get_prompt(self, ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        asked = partial(self._prompted, _caller(ctx), params)
-        text = await _asked(self._threads, asked)
+        work = partial(self._render_prompt, _caller(ctx), params)
+        text = await _run(self._threads, work)
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(messages=[message])
 
-    def _prompted(self, caller: Caller, params: types.GetPromptRequestParams) -> str:
-        from treering.interfaces.mcp.prompts import prompted
+    def _render_prompt(self, caller: Caller, params: types.GetPromptRequestParams) -> str:
+        from treering.interfaces.mcp.prompts import render_prompt
 
-        with self._desk.at_work(caller) as call:
-            written_text, ids = prompted(call, params.name, params.arguments or {})
-            text = visible(written_text)
-            call.handed_over(text, ids, via=f"prompt {params.name}")
+        with self._desk.call(caller) as call:
+            rendered, ids = render_prompt(call, params.name, params.arguments or {})
+            text = visible(rendered)
+            call.note_injection(text, ids, via=f"prompt {params.name}")
             return text
 
 
-async def _asked(threads: Threads, work: Callable[[], T], about: dict[str, str] | None = None) -> T:
-    """Resources and prompts have no errors of their own: what goes wrong is an error of the protocol."""
+async def _run(threads: CallThreads, work: Callable[[], T], about: dict[str, str] | None = None) -> T:
+    """Run in a thread; errors become errors of the protocol, since resources and prompts have no others."""
     try:
-        return await threads.work(Row.LENGTHY, work)
+        return await threads.run(CallQueue.SLOW, work)
     except TreeringError as exc:
-        from treering.interfaces.mcp.tool import one_clear_line
+        from treering.interfaces.mcp.tool import error_line
 
         code = types.INVALID_PARAMS if isinstance(exc, (InvalidInput, NotFound)) else types.INTERNAL_ERROR
-        raise MCPError(code, one_clear_line(str(exc)), about) from exc
-    except Exception as exc:  # the door, as for tools
+        raise MCPError(code, error_line(str(exc)), about) from exc
+    except Exception as exc:  # the outermost handler, as for tools
         _LOG.exception("a resource or prompt failed")
-        raise MCPError(types.INTERNAL_ERROR, _mistake(exc)) from exc
+        raise MCPError(types.INTERNAL_ERROR, _bug_report(exc)) from exc
 
 
-def _row(tool: Tool[Any, Any]) -> Row:
+def _queue(tool: Tool[Any, Any]) -> CallQueue:
     if tool.lengthy:
-        return Row.LENGTHY
-    return Row.READING if tool.hints.reads else Row.WRITING
+        return CallQueue.SLOW
+    return CallQueue.READ if tool.hints.reads else CallQueue.WRITE
 
 
-def _in_headers(_tool: str) -> None:
-    """No argument of ours is repeated in a header. Told so, the SDK need not list all tools before each call."""
+def _header_schema(_tool: str) -> None:
+    """No argument is repeated in a header; without this the SDK lists all tools before each call."""
 
 
 @cache
@@ -211,21 +211,21 @@ def _described(tool: Tool[Any, Any]) -> types.Tool:
     )
 
 
-def _mistake(exc: Exception) -> str:
-    return f"unexpected {type(exc).__name__}; this is a mistake in Treering, which its log tells more of"
+def _bug_report(exc: Exception) -> str:
+    return f"unexpected {type(exc).__name__}; this is a bug in Treering, see the log of the server for details"
 
 
-def _failed(told: str) -> types.CallToolResult:
-    from treering.interfaces.mcp.tool import one_clear_line
+def _failed(message: str) -> types.CallToolResult:
+    from treering.interfaces.mcp.tool import error_line
 
-    return types.CallToolResult(content=[types.TextContent(type="text", text=one_clear_line(told))], is_error=True)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=error_line(message))], is_error=True)
 
 
 def _caller(ctx: Any) -> Caller:
-    """Over HTTP many clients call. Of the previous protocol, the SDK has checked which session a request belongs to;
-    the current one has no sessions, and a header that names one could say anything."""
+    """The client of a request. Over HTTP, only the previous protocol has sessions, which the SDK verifies; in the
+    current one, a session header cannot be trusted."""
     if ctx.request is None:
         return Caller()
-    checked = ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
-    session = ctx.request.headers.get(_SESSION_HEADER) if checked else None
-    return Caller(session, among_others=session is None)
+    has_sessions = ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
+    session = ctx.request.headers.get(_SESSION_HEADER) if has_sessions else None
+    return Caller(session, is_anonymous=session is None)

@@ -1,4 +1,4 @@
-"""How a server leaves: soon, whatever it is at. Importing this must stay cheap, as all that a client waits for."""
+"""Ends a server process within a time limit. Importing this module must stay cheap: clients wait for it."""
 
 import contextlib
 import os
@@ -10,22 +10,22 @@ from typing import NoReturn
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 CALL_SECONDS = 0.8
-"""For calls that work, and the first reading of code with them. A longer one is cut off, as by a power cut."""
+"""Time for calls in progress and the first index. Longer ones are cut off, as by a power cut."""
 JOB_SECONDS = 0.8
-"""For a job in the background, behind the calls. The next server takes over a longer one."""
+"""Time for a background job after the calls. The next server continues a longer one."""
 CLOSE_SECONDS = 2.0
-"""For both and the database behind them: a client that ends its server kills it after two seconds. What is acknowledged
-is stored already, and what is left is taken up by the next process, as after a power cut."""
+"""Time for both and the database: clients kill a server two seconds after ending it. Everything acknowledged is stored
+already, and the next process continues the rest, as after a power cut."""
 
 
-def signals_heard() -> tuple[signal.Signals, ...]:
-    """What asks a server to end. What is ignored stays so: `nohup` means it to live on when its terminal goes."""
+def handled_signals() -> tuple[signal.Signals, ...]:
+    """Signals that end a server, without those that are ignored: `nohup` keeps it running without its terminal."""
     known = (signal.Signals[name] for name in _SIGNALS if hasattr(signal, name))
     return tuple(each for each in known if signal.getsignal(each) is not signal.SIG_IGN)
 
 
 def leave(close: Callable[[], None], code: int) -> NoReturn:
-    """End the process. Neither a thread at work nor one that reads stdin or writes to stderr can hold it up."""
+    """End the process. No thread can delay it, whether it works, reads stdin or writes to stderr."""
     closing = threading.Thread(target=_close, args=(close,), name="mcp-closing", daemon=True)
     closing.start()
     closing.join(CLOSE_SECONDS)

@@ -1,4 +1,4 @@
-"""How many calls work at once, so that none of them waits for all the others."""
+"""Threads that run calls, in separate queues for reads, writes and slow calls."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -9,30 +9,29 @@ from anyio import CapacityLimiter, to_thread
 T = TypeVar("T")
 
 
-class Row(Enum):
-    """Where a call waits for its turn."""
+class CallQueue(Enum):
+    """The queue in which a call waits."""
 
-    READING = "reading"
-    WRITING = "writing"
-    LENGTHY = "lengthy"
-
-
-AT_ONCE: Mapping[Row, int] = {Row.READING: 2, Row.WRITING: 3, Row.LENGTHY: 2}
-"""Calls of each row that work at once. Python runs one at a time: more readers would only take turns, each with a
-connection and its cache of pages. Of those who write one does, and the next have prepared what they write or look for
-what is like it. All together stay below `store.pool_size`, so that connections are kept."""
+    READ = "read"
+    WRITE = "write"
+    SLOW = "slow"
 
 
-class Threads:
-    """Three rows, first come, first served in each: whoever searches stands neither behind those who wait for the one
-    place where writing is done, nor behind a question about code that takes seconds.
+CONCURRENCY: Mapping[CallQueue, int] = {CallQueue.READ: 2, CallQueue.WRITE: 3, CallQueue.SLOW: 2}
+"""Concurrent calls of each queue. More readers would only take turns under the GIL, each with its own connection and
+page cache. One writer writes while the others prepare their records or search for similar ones. The sum stays below
+`store.pool_size`, so that connections are reused."""
 
-    A call whose client has left is worked to its end, and holds its place until then: left to itself, it would be a
-    thread that nobody counts.
+
+class CallThreads:
+    """Three queues, each first in, first out: a search waits neither for writers nor for slow questions about code.
+
+    A call whose client has disconnected runs to its end and occupies its slot until then, so that every running thread
+    is counted.
     """
 
     def __init__(self) -> None:
-        self._rows = {row: CapacityLimiter(most) for row, most in AT_ONCE.items()}
+        self._limiters = {queue: CapacityLimiter(limit) for queue, limit in CONCURRENCY.items()}
 
-    async def work(self, row: Row, work: Callable[[], T]) -> T:
-        return await to_thread.run_sync(work, limiter=self._rows[row])
+    async def run(self, queue: CallQueue, work: Callable[[], T]) -> T:
+        return await to_thread.run_sync(work, limiter=self._limiters[queue])

@@ -1,4 +1,4 @@
-"""What a tool is, and how a call of it becomes an answer or an error that says what to do."""
+"""Definition of a tool: its arguments, its result, its schemas and its error messages."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -15,35 +15,35 @@ from treering.core.values import KEY_BYTES
 from treering.core.visible_text import visible
 
 if TYPE_CHECKING:
-    from treering.interfaces.mcp.host import Call
+    from treering.interfaces.mcp.host import CallContext
 
-LONGEST_NAME = 1_000
+MAX_NAME = 1_000
 """Characters of a name, a label or a path."""
-LONGEST_QUESTION = 10_000
-"""Characters of a question or a sentence; whoever says more means a text to be kept."""
-LONGEST_TEXT = 200_000
-"""Characters of a text to be kept: some 50,000 tokens. What is longer is a file; remember where it is."""
-MOST_NAMED = 100
+MAX_QUESTION = 10_000
+"""Characters of a question or a sentence."""
+MAX_TEXT = 200_000
+"""Characters of a text to store: some 50,000 tokens. A longer text belongs in a file."""
+MAX_ITEMS = 100
 """Files, tags or ids in one call."""
-LONGEST_SEARCH = 2_000
-"""Characters of a text that is searched for; what it is about is said by then."""
-LEAST_BUDGET = 300
-"""Tokens of an answer: below, hardly one piece fits beside what is said about it."""
+MAX_QUERY = 2_000
+"""Characters of a text used as a query; its subject is clear by then."""
+MIN_BUDGET = 300
+"""Tokens of an answer: with fewer, hardly one item fits beside the notes."""
 
 
 class Arguments(BaseModel):
-    """What a tool takes. Whatever it does not know is refused: a misspelt argument must not pass for a wish."""
+    """Arguments of a tool. Unknown ones are refused, so that a misspelt argument is not ignored."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Result(BaseModel):
-    """A part of what a tool gives to programs."""
+    """A part of the structured content of an answer."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     def sent(self) -> dict[str, Any]:
-        """As it leaves the server: clients show it to a model too, so every text in it is escaped."""
+        """The values as sent to the client, every text escaped, because clients show them to a model."""
         values: dict[str, Any] = escaped_values(self.model_dump(mode="json"))
         return values
 
@@ -52,44 +52,43 @@ class Result(BaseModel):
 
 
 class Reply(Result):
-    """All of what a tool gives to programs. Some clients show a model nothing else, so what the text says about the
-    answer is here too, before the answer."""
+    """The structured content of an answer. Some clients show a model nothing else, so it begins with the notes that the
+    text has too."""
 
     notes: tuple[str, ...] = ()
 
 
 def listed_items(given: object) -> object:
-    """Some models write a list as JSON in a string, a single item without its list, or null for none."""
+    """Accept a list written as JSON in a string, a single item without a list, or null for an empty list."""
     if not isinstance(given, str):
         return () if given is None else given
     try:
-        read = json.loads(given)
+        parsed = json.loads(given)
     except (ValueError, RecursionError):
         return [given]
-    return read if isinstance(read, list) else [given]
+    return parsed if isinstance(parsed, list) else [given]
 
 
-Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
-Told = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
-Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION)]
+StoredText = Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 Id = Annotated[str, Field(min_length=1, max_length=KEY_BYTES)]
-Names = Annotated[tuple[Name, ...], Field(max_length=MOST_NAMED), BeforeValidator(listed_items)]
-Sentences = Annotated[tuple[Question, ...], Field(max_length=MOST_NAMED), BeforeValidator(listed_items)]
-Ids = Annotated[tuple[Id, ...], Field(max_length=MOST_NAMED), BeforeValidator(listed_items)]
-Outside = Annotated[bool, Field(description="Also unconfirmed text from outside.")]
+Names = Annotated[tuple[Name, ...], Field(max_length=MAX_ITEMS), BeforeValidator(listed_items)]
+Sentences = Annotated[tuple[Question, ...], Field(max_length=MAX_ITEMS), BeforeValidator(listed_items)]
+Ids = Annotated[tuple[Id, ...], Field(max_length=MAX_ITEMS), BeforeValidator(listed_items)]
+Outside = Annotated[bool, Field(description="Include unconfirmed text from outside.")]
 Budget = Annotated[
     int | None,
     Field(
-        ge=LEAST_BUDGET,
-        description=f"How many tokens the answer may take; {AgentSettings().answer_tokens} without it.",
+        ge=MIN_BUDGET,
+        description=f"Maximum tokens of the answer; default {AgentSettings().answer_tokens}.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a client may tell its user before a call: whether it changes anything, takes anything away, and whether
-    calling it twice is calling it once."""
+    """Hints to clients: whether a call reads only, may delete something, and has the same effect when repeated."""
 
     reads: bool = False
     destroys: bool = False
@@ -104,8 +103,8 @@ R = TypeVar("R", bound=Reply)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[R]):
-    """What a call came to: text that a model reads, with nothing invisible in it, and the same for programs."""
+class ToolAnswer(Generic[R]):
+    """The answer to a call: text for a model, without invisible characters, and structured content."""
 
     text: str
     result: R
@@ -116,42 +115,42 @@ class Answer(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A, R]):
-    """One tool: what an agent is told of it, what it takes and gives, and what it does."""
+    """A tool: its description, arguments, result and function."""
 
     name: str
     title: str
     about: str
     arguments: type[A]
     result: type[R]
-    work: Callable[["Call", A], Answer[R]]
+    work: Callable[["CallContext", A], ToolAnswer[R]]
     hints: Hints = field(default_factory=Hints)
     lengthy: bool = False
-    """It may take seconds, so that it must not stand before others."""
+    """Whether it may take seconds, so that quick calls must not wait behind it."""
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        return _may_be_left_out(_plain(self.arguments.model_json_schema()))
+        return _without_nulls(_plain(self.arguments.model_json_schema()))
 
     @property
     def output_schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = _plain(self.result.model_json_schema(mode="serialization"))
         return schema
 
-    def understood(self, given: Mapping[str, Any]) -> A:
-        """The arguments; what cannot be understood is `InvalidInput` with what the tool takes."""
+    def parse(self, given: Mapping[str, Any]) -> A:
+        """The arguments; `InvalidInput` names the wrong ones and lists those that exist."""
         try:
             return self.arguments.model_validate(given)
         except ValidationError as exc:
             raise InvalidInput(self._explained(exc)) from None
 
     def _explained(self, exc: ValidationError) -> str:
-        wrong = [_reason(each) for each in exc.errors(include_url=False, include_context=False)[:3]]
+        problems = [_reason(each) for each in exc.errors(include_url=False, include_context=False)[:3]]
         more = f" (and {exc.error_count() - 3} more)" if exc.error_count() > 3 else ""
-        takes = ", ".join(self.arguments.model_fields)
-        return f"{self.name}: {'; '.join(wrong)}{more}. It takes {takes}"
+        known = ", ".join(self.arguments.model_fields)
+        return f"{self.name}: {'; '.join(problems)}{more}. Arguments: {known}"
 
 
-_WORDS = {
+_REASONS = {
     "missing": "is required",
     "tuple_type": "should be a list",
     "extra_forbidden": "is not an argument of this tool",
@@ -159,37 +158,39 @@ _WORDS = {
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    """Without what was given: it may be long, and the caller knows it."""
+    """The error without the given value, which may be long."""
     where = ".".join(str(part)[:60] for part in error["loc"]) or "the arguments"
-    return f"{where} {_WORDS.get(error['type'], error['msg'][:1].lower() + error['msg'][1:])}"
+    return f"{where} {_REASONS.get(error['type'], error['msg'][:1].lower() + error['msg'][1:])}"
 
 
-_LONGEST_ERROR = 1_000
+_MAX_ERROR = 1_000
 
 
-def one_clear_line(told: str) -> str:
-    """What went wrong, as a model should read it: no secret, nothing that closes a block, nothing endless. Where it
-    is cut the end stays, which says what to do."""
-    said = escaped(" ".join("".join(each if each.isprintable() else " " for each in redact(told).text).split()))
-    half = _LONGEST_ERROR // 2 - 1
-    return said if len(said) <= _LONGEST_ERROR else f"{said[:half]}…{said[-half:]}"
+def error_line(message: str) -> str:
+    """An error message on one line for a model: redacted, escaped, and cut in the middle if it is long.
+
+    The end stays, because it says what to do.
+    """
+    printable = "".join(each if each.isprintable() else " " for each in redact(message).text)
+    line = escaped(" ".join(printable.split()))
+    half = _MAX_ERROR // 2 - 1
+    return line if len(line) <= _MAX_ERROR else f"{line[:half]}…{line[-half:]}"
 
 
-_UNSAID = ("title", "minLength", "maxLength", "maxItems")
-"""What every client would pay for in tokens: titles that pydantic makes of names, and limits that few ever meet."""
+_OMITTED_KEYS = ("title", "minLength", "maxLength", "maxItems")
+"""Keys that only cost tokens: titles that pydantic derives from names, and limits that are rarely reached."""
 
 
 def _plain(schema: Any, *, named: bool = False) -> Any:
-    """The schema without what need not be said."""
+    """The schema without omitted keys."""
     if isinstance(schema, dict):
-        kept = {key: value for key, value in schema.items() if named or key not in _UNSAID}
+        kept = {key: value for key, value in schema.items() if named or key not in _OMITTED_KEYS}
         return {key: _plain(value, named=not named and key in ("properties", "$defs")) for key, value in kept.items()}
     return [_plain(each) for each in schema] if isinstance(schema, list) else schema
 
 
-def _may_be_left_out(schema: dict[str, Any]) -> dict[str, Any]:
-    """Arguments as an agent gives them: what need not be said is left out, and nobody has to say null. Still, null is
-    understood."""
+def _without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without null as an alternative: optional arguments are omitted. Null is still accepted."""
     return schema | {"properties": {name: _without_null(each) for name, each in schema["properties"].items()}}
 
 

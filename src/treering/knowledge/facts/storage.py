@@ -18,7 +18,7 @@ from treering.knowledge.facts.records import PERSON_SOURCES, statement_record, v
 from treering.knowledge.facts.similarity import FactRelation, relation_to
 from treering.knowledge.reinforcement import reinforce
 from treering.ports.clock import NewId
-from treering.ports.index import Wanted
+from treering.ports.index import IndexQuery
 from treering.ports.store import Transaction
 
 _TYPES = ("fact", "preference", "decision", "requirement")
@@ -79,7 +79,7 @@ class FactStorage:
         return self.result
 
     def _store_one(self, stated: TurnStatement) -> None:
-        tx = self._tx.part()
+        tx = self._tx.undo_unit()
         same, excluded = self._compared(tx, stated)
         if same:
             self._repeat(tx, stated, same[0])
@@ -108,8 +108,8 @@ class FactStorage:
         keyed = where.replace(fact_keys=(fact_key(statement.subject, statement.attribute),))
         yield from (found := tx.knowledge.find(keyed, limit=self._settings.candidates).items)
         words = [codes_of(term.forms) for term in query_terms(f"{statement.subject} {statement.value}")]
-        near = tx.index.candidates(Wanted(words), ("knowledge",), most=self._settings.candidates)
-        passing = tx.index.confirmed({"knowledge": where}, near.number)
+        near = tx.index.candidates(IndexQuery(words), ("knowledge",), limit=self._settings.candidates)
+        passing = tx.index.matching_ids({"knowledge": where}, near.number)
         others = {id for _, id in passing.values()} - {record.id for record in found}
         yield from tx.knowledge.get_many(others).values()
 

@@ -6,11 +6,11 @@ from treering.core.episodes import Episode
 from treering.core.errors import NotFound
 from treering.core.queries import EpisodeFilter
 from treering.episodes.consolidation.dissolution import purge_representatives
-from treering.jobs.record_pages import listed
+from treering.jobs.record_pages import record_pages
 from treering.jobs.stage import StageRun
 from treering.knowledge.reflection.withdrawal import withdraw_source
 from treering.knowledge.removal.stage import GRACE
-from treering.knowledge.removal.traces import forget_traces
+from treering.knowledge.removal.traces import erase_traces
 
 
 def purge_deleted(run: StageRun, kept_days: float) -> tuple[str, ...]:
@@ -20,12 +20,12 @@ def purge_deleted(run: StageRun, kept_days: float) -> tuple[str, ...]:
     the reason.
     """
     until = run.now - timedelta(days=kept_days)
-    pages = listed(run, "episode", EpisodeFilter(deleted=True))
+    pages = record_pages(run, "episode", EpisodeFilter(deleted=True))
     due = [each.id for page in pages for each in page.records if _is_due(each, until)]
     purged = tuple(id for id in due if _purge(run, id, until))
     if purged:
         # Once for all of them, because it may rewrite the whole database file.
-        forget_traces(run)
+        erase_traces(run)
     return purged
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from treering.core.history import Action
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge, WorkUnit
-from treering.jobs.record_pages import listed
+from treering.jobs.record_pages import record_pages
 from treering.jobs.stage import StageRun
 
 Unit = tuple[str, tuple[str, ...]]
@@ -15,7 +15,7 @@ Unit = tuple[str, tuple[str, ...]]
 def close_finished_work(run: StageRun) -> int:
     """End the validity of every work state whose unit has a later outcome; return their number."""
     closed, outcomes = 0, _outcomes(run)
-    for page in listed(run, "knowledge", KnowledgeFilter(types=("work_state",))) if outcomes else ():
+    for page in record_pages(run, "knowledge", KnowledgeFilter(types=("work_state",))) if outcomes else ():
         finished = [record.id for record in page.records if _closed_at(record, outcomes) is not None]
         closed += len(finished)
         if not run.dry_run:
@@ -28,7 +28,7 @@ def _outcomes(run: StageRun) -> Mapping[Unit, datetime]:
     """Time of the last outcome of each unit."""
     ended = [
         (_unit(record.work_unit), record.created_at)
-        for page in listed(run, "knowledge", KnowledgeFilter(types=("work_unit_outcome",)))
+        for page in record_pages(run, "knowledge", KnowledgeFilter(types=("work_unit_outcome",)))
         for record in page.records
         if record.work_unit is not None
     ]

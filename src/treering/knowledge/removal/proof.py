@@ -15,9 +15,9 @@ from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import ForgettingSettings, Settings
 from treering.core.values import is_key
-from treering.knowledge.operations import KnowledgeOperations
+from treering.knowledge.operations import KnowledgeOperations, earlier_wordings
 from treering.ports.clock import Clock
-from treering.ports.index import DOCUMENT_KINDS
+from treering.ports.index import DOCUMENT_KINDS, IndexQuery
 from treering.ports.store import Store, Transaction
 
 # Fields with a record's own words; other fields hold names that records share.
@@ -90,11 +90,13 @@ def purge_with_proof(
 ) -> PurgeReceipt:
     """Purge a record with every copy of it and return a receipt that can prove it."""
     store = operations.store
-    texts = texts_of(scope, store, clock(), id)
-    pieces = (*pieces_of(texts, settings.forgetting), *unique_words(scope, store, clock(), id, texts))
+    with store.reading(scope, clock()) as tx:
+        ids = (id, *earlier_wordings(tx, id))
+    texts = [text for each in ids for text in texts_of(scope, store, clock(), each)]
+    pieces = (*pieces_of(texts, settings.forgetting), *unique_words(scope, store, clock(), ids, texts))
     operations.purge(scope, clock(), id)
     sweep(scope, settings.store.busy_seconds)
-    store.forget_traces()
+    store.erase_traces()
     return PurgeReceipt(id, lambda: prove(scope, store, clock(), pieces))
 
 
@@ -120,24 +122,26 @@ def pieces_of(texts: Iterable[str], settings: ForgettingSettings) -> tuple[str, 
     return tuple(piece for piece in chosen if len(piece.strip()) >= _MIN_PIECE)[: settings.proof_pieces]
 
 
-def unique_words(scope: Scope, store: Store, now: datetime, id: str, texts: Sequence[str]) -> tuple[str, ...]:
-    """Long words of a record that no other visible record contains."""
-    if not is_key(id):
+def unique_words(
+    scope: Scope, store: Store, now: datetime, ids: Sequence[str], texts: Sequence[str]
+) -> tuple[str, ...]:
+    """Long words of these records that no other visible record contains."""
+    if not all(map(is_key, ids)):
         return ()
     with store.reading(scope, now) as tx:
         try:
-            all_texts = [*texts, *_labels(tx, id)]
+            all_texts = [*texts, *(label for id in ids for label in _labels(tx, id))]
         except (BlobMissing, Unreadable, InvalidInput):
             all_texts = list(texts)
         words = sorted(
             dict.fromkeys(word for text in all_texts for word in _LONG_WORD.findall(text)), key=len, reverse=True
         )
-        return tuple(word for word in words[:_MAX_WORDS] if _is_unique(tx, word))
+        return tuple(word for word in words[:_MAX_WORDS] if _is_unique(tx, word, len(ids)))
 
 
 def _labels(tx: Transaction, id: str) -> Iterator[str]:
     """Tags, strings of the payload, and names of explicitly linked entities."""
-    for record in filter(None, (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.whole(id))):
+    for record in filter(None, (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get_complete(id))):
         fields = json.loads(record.to_json())
         yield from _strings([fields[name] for name in ("tags", *_NESTED_FIELDS) if name in fields])
     links = tx.entity_links.find(EntityLinkFilter(records=(id,)), limit=_MAX_ROWS).items
@@ -153,21 +157,20 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(each)
 
 
-def _is_unique(tx: Transaction, word: str) -> bool:
-    """Whether at most one visible document contains the word."""
+def _is_unique(tx: Transaction, word: str, limit: int) -> bool:
+    """Whether at most `limit` visible documents contain the word."""
     from treering.core.language.terms import codes_of, query_terms
-    from treering.ports.index import Wanted
 
     codes = [codes_of(term.forms) for term in query_terms(word, tx.index.languages())]
     if not codes:
         return False
-    found = tx.index.candidates(Wanted(codes), DOCUMENT_KINDS, most=_MAX_CANDIDATES)
-    return int((found.words > 0).sum()) <= 1
+    found = tx.index.candidates(IndexQuery(codes), DOCUMENT_KINDS, limit=_MAX_CANDIDATES)
+    return int((found.words > 0).sum()) <= limit
 
 
 def prove(scope: Scope, store: Store, now: datetime, pieces: Sequence[str]) -> Proof:
     """Search for the pieces and explain each place that still contains one."""
-    traces = store.raw_traces(scope, now, pieces)
+    traces = store.find_traces(scope, now, pieces)
     found = (Remnant(each.place, each.record, each.needle, _meaning(each.place, each.record)) for each in traces.found)
     return Proof(traces.files, traces.size, len(pieces), tuple(found))
 
@@ -191,7 +194,7 @@ def _meaning(place: str, record: str) -> str:
 
 
 def _texts(tx: Transaction, id: str) -> Iterator[str]:
-    records: tuple[Any, ...] = (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.whole(id))
+    records: tuple[Any, ...] = (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get_complete(id))
     for record in filter(None, records):
         fields = json.loads(record.to_json())
         yield from (fields[name] for name in _TEXT_FIELDS & fields.keys() if fields[name])

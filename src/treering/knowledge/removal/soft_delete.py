@@ -42,7 +42,7 @@ def expire_records(run: StageRun, records: Sequence[Knowledge]) -> Mapping[str, 
                 tx.claim(f"record {id}")
         # Another transaction may have used or confirmed the record before the claim was granted.
         for match in tx.knowledge.readable(chosen):
-            counts[_expire(run, tx.part(), match.value)] += 1
+            counts[_expire(run, tx.undo_unit(), match.value)] += 1
     del counts[""]
     return counts
 

@@ -11,13 +11,13 @@ from treering.core.history import Action
 from treering.core.queries import AuditFilter, EpisodeFilter, Filter, KnowledgeFilter, Order, TurnFilter
 from treering.core.records import Knowledge
 from treering.episodes.consolidation.dissolution import purge_representatives
-from treering.jobs.record_pages import listed
+from treering.jobs.record_pages import record_pages
 from treering.jobs.stage import StageRun
 from treering.knowledge.expiry import LEARNED, past_grace
 from treering.knowledge.reflection.withdrawal import withdraw_source
 from treering.knowledge.removal.finished_work import close_finished_work
 from treering.knowledge.removal.soft_delete import OUTCOMES, STAGE, expire_records
-from treering.knowledge.removal.traces import forget_traces
+from treering.knowledge.removal.traces import erase_traces
 from treering.ports.collections import Removable
 from treering.ports.store import Transaction
 
@@ -74,7 +74,7 @@ def forget_expired(run: StageRun) -> None:
         elif step == "fade":
             _expire_all(run, position)
         elif step == "traces":
-            run.progress.advance(str(position), 0, **forget_traces(run))
+            run.progress.advance(str(position), 0, **erase_traces(run))
         else:
             _purge(run, position, _PURGED_KINDS[step])
     run.progress.advance(None, 0)
@@ -83,7 +83,7 @@ def forget_expired(run: StageRun) -> None:
 def _expire_all(run: StageRun, position: _RunPosition) -> None:
     """Expire current records; retired ones are history and not read."""
     run.progress.advance(str(position), 0, **dict.fromkeys((*OUTCOMES, "unreadable"), 0))
-    for page in listed(run, "knowledge", KnowledgeFilter(deprecated=False), position.after):
+    for page in record_pages(run, "knowledge", KnowledgeFilter(deprecated=False), position.after):
         counts: Counter[str] = Counter(unreadable=page.unreadable)
         for batch in _batches(page.records):
             counts.update(expire_records(run, batch))
@@ -92,7 +92,7 @@ def _expire_all(run: StageRun, position: _RunPosition) -> None:
 
 def _purge(run: StageRun, position: _RunPosition, kind: _PurgedKind) -> None:
     run.progress.advance(str(position), 0, **{kind.counter: 0})
-    for page in listed(run, kind.name, kind.where, position.after):
+    for page in record_pages(run, kind.name, kind.where, position.after):
         stated = [record for record in page.records if isinstance(record, Knowledge) and is_stated(record)]
         restored = [id for batch in _batches(stated) for id in _restore_some(run, batch)]
         due = [record for record in page.records if _is_due(record, run) and record.id not in restored]
@@ -119,7 +119,7 @@ def _restore_some(run: StageRun, stated: Sequence[Knowledge]) -> Sequence[str]:
             for id in expired:
                 tx.claim(f"record {id}")
                 if not tx.knowledge.holds(id) and tx.knowledge.holds(id, deleted=True):
-                    tx.part().knowledge.restore(id)
+                    tx.undo_unit().knowledge.restore(id)
     return expired
 
 

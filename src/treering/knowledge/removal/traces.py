@@ -18,7 +18,7 @@ _STAGE, _MAX_RUNS = "forget", 100
 _MAX_WAIT_SECONDS = 1.0
 
 
-def forget_traces(run: StageRun) -> Mapping[str, int]:
+def erase_traces(run: StageRun) -> Mapping[str, int]:
     """Erase traces of all purges since the last time; left to the next run while another process is reading."""
     with run.store.reading(run.scope, run.now) as tx:
         purged = _has_purges(tx)
@@ -31,7 +31,7 @@ def forget_traces(run: StageRun) -> Mapping[str, int]:
     worker = Worker(run.store, {"sweep_blobs": sweep}, lambda: run.now, run.settings.jobs, name="forget")
     worker.settle(run.scope, run.settings.store.busy_seconds)
     try:
-        run.store.forget_traces(_MAX_WAIT_SECONDS)
+        run.store.erase_traces(_MAX_WAIT_SECONDS)
     except StoreUnavailable:
         return {LEFT: 1}
     return {DONE: 1}

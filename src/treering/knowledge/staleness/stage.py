@@ -12,7 +12,7 @@ from treering.core.queries import AuditFilter, KnowledgeFilter, Order, TimeRange
 from treering.core.records import Knowledge
 from treering.core.settings import StalenessSettings
 from treering.core.values import FilePath
-from treering.jobs.record_pages import listed
+from treering.jobs.record_pages import record_pages
 from treering.jobs.stage import StageRun
 from treering.knowledge.staleness.commit_marks import CommitMark, last_commit_mark, store_commit_mark
 from treering.ports.repository import FileChange, Repository
@@ -66,7 +66,7 @@ def mark_stale(run: StageRun, repository: Repository | None) -> None:
         where = where.replace(updated=TimeRange(since=last.at))
     run.progress.advance(run.cursor, 0, **dict.fromkeys((*_COUNTED, "unreadable"), 0))
     comparison = _FileComparison(repository, head, None if last is None else last.still_in(repository, head))
-    for page in listed(run, "knowledge", where, after):
+    for page in record_pages(run, "knowledge", where, after):
         counts = _compare(run, [record for record in page.records if record.files], comparison)
         run.progress.advance(f"{head} {page.last}", len(page.ids), unreadable=page.unreadable, **counts)
     if not run.dry_run and (last is None or last.head != head):

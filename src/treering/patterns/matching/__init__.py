@@ -1,1 +1,1 @@
-"""Which patterns apply to a task, and in which order they are worth reading."""
+"""Matching: which patterns apply to a task, best first."""

@@ -1,7 +1,7 @@
-"""Which of thousands of patterns apply to a task: the labels by an inverted index, the conditions by a decision tree.
+"""Finds the patterns that apply to a task: labels by an inverted index, conditions by a decision tree.
 
-The answer is that of `applies` asked of every pattern; the index only finds it sooner. It is never changed: a pattern
-that comes or goes makes a new index, which shares all that the old one has built.
+The result equals `applies` called for every pattern, but faster. An index is immutable: a changed pattern makes a new
+index that shares everything built with the old one.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from treering.core.applicability import DOMAIN, TASK_TYPE, applies, capabilities_at, folded, labels_at
 from treering.core.patterns import Pattern, PatternCategory, PatternStatus
-from treering.patterns.matching.decision_tree import grown
-from treering.patterns.matching.questions import Answers, Questions
-from treering.patterns.matching.ranking import Best, Ranked, Standings
+from treering.patterns.matching.condition_table import ConditionTable, TaskAnswers
+from treering.patterns.matching.decision_tree import build_tree
+from treering.patterns.matching.ranking import RankedPattern, ScoreBounds, TopPatterns
 
 if TYPE_CHECKING:
     from treering.core.settings.patterns import PatternSettings
@@ -31,11 +31,11 @@ _Flags = NDArray[np.bool_]
 
 
 class PatternIndex:
-    """Patterns, found by what they apply to. Deleted ones are left out."""
+    """Patterns indexed by their applicability, without deleted ones."""
 
     def __init__(self, patterns: Iterable[Pattern] = (), *, tree: bool = True) -> None:
-        """Without its tree the index asks every pattern whose labels fit; it is there to show what the tree saves."""
-        self._built = _Built(patterns, tree=tree)
+        """Without `tree` every pattern whose labels fit is checked, which benchmarks compare with."""
+        self._built = _BuiltIndex(patterns, tree=tree)
         self._changed: Mapping[str, Pattern | None] = {}
 
     def __len__(self) -> int:
@@ -50,17 +50,17 @@ class PatternIndex:
         statuses: Collection[PatternStatus] = IN_USE,
         categories: Collection[PatternCategory] | None = None,
     ) -> list[Pattern]:
-        """The patterns that apply to a task with these features, in the order of their ids.
+        """Patterns that apply to a task with these features, in the order of their ids.
 
-        Only validated ones unless other statuses are asked for; of all categories unless some are named.
+        Only validated ones unless `statuses` names others; all categories unless `categories` names some.
         """
         answers = self._built.answers(features)
         places = self._built.candidates(features, statuses, categories, answers)
         found = (self._built.patterns[place] for place in places.tolist() if self._built.meets(place, answers))
         if not self._changed:
             return list(found)
-        kept = (each for each in found if each.id not in self._changed)
-        return list(merge(kept, self._newer(features, statuses, categories), key=attrgetter("id")))
+        unchanged = (each for each in found if each.id not in self._changed)
+        return list(merge(unchanged, self._newer(features, statuses, categories), key=attrgetter("id")))
 
     def best(
         self,
@@ -68,17 +68,17 @@ class PatternIndex:
         now: datetime,
         settings: PatternSettings,
         *,
-        most: int | None = None,
+        limit: int | None = None,
         statuses: Collection[PatternStatus] = IN_USE,
         categories: Collection[PatternCategory] | None = None,
-    ) -> list[Ranked]:
-        """What `ranked` makes of `applicable`, sooner: what can score highest is asked first, and most never."""
+    ) -> list[RankedPattern]:
+        """`ranked` of `applicable`, but faster: patterns are checked by descending upper bound, most of them never."""
         built, answers = self._built, self._built.answers(features)
-        best = Best(features, now, settings, settings.most_suggested if most is None else most)
+        best = TopPatterns(features, now, settings, settings.most_suggested if limit is None else limit)
         for pattern in self._newer(features, statuses, categories):
             best.offer(pattern)
         places = built.candidates(features, statuses, categories, answers)
-        scores = built.standings.highest(places, now, settings)
+        scores = built.score_bounds.highest(places, now, settings)
         order = np.argsort(-scores, kind="stable")
         for place, highest in zip(places[order].tolist(), scores[order].tolist(), strict=True):
             if best.is_out_of_reach(highest):
@@ -88,17 +88,17 @@ class PatternIndex:
                 best.offer(pattern)
         return best.rows()
 
-    def asked(self, features: Mapping[str, Any], *, statuses: Collection[PatternStatus] = IN_USE) -> int:
-        """How many patterns' conditions are looked at for a task: what the index could not rule out."""
+    def checked_count(self, features: Mapping[str, Any], *, statuses: Collection[PatternStatus] = IN_USE) -> int:
+        """Number of patterns whose conditions are checked for a task."""
         built = self._built
         return len(self._changed) + len(built.candidates(features, statuses, None, built.answers(features)))
 
     def with_changes(self, changes: Mapping[str, Pattern | None]) -> PatternIndex:
-        """An index that has these, too, or lacks those that are gone: asked one by one, until somebody builds anew."""
-        made = PatternIndex.__new__(PatternIndex)
-        made._built = self._built
-        made._changed = {**self._changed, **{id: _living(each) for id, each in changes.items()}}
-        return made
+        """The index with these patterns replaced, or removed if None; they are checked one by one until a rebuild."""
+        index = PatternIndex.__new__(PatternIndex)
+        index._built = self._built
+        index._changed = {**self._changed, **{id: _living(each) for id, each in changes.items()}}
+        return index
 
     def _newer(
         self,
@@ -106,45 +106,45 @@ class PatternIndex:
         statuses: Collection[PatternStatus],
         categories: Collection[PatternCategory] | None,
     ) -> Iterator[Pattern]:
-        """Of what changed since the index was built, the patterns that apply, in the order of their ids."""
+        """Patterns changed since the index was built that apply, in the order of their ids."""
         newer = (pattern for _, pattern in sorted(self._changed.items()) if pattern is not None)
         wanted = (each for each in newer if _is_wanted(each, statuses, categories))
         return (each for each in wanted if applies(each.applicability, features))
 
 
-class _Built:
-    """What is built once for many tasks. Patterns stand in the order of their ids, each known by its place."""
+class _BuiltIndex:
+    """The parts built once for many tasks. Patterns are ordered by id and identified by their position."""
 
     def __init__(self, patterns: Iterable[Pattern], *, tree: bool) -> None:
         by_id = {each.id: each for each in patterns if each.deleted_at is None}
         self.ids: Collection[str] = by_id.keys()
         self.patterns: Sequence[Pattern] = [by_id[id] for id in sorted(by_id)]
         where = [each.applicability for each in self.patterns]
-        self._types = _Either([folded(each.problem_types) for each in where])
-        self._domains = _Either([folded(each.domains) for each in where])
-        self._capabilities = _Every([folded(each.capabilities) for each in where])
-        self._statuses = _Either([frozenset({each.status}) for each in self.patterns])
-        self._categories = _Either([frozenset({each.category}) for each in self.patterns])
-        self._questions = Questions()
-        self._asked = [self._questions.asked_by(each) for each in where]
-        self.standings = Standings(self.patterns)
-        self.tree = grown(self._asked, self._questions) if tree else None
+        self._types = _AnyLabel([folded(each.problem_types) for each in where])
+        self._domains = _AnyLabel([folded(each.domains) for each in where])
+        self._capabilities = _AllLabels([folded(each.capabilities) for each in where])
+        self._statuses = _AnyLabel([frozenset({each.status}) for each in self.patterns])
+        self._categories = _AnyLabel([frozenset({each.category}) for each in self.patterns])
+        self._conditions = ConditionTable()
+        self._requirements = [self._conditions.requirements_of(each) for each in where]
+        self.score_bounds = ScoreBounds(self.patterns)
+        self.tree = build_tree(self._requirements, self._conditions) if tree else None
 
-    def meets(self, place: int, answers: Answers) -> bool:
+    def meets(self, place: int, answers: TaskAnswers) -> bool:
         """Whether a candidate applies."""
-        return answers.meets(self._asked[place])
+        return answers.meets(self._requirements[place])
 
-    def answers(self, features: Mapping[str, Any]) -> Answers:
-        return Answers(self._questions, features)
+    def answers(self, features: Mapping[str, Any]) -> TaskAnswers:
+        return TaskAnswers(self._conditions, features)
 
     def candidates(
         self,
         features: Mapping[str, Any],
         statuses: Collection[PatternStatus],
         categories: Collection[PatternCategory] | None,
-        answers: Answers,
+        answers: TaskAnswers,
     ) -> NDArray[np.intp]:
-        """The places of all that may apply, each once and in order: their labels fit, and the tree led to them."""
+        """Positions of the patterns that may apply, in order: their labels fit and the tree reaches them."""
         fitting = self._types.fitting(labels_at(features, TASK_TYPE))
         fitting &= self._domains.fitting(labels_at(features, DOMAIN))
         fitting &= self._capabilities.fitting(capabilities_at(features))
@@ -153,13 +153,13 @@ class _Built:
             fitting &= self._categories.fitting(categories)
         if self.tree is None:
             return np.flatnonzero(fitting)
-        led_to = np.zeros(len(fitting), np.bool_)
-        led_to[np.concatenate(self.tree.reached(answers))] = True
-        return np.flatnonzero(led_to & fitting)
+        reached = np.zeros(len(fitting), np.bool_)
+        reached[np.concatenate(self.tree.reached(answers))] = True
+        return np.flatnonzero(reached & fitting)
 
 
-class _Either:
-    """Patterns by labels of which a task has to have one; those without any fit every task."""
+class _AnyLabel:
+    """Patterns by labels of which a task needs one; patterns without labels fit every task."""
 
     def __init__(self, labels: Sequence[Collection[str]]) -> None:
         self._any = np.array([not each for each in labels], np.bool_)
@@ -168,12 +168,12 @@ class _Either:
     def fitting(self, labels: Collection[str]) -> _Flags:
         found = self._any.copy()
         for label in labels:
-            found[self._places.get(label, _NOWHERE)] = True
+            found[self._places.get(label, _NO_POSITIONS)] = True
         return found
 
 
-class _Every:
-    """Patterns by labels of which a task has to have each."""
+class _AllLabels:
+    """Patterns by labels of which a task needs all."""
 
     def __init__(self, labels: Sequence[Collection[str]]) -> None:
         self._needed = np.array([len(each) for each in labels], np.int32)
@@ -182,11 +182,11 @@ class _Every:
     def fitting(self, labels: Collection[str]) -> _Flags:
         left = self._needed.copy()
         for label in labels:
-            left[self._places.get(label, _NOWHERE)] -= 1
+            left[self._places.get(label, _NO_POSITIONS)] -= 1
         return np.equal(left, 0)
 
 
-_NOWHERE = np.array([], np.intp)
+_NO_POSITIONS = np.array([], np.intp)
 
 
 def _places(labels: Sequence[Collection[str]]) -> Mapping[str, NDArray[np.intp]]:

@@ -1,4 +1,4 @@
-"""The patterns of one project at hand: indexed once, kept up to date with the store, built anew in the background."""
+"""Cache of the pattern index of one project: updated with the store, rebuilt in the background."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ if TYPE_CHECKING:
     from treering.core.patterns import Pattern
     from treering.ports.store import Transaction
 
-# As many patterns are asked one by one in less than a millisecond; building anew takes a second for thousands.
-_MOST_CHANGES = 64
+# Checking this many patterns one by one takes less than a millisecond; a rebuild takes a second for thousands.
+_MAX_CHANGES = 64
 
 
 @dataclass
-class PatternShelf:
-    """Shared by the threads of a process; what a transaction sees decides what is on it."""
+class PatternIndexCache:
+    """Safe to share between threads. Always consistent with what the given transaction sees."""
 
     in_background: Callable[[Callable[[], None]], None] = lambda work: Thread(target=work, daemon=True).start()
     _lock: Lock = field(default_factory=Lock)
     _built: PatternIndex = field(default_factory=PatternIndex)
     _patterns: Mapping[str, Pattern] = field(default_factory=dict)
     _newer: Mapping[str, Pattern | None] = field(default_factory=dict)
-    """What changed since the index was built; nothing where a pattern is gone."""
+    """Patterns changed since the index was built; None for a removed one."""
     _marks: Mapping[str, PatternMark] = field(default_factory=dict)
     _stamp: PatternStamp = field(default_factory=PatternStamp)
     _building: bool = False
 
     def index(self, tx: Transaction) -> PatternIndex:
-        """Every pattern that this transaction sees, as it stands now."""
+        """The index of the patterns that this transaction sees."""
         stamp = tx.patterns.stamp()
         with self._lock:
             if stamp != self._stamp:
                 self._refresh(tx, stamp)
-            if len(self._newer) > _MOST_CHANGES and not self._building:
+            if len(self._newer) > _MAX_CHANGES and not self._building:
                 self._building = True
                 self.in_background(self._build)
             return self._built.with_changes(self._newer)
 
     def _refresh(self, tx: Transaction, stamp: PatternStamp) -> None:
-        """Read what changed, and leave out what is gone. The first time, that is all there is."""
+        """Read changed patterns and drop removed ones; the first call reads all."""
         marks = tx.patterns.marks()
         changed = tx.patterns.get_many(id for id, mark in marks.items() if self._marks.get(id) != mark)
-        gone = self._marks.keys() - marks.keys()
-        patterns = {**{id: each for id, each in self._patterns.items() if id not in gone}, **changed}
+        removed = self._marks.keys() - marks.keys()
+        patterns = {**{id: each for id, each in self._patterns.items() if id not in removed}, **changed}
         if self._patterns:
-            self._newer = {**self._newer, **changed, **dict.fromkeys(gone)}
+            self._newer = {**self._newer, **changed, **dict.fromkeys(removed)}
         else:
             self._built, self._newer = PatternIndex(patterns.values()), {}
         self._patterns, self._marks, self._stamp = patterns, marks, stamp
 
     def _build(self) -> None:
-        """In the background; what changes meanwhile stays newer than what is built."""
+        """Rebuild in the background; changes made meanwhile stay in `_newer`."""
         with self._lock:
             patterns, included = self._patterns, self._newer
         try:

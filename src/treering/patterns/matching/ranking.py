@@ -1,4 +1,4 @@
-"""In which order patterns that apply are worth reading: PT3's formula, with each of its terms to be seen."""
+"""Ranking of applicable patterns by PT3's formula, with the value of each term."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from treering.core.settings.patterns import PatternSettings
 
 _DAY = timedelta(days=1)
-# Sums of the same terms in another order differ by less.
+# Sums of the same terms in another order differ by less than this.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A pattern, what it scored, what each term added to that, and the same in words."""
+class RankedPattern:
+    """A pattern with its score, the value of each term, and the explanation in words."""
 
     pattern: Pattern
     score: float
@@ -35,8 +35,8 @@ class Ranked:
     why: str
 
 
-class Standings:
-    """What patterns score at most, whatever the task, for many at a time; each is known by its place."""
+class ScoreBounds:
+    """Upper bounds of the scores of patterns, which are identified by their position."""
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
         evidence = [each.evidence for each in patterns]
@@ -44,12 +44,12 @@ class Standings:
         self._success = np.array([each.success_rate or 0.0 for each in evidence], np.float64)
         self._use = np.log1p(np.array([each.usage_count for each in patterns], np.float64))
         self._specificity = np.array([specificity(each.applicability) for each in patterns], np.float64)
-        # Never is infinitely long ago.
+        # Never validated counts as infinitely long ago.
         moments = [each.last_validated_at.timestamp() if each.last_validated_at else -np.inf for each in evidence]
         self._validated_at = np.array(moments, np.float64)
 
     def highest(self, places: NDArray[np.intp], now: datetime, settings: PatternSettings) -> NDArray[np.float64]:
-        """What each scores, up to rounding, for a task that meets all it asks for: no task gives it more."""
+        """The score of each, up to rounding, for a task that meets all its requirements, which is the maximum."""
         days = np.maximum((now.timestamp() - self._validated_at[places]) / _DAY.total_seconds(), 0.0)
         return np.asarray(
             settings.rank_confidence * self._confidence[places]
@@ -60,11 +60,11 @@ class Standings:
         )
 
 
-class Best:
-    """The best of the patterns that are offered, as many as are wanted."""
+class TopPatterns:
+    """The `limit` best of the patterns offered."""
 
-    def __init__(self, features: Mapping[str, Any], now: datetime, settings: PatternSettings, most: int) -> None:
-        self._features, self._now, self._settings, self._most = features, now, settings, most
+    def __init__(self, features: Mapping[str, Any], now: datetime, settings: PatternSettings, limit: int) -> None:
+        self._features, self._now, self._settings, self._limit = features, now, settings, limit
         self._offered: list[tuple[float, str, Pattern]] = []
         self._highest: list[float] = []
 
@@ -72,23 +72,23 @@ class Best:
         score = sum(terms_of(pattern, self._features, self._now, self._settings).values())
         self._offered.append((-score, pattern.id, pattern))
         heappush(self._highest, score)
-        if len(self._highest) > self._most:
+        if len(self._highest) > self._limit:
             heappop(self._highest)
 
     def is_out_of_reach(self, highest: float) -> bool:
-        """Whether a pattern that scores this at most stays out."""
-        if len(self._highest) < self._most:
+        """Whether a pattern with this upper bound cannot be among the best."""
+        if len(self._highest) < self._limit:
             return False
-        return not self._most or highest + _ROUNDING < self._highest[0]
+        return not self._limit or highest + _ROUNDING < self._highest[0]
 
-    def rows(self) -> list[Ranked]:
-        """The best first; of the same score, the smaller id first."""
-        first = nsmallest(self._most, self._offered, key=lambda each: each[:2])
+    def rows(self) -> list[RankedPattern]:
+        """Best first, ties by id."""
+        first = nsmallest(self._limit, self._offered, key=lambda each: each[:2])
         return [self._row(pattern) for _, _, pattern in first]
 
-    def _row(self, pattern: Pattern) -> Ranked:
+    def _row(self, pattern: Pattern) -> RankedPattern:
         terms = terms_of(pattern, self._features, self._now, self._settings)
-        return Ranked(pattern, sum(terms.values()), terms, _why(pattern, terms, self._features, self._now))
+        return RankedPattern(pattern, sum(terms.values()), terms, _why(pattern, terms, self._features, self._now))
 
 
 def ranked(
@@ -97,10 +97,10 @@ def ranked(
     now: datetime,
     settings: PatternSettings,
     *,
-    most: int | None = None,
-) -> list[Ranked]:
-    """The best first, `most` of them (as many as the settings suggest); of the same score, the smaller id first."""
-    best = Best(features, now, settings, settings.most_suggested if most is None else most)
+    limit: int | None = None,
+) -> list[RankedPattern]:
+    """The `limit` best patterns (by default as many as the settings suggest), best first, ties by id."""
+    best = TopPatterns(features, now, settings, settings.most_suggested if limit is None else limit)
     for pattern in patterns:
         best.offer(pattern)
     return best.rows()
@@ -109,7 +109,7 @@ def ranked(
 def terms_of(
     pattern: Pattern, features: Mapping[str, Any], now: datetime, settings: PatternSettings
 ) -> dict[str, float]:
-    """What each term adds to a pattern's score, by name."""
+    """The terms of a pattern's score, by name."""
     evidence = pattern.evidence
     return {
         "confidence": settings.rank_confidence * evidence.confidence,
@@ -121,17 +121,17 @@ def terms_of(
 
 
 def feature_match(applicability: Applicability, features: Mapping[str, Any]) -> float:
-    """How much a pattern is made for such a task: the share of what could be asked of it that is asked, and is so.
+    """How specifically a pattern fits the task: the share of facets that the pattern restricts and the task meets.
 
-    Problem type, domain, capabilities, complexity and conditions count alike; a pattern for anything matches 0.
+    The facets are problem type, domain, capabilities, complexity and conditions; a pattern without restrictions has 0.
     """
-    met = (is_asked(applicability) and is_met(applicability, features) for is_asked, is_met in _FACETS)
+    met = (is_restricted(applicability) and is_met(applicability, features) for is_restricted, is_met in _FACETS)
     return sum(met) / len(_FACETS)
 
 
 def specificity(applicability: Applicability) -> float:
-    """The share of what could be asked of a task that is asked: the highest match there can be."""
-    return sum(is_asked(applicability) for is_asked, _ in _FACETS) / len(_FACETS)
+    """The share of facets that the pattern restricts, which is the highest possible match."""
+    return sum(is_restricted(applicability) for is_restricted, _ in _FACETS) / len(_FACETS)
 
 
 def _recency(validated_at: datetime | None, now: datetime, scale_days: float) -> float:
@@ -141,14 +141,14 @@ def _recency(validated_at: datetime | None, now: datetime, scale_days: float) ->
 def _why(pattern: Pattern, terms: Mapping[str, float], features: Mapping[str, Any], now: datetime) -> str:
     evidence = pattern.evidence
     rate = "unknown" if evidence.success_rate is None else f"{evidence.success_rate:.2f}"
-    said = {
+    texts = {
         "confidence": f"confidence {evidence.confidence:.2f}",
         "success": f"success rate {rate}",
         "use": "used once" if pattern.usage_count == 1 else f"used {pattern.usage_count:,} times",
         "recency": _age(evidence.last_validated_at, now),
         "match": f"features match {feature_match(pattern.applicability, features):.2f}",
     }
-    return ", ".join(f"{words} (+{terms[name]:.3f})" for name, words in said.items())
+    return ", ".join(f"{words} (+{terms[name]:.3f})" for name, words in texts.items())
 
 
 def _age(validated_at: datetime | None, now: datetime) -> str:
@@ -158,31 +158,33 @@ def _age(validated_at: datetime | None, now: datetime) -> str:
     return {0: "validated today", 1: "validated yesterday"}.get(days, f"validated {days:,} days ago")
 
 
-def _complexity_is_met(asked: Applicability, features: Mapping[str, Any]) -> bool:
+def _complexity_is_met(applicability: Applicability, features: Mapping[str, Any]) -> bool:
     known = complexity_at(features)
-    return known is not None and is_within(asked.complexity_min, asked.complexity_max, known)
+    return known is not None and is_within(applicability.complexity_min, applicability.complexity_max, known)
 
 
 _FACETS: tuple[tuple[Callable[[Applicability], bool], Callable[[Applicability, Mapping[str, Any]], bool]], ...] = (
     (
-        lambda asked: bool(asked.problem_types),
-        lambda asked, features: not labels_at(features, TASK_TYPE).isdisjoint(folded(asked.problem_types)),
+        lambda applicability: bool(applicability.problem_types),
+        lambda applicability, features: (
+            not labels_at(features, TASK_TYPE).isdisjoint(folded(applicability.problem_types))
+        ),
     ),
     (
-        lambda asked: bool(asked.domains),
-        lambda asked, features: not labels_at(features, DOMAIN).isdisjoint(folded(asked.domains)),
+        lambda applicability: bool(applicability.domains),
+        lambda applicability, features: not labels_at(features, DOMAIN).isdisjoint(folded(applicability.domains)),
     ),
     (
-        lambda asked: bool(asked.capabilities),
-        lambda asked, features: folded(asked.capabilities) <= capabilities_at(features),
+        lambda applicability: bool(applicability.capabilities),
+        lambda applicability, features: folded(applicability.capabilities) <= capabilities_at(features),
     ),
     (
-        lambda asked: (asked.complexity_min, asked.complexity_max) != (0.0, 1.0),
+        lambda applicability: (applicability.complexity_min, applicability.complexity_max) != (0.0, 1.0),
         _complexity_is_met,
     ),
     (
-        lambda asked: bool(asked.conditions),
-        lambda asked, features: all(holds(condition, features) for condition in asked.conditions),
+        lambda applicability: bool(applicability.conditions),
+        lambda applicability, features: all(holds(condition, features) for condition in applicability.conditions),
     ),
 )
-"""What can be asked of a task: whether a pattern asks it, and whether the task meets it."""
+"""For each facet: whether a pattern restricts it, and whether a task meets the restriction."""

@@ -1,1 +1,1 @@
-"""Candidate patterns that come out of episodes by themselves: deterministic, counted, each with its evidence."""
+"""Mining of candidate patterns from episodes: deterministic, by counting, each with its evidence."""

@@ -1,6 +1,6 @@
-"""What a shell command does, in as few words as tell it: "git commit", "pytest", "npm run test".
+"""Head of a shell command: the program and its verb, such as "git commit", "pytest", "npm run test".
 
-Read tolerantly: a command that no shell would accept still has a head. Every rule reads the text once.
+Parsing is tolerant: a command that no shell would accept still has a head. Every rule reads the text once.
 """
 
 import re
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
 
-# What a command does stands at its beginning; behind that are its data.
-_MOST = 2_000
-_LONGEST_WORD = 40
+# The beginning of a command says what it does; data follow.
+_MAX_CHARACTERS = 2_000
+_MAX_WORD = 40
 
 _WORDS = {
     name: frozenset(words)
@@ -55,22 +55,22 @@ Words = tuple[str, ...]
 
 @lru_cache(maxsize=20_000)
 def command_head(command: str) -> Words:
-    """The program and the words that say what it does; empty where there is no command.
+    """The program and its verb; empty if there is no command.
 
-    Of a chain it is the last that does something: what stands before it leads there. Of a pipe it is the first.
+    Of a chain, the last command that changes something, since those before it prepare it; of a pipe, the first.
     """
-    heads = list(_heads(command[:_MOST]))
-    doing = [head for head in heads if head[0] not in _LOOKS and head[:2] not in _LOOKING_VERBS]
-    return doing[-1] if doing else heads[0] if heads else ()
+    heads = list(_heads(command[:_MAX_CHARACTERS]))
+    acting = [head for head in heads if head[0] not in _LOOKS and head[:2] not in _LOOKING_VERBS]
+    return acting[-1] if acting else heads[0] if heads else ()
 
 
 def _heads(command: str) -> Iterator[Words]:
-    """Of each part of a chain that does or looks at something."""
-    passed_over, skipped = "", False
+    """Heads of the commands of a chain."""
+    passed_over, skipped = False, False
     for operator, words in _parts(command):
         skipped = (operator == "|" and not passed_over) or operator == "||" or (skipped and operator == "|")
         head = () if skipped else _head(words)
-        passed_over = "" if head else "nothing yet"
+        passed_over = not head
         if head:
             yield head
 
@@ -100,12 +100,12 @@ def _parts(command: str) -> Iterator[tuple[str, list[str]]]:
 def _unquoted(kind: str | None, part: str) -> str:
     if kind in ("single", "double"):
         return part[1:].removesuffix(part[0])
-    # Before a letter it is the separator of a Windows path, or an escape that changes nothing.
+    # Before a letter, a backslash is the separator of a Windows path or an escape without effect.
     return part[1:] if kind == "escaped" and not part[1:].isalnum() else part
 
 
 def _head(words: list[str]) -> Words:
-    """Of one simple command, behind its assignments and whatever only starts it."""
+    """Head of one simple command, without assignments and wrappers such as sudo."""
     place = 0
     while place < len(words):
         word = words[place]
@@ -113,24 +113,24 @@ def _head(words: list[str]) -> Words:
         if word in _KEYWORDS or _ASSIGNMENT.match(word):
             place += 1
         elif program in _WRAPPERS:
-            place = _behind_options(words, place + 1)
+            place = _after_options(words, place + 1)
         elif program in _SHELLS and (script := _script(words[place + 1 :])):
             return command_head(script)
         elif (program, words[place + 1] if place + 1 < len(words) else "") in _WRAPPING_VERBS:
-            place = _behind_options(words, place + 2)
+            place = _after_options(words, place + 2)
         else:
             return () if program in _PREPARES or not program else _named(program, words[place + 1 :])
     return ()
 
 
-def _behind_options(words: list[str], place: int) -> int:
+def _after_options(words: list[str], place: int) -> int:
     while place < len(words) and (words[place].startswith("-") or _DURATION.fullmatch(words[place])):
         place += 1
     return place
 
 
 def _script(arguments: list[str]) -> str:
-    """What `sh -c` is given."""
+    """The script passed to `sh -c`."""
     for place, word in enumerate(arguments[:-1]):
         if not word.startswith(("-", "/c", "/C")):
             return ""
@@ -140,11 +140,11 @@ def _script(arguments: list[str]) -> str:
 
 
 def _program(word: str) -> str:
-    """Its name, without the folder, the version and the suffix under which it was found."""
+    """The program's name without folder, version and suffix."""
     name = re.split(r"[\\/]", word)[-1].removesuffix(".exe")
     known = _VERSION.sub("", name)
     bare = known if known in _INTERPRETERS or known in _WITH_VERB else name
-    return "".join(char for char in bare[:_LONGEST_WORD] if char.isprintable() and char != "$").strip("`\"'")
+    return "".join(char for char in bare[:_MAX_WORD] if char.isprintable() and char != "$").strip("`\"'")
 
 
 def _named(program: str, arguments: list[str]) -> Words:
@@ -160,7 +160,7 @@ def _named(program: str, arguments: list[str]) -> Words:
 
 
 def _interpreted(program: str, arguments: list[str]) -> Words:
-    """A module that is run is a program of its own; a file is told by its kind."""
+    """A module run with -m counts as the program; a file is named by its type."""
     for place, word in enumerate(arguments):
         if word == "-m" and program == "python" and place + 1 < len(arguments):
             return _named(_program(arguments[place + 1]), arguments[place + 2 :])
@@ -173,12 +173,12 @@ def _interpreted(program: str, arguments: list[str]) -> Words:
 
 
 def _plain(arguments: list[str]) -> Iterator[str]:
-    """The words right behind the program that look like names, not like data."""
+    """The words after the program that look like names, not like data."""
     places = iter(arguments)
     for word in places:
         if word in _VALUED:
             next(places, None)
         elif not word.startswith("-"):
-            if not _PLAIN.fullmatch(word) or len(word) > _LONGEST_WORD:
+            if not _PLAIN.fullmatch(word) or len(word) > _MAX_WORD:
                 return
             yield word

@@ -1,4 +1,4 @@
-"""Episodes as mining reads them: steps as numbers, sorted, so that neither the order nor the size of texts matters."""
+"""Episodes in the form that mining reads: named steps, failures and outcome, in the order of time."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,20 +19,20 @@ from treering.patterns.mining.steps import levels_of, step_of, tool_name, words_
 Numbers = NDArray[np.int64]
 FeaturesOf = Callable[[Episode], Mapping[str, Any]]
 FEATURES = ("task_type", "domain", "languages")
-"""Features that tool choice and advice look at."""
+"""Features used by tool choice and advice."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
-    """A step that failed: where it stands and the words that tell how."""
+class FailedStep:
+    """The position of a failed step, and the words of its error message."""
 
     place: int
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One episode: names of its steps, which of them failed, what came of it."""
+class MinedEpisode:
+    """One episode: the names of its steps, which of them failed, and the outcome."""
 
     id: str
     session: str
@@ -41,57 +41,57 @@ class Told:
     features: tuple[str, ...]
     steps: tuple[str, ...]
     tools: frozenset[str]
-    """Every tool and step by all its names, also tools that no step names."""
-    failures: tuple[Failed, ...]
+    """All names of every tool and step, including tools that no step names."""
+    failures: tuple[FailedStep, ...]
     plan: tuple[str, ...]
     duration_ms: float | None
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """All episodes, in the order of time."""
+    """All episodes in the order of time."""
 
-    told: Sequence[Told]
+    episodes: Sequence[MinedEpisode]
     settings: MiningSettings
 
     @cached_property
     def sessions(self) -> Numbers:
-        """The number of each episode's session."""
-        known = {name: place for place, name in enumerate(sorted({each.session for each in self.told}))}
-        return np.array([known[each.session] for each in self.told], dtype=np.int64)
+        """The session number of each episode."""
+        known = {name: place for place, name in enumerate(sorted({each.session for each in self.episodes}))}
+        return np.array([known[each.session] for each in self.episodes], dtype=np.int64)
 
     @cached_property
     def succeeded(self) -> NDArray[np.bool_]:
-        return np.array([each.succeeded for each in self.told], dtype=bool)
+        return np.array([each.succeeded for each in self.episodes], dtype=bool)
 
     @cached_property
     def base_rates(self) -> NDArray[np.float64]:
-        """For each episode, how often its task type goes well; where there are few of it, all types stand in."""
-        overall = float(self.succeeded.mean()) if self.told else 0.0
+        """For each episode, the success rate of its task type, smoothed with the overall rate."""
+        overall = float(self.succeeded.mean()) if self.episodes else 0.0
         counts, good = Counter[str | None](), Counter[str | None]()
-        for each in self.told:
+        for each in self.episodes:
             counts[each.task_type] += 1
             good[each.task_type] += each.succeeded
         prior = self.settings.base_prior
         rates = {kind: (good[kind] + prior * overall) / (counts[kind] + prior) for kind in counts}
-        return np.array([rates[each.task_type] for each in self.told], dtype=np.float64)
+        return np.array([rates[each.task_type] for each in self.episodes], dtype=np.float64)
 
     @property
-    def least_support(self) -> int:
-        return max(self.settings.least_episodes, int(np.ceil(self.settings.least_share * len(self.told))))
+    def min_support(self) -> int:
+        return max(self.settings.least_episodes, int(np.ceil(self.settings.least_share * len(self.episodes))))
 
 
 def corpus_of(episodes: Iterable[Episode], settings: MiningSettings, features_of: FeaturesOf) -> Corpus:
-    """Read once; an episode that stands for others counts only where they are not there themselves."""
-    told, standing = dict[str, tuple[Any, Told]](), dict[str, tuple[str, ...]]()
+    """Read all episodes; a consolidated episode is left out if one of its members is present."""
+    read, members_of = dict[str, tuple[Any, MinedEpisode]](), dict[str, tuple[str, ...]]()
     for episode in episodes:
         if episode.deleted_at is None:
-            told[episode.id] = (episode.at, told_of(episode, settings, features_of))
+            read[episode.id] = (episode.at, read_episode(episode, settings, features_of))
             if episode.consolidation is not None:
-                standing[episode.id] = episode.consolidation.members
-    doubled = {id for id, members in standing.items() if any(member in told and member != id for member in members)}
-    ordered = sorted((at, id) for id, (at, _) in told.items() if id not in doubled)
-    return Corpus([told[id][1] for _, id in ordered], settings)
+                members_of[episode.id] = episode.consolidation.members
+    repeated = {id for id, members in members_of.items() if any(each in read and each != id for each in members)}
+    ordered = sorted((at, id) for id, (at, _) in read.items() if id not in repeated)
+    return Corpus([read[id][1] for _, id in ordered], settings)
 
 
 def feature_names(features: Mapping[str, Any]) -> tuple[str, ...]:
@@ -104,28 +104,28 @@ def feature_names(features: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def failure_words(message: str, most: int) -> tuple[str, ...]:
-    """What stays the same of a failure, as words, each once."""
-    return tuple(dict.fromkeys(words_of(normalised_failure(message))[:most]))
+def failure_words(message: str, limit: int) -> tuple[str, ...]:
+    """The distinct words of an error message without its variable parts."""
+    return tuple(dict.fromkeys(words_of(normalised_failure(message))[:limit]))
 
 
 def subtask_of(text: str) -> str:
-    """A step of a plan without what is special about this one: paths, numbers and names of files."""
+    """A step of a plan without paths, numbers and file names."""
     return fitting(" ".join(words_of(normalised_failure(text))[:6]), LABEL_BYTES)
 
 
-def told_of(episode: Episode, settings: MiningSettings, features_of: FeaturesOf) -> Told:
-    """One episode as mining reads it."""
+def read_episode(episode: Episode, settings: MiningSettings, features_of: FeaturesOf) -> MinedEpisode:
+    """One episode in the form that mining reads."""
     trace, features = episode.execution.trace, features_of(episode)
     kind = features.get("task_type")
     failures = tuple(
-        Failed(place, failure_words(entry.output or entry.action, settings.failure_words))
+        FailedStep(place, failure_words(entry.output or entry.action, settings.failure_words))
         for place, entry in enumerate(trace)
         if entry.is_error
     )
-    # Few names, many steps: each name is held once.
+    # Few distinct names, many steps: interning saves memory.
     steps = tuple(intern(step_of(entry)) for entry in trace)
-    return Told(
+    return MinedEpisode(
         id=episode.id,
         session=episode.session or f"\x1f{episode.id}",
         succeeded=episode.outcome.status is OutcomeStatus.SUCCESS,
@@ -146,7 +146,7 @@ def _tools(episode: Episode, steps: Iterable[str]) -> frozenset[str]:
 
 
 def sessions_for(corpus: Corpus, places: Sequence[int], good: Sequence[bool]) -> tuple[int, int]:
-    """Sessions among some episodes, and those in which more than half of them went well."""
+    """Number of sessions of these episodes, and of those in which more than half succeeded."""
     counted = defaultdict[int, list[int]](lambda: [0, 0])
     for place, well in zip(places, good, strict=True):
         both = counted[int(corpus.sessions[place])]

@@ -1,4 +1,4 @@
-"""Steps and pairs of steps with which tasks of one type took clearly less."""
+"""Mines savings: steps and pairs of steps with which tasks of one type took clearly less."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from treering.core.patterns import Applicability, PatternCategory, Strategy
 from treering.patterns.mining.corpus import Corpus
 from treering.patterns.mining.evidence import best_supported, candidate
-from treering.patterns.mining.findings import Mined
+from treering.patterns.mining.findings import MinedPattern
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class _Saving:
-    """The medians of what it took with and without."""
+class _CostSaving:
+    """Median cost with and without the steps."""
 
     with_it: float
     without: float
@@ -28,59 +28,59 @@ class _Saving:
         return 1 - self.with_it / self.without if self.without else 0.0
 
 
-def costs_saved(corpus: Corpus) -> list[Mined]:
-    """Only episodes that succeeded are compared: giving up is quick, too."""
+def costs_saved(corpus: Corpus) -> list[MinedPattern]:
+    """Savings among successful episodes only, since giving up is quick, too."""
     by_type = defaultdict[str, list[int]](list)
-    for place, told in enumerate(corpus.told):
-        if told.succeeded and told.task_type:
-            by_type[told.task_type].append(place)
-    found = [each for kind in sorted(by_type) for each in _of_type(corpus, kind, by_type[kind])]
+    for place, episode in enumerate(corpus.episodes):
+        if episode.succeeded and episode.task_type:
+            by_type[episode.task_type].append(place)
+    found = [each for kind in sorted(by_type) for each in _savings_of_type(corpus, kind, by_type[kind])]
     return best_supported(found, corpus.settings.most_candidates)
 
 
-def _of_type(corpus: Corpus, kind: str, places: list[int]) -> Iterator[Mined]:
+def _savings_of_type(corpus: Corpus, kind: str, places: list[int]) -> Iterator[MinedPattern]:
     users = defaultdict[tuple[str, ...], list[int]](list)
     for row, place in enumerate(places):
-        steps = corpus.told[place].steps
+        steps = corpus.episodes[place].steps
         for done in {*((step,) for step in steps), *(pair for pair in pairwise(steps) if pair[0] != pair[1])}:
             users[done].append(row)
-    time = np.array([_or_nan(corpus.told[place].duration_ms) for place in places])
-    count = np.array([len(corpus.told[place].steps) for place in places], dtype=np.float64)
+    time = np.array([_nan_if_none(corpus.episodes[place].duration_ms) for place in places])
+    count = np.array([len(corpus.episodes[place].steps) for place in places], dtype=np.float64)
     session = corpus.sessions[places]
     for done, rows in sorted(users.items()):
         chosen = np.zeros(len(places), dtype=bool)
         chosen[rows] = True
         if not _comparable(corpus, chosen, session):
             continue
-        faster, shorter = (_saving(each, chosen, corpus) for each in (time, count))
+        faster, shorter = (_clear_saving(each, chosen, corpus) for each in (time, count))
         if faster or shorter:
             yield _candidate(corpus, kind, done, [places[row] for row in rows], faster=faster, shorter=shorter)
 
 
-def _or_nan(value: float | None) -> float:
+def _nan_if_none(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
 def _comparable(corpus: Corpus, chosen: NDArray[np.bool_], session: NDArray[np.int64]) -> bool:
-    least = corpus.settings
+    settings = corpus.settings
     return all(
-        int(side.sum()) >= corpus.settings.least_episodes and len(np.unique(session[side])) >= least.least_sessions
+        int(side.sum()) >= settings.least_episodes and len(np.unique(session[side])) >= settings.least_sessions
         for side in (chosen, ~chosen)
     )
 
 
-def _saving(cost: Floats, chosen: NDArray[np.bool_], corpus: Corpus) -> _Saving | None:
+def _clear_saving(cost: Floats, chosen: NDArray[np.bool_], corpus: Corpus) -> _CostSaving | None:
     known = ~np.isnan(cost)
     one, other = cost[known & chosen], cost[known & ~chosen]
     if min(len(one), len(other)) < corpus.settings.least_episodes:
         return None
-    saving = _Saving(float(np.median(one)), float(np.median(other)))
+    saving = _CostSaving(float(np.median(one)), float(np.median(other)))
     clear = saving.share >= corpus.settings.least_saved and less_by_rank(one, other) >= corpus.settings.saved_z
     return saving if clear else None
 
 
 def less_by_rank(one: Floats, other: Floats) -> float:
-    """How surely the first are less (rank sum, as a z score; ties share their rank)."""
+    """Z score of the rank-sum test that the first are smaller; ties share their rank."""
     both = np.concatenate((one, other))
     _, place, counts = np.unique(both, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
@@ -97,27 +97,27 @@ def _candidate(
     done: tuple[str, ...],
     places: list[int],
     *,
-    faster: _Saving | None,
-    shorter: _Saving | None,
-) -> Mined:
+    faster: _CostSaving | None,
+    shorter: _CostSaving | None,
+) -> MinedPattern:
     line = " → ".join(done)
-    told = [f"{each.share:.0%} less {what}" for each, what in ((faster, "time"), (shorter, "steps")) if each]
+    savings = [f"{each.share:.0%} less {what}" for each, what in ((faster, "time"), (shorter, "steps")) if each]
     best = max((each for each in (faster, shorter) if each), key=lambda each: each.share)
-    used = [
+    failed = [
         place
-        for place, told in enumerate(corpus.told)
-        if told.task_type == kind and not told.succeeded and _has(told.steps, done)
+        for place, episode in enumerate(corpus.episodes)
+        if episode.task_type == kind and not episode.succeeded and _has(episode.steps, done)
     ]
     return candidate(
         corpus,
         PatternCategory.OPTIMISATION,
         (kind, *done),
-        name=f"{kind}: {line} saves {' and '.join(told)}",
-        summary=f"Tasks of type {kind} that succeeded took {' and '.join(told)} (median) with {line}.",
+        name=f"{kind}: {line} saves {' and '.join(savings)}",
+        summary=f"Tasks of type {kind} that succeeded took {' and '.join(savings)} (median) with {line}.",
         content=Strategy(approach=f"For {kind}: {line}"),
         applicability=Applicability(problem_types=(kind,)),
         good=places,
-        bad=used,
+        bad=failed,
         base_rate=float(corpus.base_rates[places].mean()),
         lift=best.without / best.with_it if best.with_it else best.without,
         steps=done,

@@ -1,32 +1,32 @@
-"""Plans of the same shape that succeed."""
+"""Mines decompositions: plans of the same shape that succeed."""
 
 from collections import defaultdict
 
 from treering.core.patterns import PatternCategory, Template, TemplateSubtask
 from treering.patterns.mining.corpus import Corpus
 from treering.patterns.mining.evidence import best_supported, candidate, times
-from treering.patterns.mining.findings import Mined
+from treering.patterns.mining.findings import MinedPattern
 
 
-def decompositions(corpus: Corpus) -> list[Mined]:
-    """Whole plans, without what is special about each, that did no worse than their task types do."""
+def decompositions(corpus: Corpus) -> list[MinedPattern]:
+    """Complete plans, without task-specific details, that succeed at least as often as their task types."""
     by_plan = defaultdict[tuple[str, ...], list[int]](list)
-    for place, told in enumerate(corpus.told):
-        plan = tuple(dict.fromkeys(told.plan))
+    for place, episode in enumerate(corpus.episodes):
+        plan = tuple(dict.fromkeys(episode.plan))
         if len(plan) > 1:
             by_plan[plan].append(place)
-    least = corpus.settings
+    settings = corpus.settings
     found = []
     for plan, places in by_plan.items():
         sessions = {int(corpus.sessions[place]) for place in places}
         expected = float(corpus.base_rates[places].mean())
         rate = float(corpus.succeeded[places].mean())
-        if len(places) >= least.least_episodes and len(sessions) >= least.least_sessions and rate >= expected:
+        if len(places) >= settings.least_episodes and len(sessions) >= settings.least_sessions and rate >= expected:
             found.append(_decomposition(corpus, plan, places, expected))
-    return best_supported(found, least.most_candidates)
+    return best_supported(found, settings.most_candidates)
 
 
-def _decomposition(corpus: Corpus, plan: tuple[str, ...], places: list[int], expected: float) -> Mined:
+def _decomposition(corpus: Corpus, plan: tuple[str, ...], places: list[int], expected: float) -> MinedPattern:
     good = [place for place in places if corpus.succeeded[place]]
     bad = [place for place in places if not corpus.succeeded[place]]
     line = "; ".join(plan)

@@ -1,23 +1,23 @@
-"""From the episodes that speak for and against a finding to the candidate that names them."""
+"""Builds candidates from the episodes for and against a finding."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from treering.core.patterns import Applicability, PatternCategory, PatternContent
 from treering.patterns.mining.corpus import Corpus, sessions_for
-from treering.patterns.mining.findings import Mined, key_of, short
+from treering.patterns.mining.findings import MinedPattern, key_of, short_name
 
 
 def common_task_types(corpus: Corpus, places: Sequence[int]) -> tuple[str, ...]:
-    """The task types, where every one of these episodes has one; else it is not said for which tasks it is."""
-    types = {corpus.told[place].task_type for place in places}
+    """The task types of these episodes; empty, meaning any, if one episode has none."""
+    types = {corpus.episodes[place].task_type for place in places}
     return tuple(sorted(kind for kind in types if kind)) if None not in types else ()
 
 
 def candidate(
     corpus: Corpus,
     category: PatternCategory,
-    said: Sequence[str],
+    identity: Sequence[str],
     *,
     name: str,
     summary: str,
@@ -28,34 +28,34 @@ def candidate(
     applicability: Applicability | None = None,
     lift: float | None = None,
     **more: Any,
-) -> Mined:
-    """`good` and `bad` are places of episodes, each at most once in either; `said` is what makes it this candidate."""
-    most, told = corpus.settings.named_episodes, corpus.told
-    sessions, well = sessions_for(corpus, [*good, *bad], [True] * len(good) + [False] * len(bad))
+) -> MinedPattern:
+    """A candidate; `good` and `bad` are positions of distinct episodes, `identity` determines its key."""
+    limit, episodes = corpus.settings.named_episodes, corpus.episodes
+    sessions, succeeded = sessions_for(corpus, [*good, *bad], [True] * len(good) + [False] * len(bad))
     rate = len(good) / max(1, len(good) + len(bad))
-    return Mined(
-        key=key_of(category, *said),
+    return MinedPattern(
+        key=key_of(category, *identity),
         category=category,
-        name=short(name),
+        name=short_name(name),
         summary=summary,
         content=content,
         applicability=applicability or Applicability(problem_types=common_task_types(corpus, [*good, *bad])),
-        supporting=tuple(told[place].id for place in sorted(good, reverse=True)[:most]),
-        counter=tuple(told[place].id for place in sorted(bad, reverse=True)[:most]),
+        supporting=tuple(episodes[place].id for place in sorted(good, reverse=True)[:limit]),
+        counter=tuple(episodes[place].id for place in sorted(bad, reverse=True)[:limit]),
         support=len(good),
         against=len(bad),
         sessions=sessions,
-        sessions_for=well,
+        sessions_for=succeeded,
         base_rate=base_rate,
         lift=lift if lift is not None else rate / base_rate if base_rate else 1.0,
         **more,
     )
 
 
-def best_supported(found: list[Mined], most: int) -> list[Mined]:
-    """The ones seen in most sessions, then those that do better than without them."""
-    return sorted(found, key=lambda each: (-each.sessions_for, -each.lift, -each.support, each.key))[:most]
+def best_supported(found: list[MinedPattern], limit: int) -> list[MinedPattern]:
+    """The `limit` best: by supporting sessions, then by lift."""
+    return sorted(found, key=lambda each: (-each.sessions_for, -each.lift, -each.support, each.key))[:limit]
 
 
-def times(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+def times(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

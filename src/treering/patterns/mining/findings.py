@@ -1,4 +1,4 @@
-"""What mining finds: a candidate with its evidence, and the table of what usually follows what."""
+"""Results of mining: candidates with their evidence, and habits."""
 
 from functools import cached_property
 from hashlib import blake2b
@@ -6,13 +6,11 @@ from hashlib import blake2b
 from treering.core.patterns import Applicability, PatternCategory, PatternContent
 from treering.core.values import Count, Key, Keys, Label, Share, Text, Value, fitting
 
-_NAME = 120
-MINED = "mined"
-"""Where a pattern's metadata tells what it was found by."""
+_MAX_NAME = 120
 
 
-class Mined(Value):
-    """A candidate pattern. Its key is made of what it says, so that mining again finds it again, with new evidence."""
+class MinedPattern(Value):
+    """A candidate pattern. Its key depends only on its content, so mining again yields the same key."""
 
     key: Key
     category: PatternCategory
@@ -21,26 +19,26 @@ class Mined(Value):
     content: PatternContent
     applicability: Applicability
     steps: tuple[Label, ...] = ()
-    """The steps it speaks of, as `step_of` names them."""
+    """Its steps, as named by `step_of`."""
     supporting: Keys = ()
-    """Episodes in which it held and things went well; of many the newest."""
+    """Episodes that followed it and succeeded; the newest if there are many."""
     counter: Keys = ()
-    """Episodes in which it was tried and they did not; of many the newest."""
+    """Episodes that followed it and failed; the newest if there are many."""
     support: Count
-    """Episodes that support it, all of them."""
+    """Number of all episodes that support it."""
     against: Count
     sessions: Count
-    """Sessions in which it was seen, for or against it."""
+    """Number of sessions with an episode for or against it."""
     sessions_for: Count
-    """Of these, the ones in which most of its episodes went well."""
+    """Number of those in which most of its episodes succeeded."""
     base_rate: Share
-    """How often it would have gone well without it."""
+    """Success rate without it."""
     lift: float
-    """How many times better it went with it; for savings, how many times less it took."""
+    """Ratio of the success rates with and without it; for savings, ratio of the costs without and with it."""
     saved_ms: float | None = None
     saved_steps: float | None = None
     usual_ms: float | None = None
-    """What it takes without it, where it saves time; half of the episodes take less."""
+    """Median duration without it, if it saves time."""
     usual_steps: float | None = None
 
     @property
@@ -48,8 +46,8 @@ class Mined(Value):
         return self.support / max(1, self.support + self.against)
 
 
-class Habit(Value):
-    """What came next after some steps (or somewhere after one step, or for a feature of the task), and how often."""
+class StepHabit(Value):
+    """How often each step followed in a context: after some steps, near one step, or for a feature of the task."""
 
     kind: Label
     after: tuple[Text, ...]
@@ -59,34 +57,34 @@ class Habit(Value):
 
 
 class FailureHabit(Value):
-    """What was done after a failure, and what got out of it."""
+    """The steps that followed a failure, and those that recovered from it."""
 
     step: Label
     words: tuple[Text, ...]
     times: Count
     then: tuple[tuple[Label, Count], ...]
     worked: tuple[tuple[Label, Count], ...]
-    """Steps that lay between the failure and the same step's success; that step where nothing lay between."""
+    """Steps between the failure and the success of the same step; that step itself if there were none."""
 
 
 class Mining(Value):
-    """All that one run of mining found."""
+    """Result of one run of mining."""
 
-    candidates: tuple[Mined, ...] = ()
-    habits: tuple[Habit, ...] = ()
+    candidates: tuple[MinedPattern, ...] = ()
+    habits: tuple[StepHabit, ...] = ()
     failures: tuple[FailureHabit, ...] = ()
     frequencies: tuple[tuple[Label, Count], ...] = ()
-    """How often each step was done at all."""
+    """Number of times each step was done."""
     episodes: Count = 0
     sessions: Count = 0
 
     @cached_property
-    def by_context(self) -> dict[tuple[str, tuple[str, ...]], Habit]:
+    def by_context(self) -> dict[tuple[str, tuple[str, ...]], StepHabit]:
         return {(habit.kind, habit.after): habit for habit in self.habits}
 
     @cached_property
     def shares(self) -> dict[str, float]:
-        """How likely each step is when nothing is known."""
+        """Overall share of each step."""
         total = sum(count for _, count in self.frequencies)
         return {step: count / total for step, count in self.frequencies}
 
@@ -99,12 +97,12 @@ class Mining(Value):
         return {word: tuple(places) for word, places in found.items()}
 
 
-def key_of(category: PatternCategory, *said: str) -> str:
-    """The same for the same finding, whatever it is called."""
-    digest = blake2b("\x1f".join((category.value, *said)).encode("utf-8", "replace"), digest_size=12)
+def key_of(category: PatternCategory, *identity: str) -> str:
+    """A key that depends on the content of a finding, not on its name."""
+    digest = blake2b("\x1f".join((category.value, *identity)).encode("utf-8", "replace"), digest_size=12)
     return f"mined-{digest.hexdigest()}"
 
 
-def short(name: str) -> str:
-    """A name that fits where names stand: so many characters, and so many bytes."""
-    return fitting(" ".join(name.split()), _NAME)
+def short_name(name: str) -> str:
+    """The name in one line, shortened to the maximum length."""
+    return fitting(" ".join(name.split()), _MAX_NAME)

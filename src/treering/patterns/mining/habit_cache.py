@@ -1,4 +1,4 @@
-"""Habits of the newest episodes, kept in this process: advice is asked for in the middle of work, and may not wait."""
+"""In-process cache of the habits of the newest episodes, so that advice is fast."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,18 +18,18 @@ _TRUSTED = EpisodeFilter(tainted=False, cold=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _CachedHabits:
     mining: Mining
     episodes: int
     at: datetime
 
 
 @dataclass
-class HabitsAtHand:
-    """What usually follows what, of what one scope sees. Safe to share between threads."""
+class HabitCache:
+    """Habits of the episodes that one scope sees. Safe to share between threads."""
 
     _lock: Lock = field(default_factory=Lock)
-    _held: _Held | None = None
+    _cached: _CachedHabits | None = None
 
     def next_steps(
         self,
@@ -41,7 +41,7 @@ class HabitsAtHand:
         message: str | None,
         limit: int,
     ) -> tuple[Suggestion, ...]:
-        """The likeliest next steps after what was done so far; none where nothing was done before."""
+        """The likeliest next steps after `history`; none if there are no episodes."""
         found = next_steps(
             self._mining(tx, settings),
             history,
@@ -53,22 +53,24 @@ class HabitsAtHand:
         )
         return tuple(found)
 
-    def let_go(self) -> None:
-        """Something was forgotten: what was learned of it leaves with it."""
+    def clear(self) -> None:
+        """Drop the habits; called when a record is forgotten, since they may be derived from it."""
         with self._lock:
-            self._held = None
+            self._cached = None
 
     def _mining(self, tx: Transaction, settings: Settings) -> Mining:
         count, mining = tx.episodes.count(_TRUSTED), settings.mining
         with self._lock:
-            held = self._held
-            if held is None or _is_old(held, count, tx.now, settings):
+            cached = self._cached
+            if cached is None or _is_stale(cached, count, tx.now, settings):
                 newest = tx.episodes.newest(_TRUSTED, limit=mining.advised_by)
-                held = self._held = _Held(mine_habits((each.value for each in newest), mining), count, tx.now)
-            return held.mining
+                cached = self._cached = _CachedHabits(
+                    mine_habits((each.value for each in newest), mining), count, tx.now
+                )
+            return cached.mining
 
 
-def _is_old(held: _Held, count: int, now: datetime, settings: Settings) -> bool:
-    more = count - held.episodes
-    grown = more < 0 or more > settings.mining.advised_growth * held.episodes
-    return grown or abs(now - held.at) > timedelta(minutes=settings.mining.advised_minutes)
+def _is_stale(cached: _CachedHabits, count: int, now: datetime, settings: Settings) -> bool:
+    more = count - cached.episodes
+    grown = more < 0 or more > settings.mining.advised_growth * cached.episodes
+    return grown or abs(now - cached.at) > timedelta(minutes=settings.mining.advised_minutes)

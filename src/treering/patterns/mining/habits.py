@@ -1,6 +1,6 @@
-"""What usually comes next: after the last steps, somewhere after one step, for a feature of the task, after a failure.
+"""Habits: which steps follow the last steps, come near one step, belong to a feature of the task, or follow a failure.
 
-Counted over places, not episodes, since the question is how often; a context must have been seen in several sessions.
+Occurrences are counted, not episodes; a context must occur in several sessions.
 """
 
 from collections import Counter
@@ -11,35 +11,35 @@ from itertools import pairwise
 import numpy as np
 
 from treering.patterns.mining.corpus import Corpus, Numbers
-from treering.patterns.mining.findings import FailureHabit, Habit
+from treering.patterns.mining.findings import FailureHabit, StepHabit
 from treering.patterns.mining.recoveries import attempts_of
 from treering.patterns.mining.steps import FAILED, levels_of
 
 BEGINNING = "^"
-"""Stands before the first step of an episode."""
+"""Pseudo-step before the first step of an episode."""
 AFTER, WIDER, NEAR, FEATURE = "after", "wider", "near", "feature"
 
 
 @dataclass(frozen=True)
-class _Places:
-    """Every step of every episode, behind a mark for its beginning."""
+class _StepPositions:
+    """The steps of all episodes in one array, each episode preceded by `BEGINNING`."""
 
     names: tuple[str, ...]
     marked: Numbers
-    """Steps, those that failed apart."""
+    """Steps; failed ones have names of their own."""
     plain: Numbers
-    """Steps; the mark of a beginning is -1."""
+    """Steps; -1 for a beginning."""
     start: Numbers
-    """Of each place, where its episode begins."""
+    """For each position, the start of its episode."""
     line: Numbers
     session: Numbers
 
 
-def habits(corpus: Corpus) -> tuple[Habit, ...]:
-    """The most frequent contexts, with what followed each."""
+def habits(corpus: Corpus) -> tuple[StepHabit, ...]:
+    """The most frequent contexts with the steps that followed."""
     places = _places(corpus)
     next_ = np.flatnonzero(places.plain >= 0)
-    found = list[Habit]()
+    found = list[StepHabit]()
     for order in range(1, corpus.settings.habit_order + 1):
         found += _directly(corpus, places, next_, order)
     found += _wider(corpus, places, next_)
@@ -49,19 +49,21 @@ def habits(corpus: Corpus) -> tuple[Habit, ...]:
     return tuple(found[: corpus.settings.most_habits])
 
 
-def _places(corpus: Corpus) -> _Places:
-    failed = [{each.place for each in told.failures} for told in corpus.told]
+def _places(corpus: Corpus) -> _StepPositions:
+    failed = [{each.place for each in episode.failures} for episode in corpus.episodes]
     marked = [
-        (BEGINNING, *(step + FAILED if place in failed[row] else step for place, step in enumerate(told.steps)))
-        for row, told in enumerate(corpus.told)
+        (BEGINNING, *(step + FAILED if place in failed[row] else step for place, step in enumerate(episode.steps)))
+        for row, episode in enumerate(corpus.episodes)
     ]
-    names = tuple(sorted({name for each in marked for name in each} | {s for told in corpus.told for s in told.steps}))
+    names = tuple(
+        sorted({name for each in marked for name in each} | {s for episode in corpus.episodes for s in episode.steps})
+    )
     number = {name: place for place, name in enumerate(names)}
     lengths = np.array([len(each) for each in marked], dtype=np.int64)
     size = int(lengths.sum())
-    plain = (place for told in corpus.told for place in (-1, *(number[step] for step in told.steps)))
+    plain = (place for episode in corpus.episodes for place in (-1, *(number[step] for step in episode.steps)))
     line = np.repeat(np.arange(len(marked), dtype=np.int64), lengths)
-    return _Places(
+    return _StepPositions(
         names,
         np.fromiter((number[name] for each in marked for name in each), dtype=np.int64, count=size),
         np.fromiter(plain, dtype=np.int64, count=size),
@@ -71,20 +73,20 @@ def _places(corpus: Corpus) -> _Places:
     )
 
 
-def _directly(corpus: Corpus, places: _Places, next_: Numbers, order: int) -> Iterator[Habit]:
-    """The steps right before, as many as `order`."""
+def _directly(corpus: Corpus, places: _StepPositions, next_: Numbers, order: int) -> Iterator[StepHabit]:
+    """Contexts of the last `order` steps."""
     there = next_[next_ - order >= places.start[next_]]
     context = np.zeros(len(there), dtype=np.int64)
     known = list[Numbers]()
     for back in range(order, 0, -1):
-        # Numbers of contexts so far, made small again: a product of vocabularies would not fit.
+        # Contexts are renumbered each time: a product of vocabularies would overflow.
         pairs, context = np.unique(context * len(places.names) + places.marked[there - back], return_inverse=True)
         known.append(pairs)
-    for number, habit in _counted(corpus, places, context, there):
+    for number, habit in _count_followers(corpus, places, context, there):
         yield habit(AFTER, _names(places, known, number))
 
 
-def _names(places: _Places, known: list[Numbers], number: int) -> tuple[str, ...]:
+def _names(places: _StepPositions, known: list[Numbers], number: int) -> tuple[str, ...]:
     found = list[str]()
     for pairs in reversed(known):
         number, step = divmod(int(pairs[number]), len(places.names))
@@ -92,8 +94,8 @@ def _names(places: _Places, known: list[Numbers], number: int) -> tuple[str, ...
     return tuple(reversed(found))
 
 
-def _wider(corpus: Corpus, places: _Places, next_: Numbers) -> Iterator[Habit]:
-    """The step right before by its wider names, for steps that nobody did before."""
+def _wider(corpus: Corpus, places: _StepPositions, next_: Numbers) -> Iterator[StepHabit]:
+    """Contexts of the last step by its wider names, for steps never seen before."""
     wider = [levels_of(name)[1:] for name in places.names]
     names = tuple(sorted({name for each in wider for name in each}))
     number = {name: place for place, name in enumerate(names)}
@@ -104,12 +106,12 @@ def _wider(corpus: Corpus, places: _Places, next_: Numbers) -> Iterator[Habit]:
         contexts.append(context[context >= 0])
         theres.append(next_[context >= 0])
     if contexts:
-        for which, habit in _counted(corpus, places, np.concatenate(contexts), np.concatenate(theres)):
+        for which, habit in _count_followers(corpus, places, np.concatenate(contexts), np.concatenate(theres)):
             yield habit(WIDER, (names[which],))
 
 
-def _near(corpus: Corpus, places: _Places, next_: Numbers) -> Iterator[Habit]:
-    """Each earlier step by itself, wherever it stood within the window; several times counts once."""
+def _near(corpus: Corpus, places: _StepPositions, next_: Numbers) -> Iterator[StepHabit]:
+    """Contexts of one earlier step anywhere within the window, counted once."""
     room, both = len(places.marked), list[Numbers]()
     for back in range(2, corpus.settings.habit_window + 1):
         there = next_[next_ - back > places.start[next_]]
@@ -117,31 +119,33 @@ def _near(corpus: Corpus, places: _Places, next_: Numbers) -> Iterator[Habit]:
     if not both:
         return
     context, there = np.divmod(np.unique(np.concatenate(both)), room)
-    for number, habit in _counted(corpus, places, context, there):
+    for number, habit in _count_followers(corpus, places, context, there):
         yield habit(NEAR, (places.names[number],))
 
 
-def _by_feature(corpus: Corpus, places: _Places, next_: Numbers) -> Iterator[Habit]:
-    features = sorted({feature for told in corpus.told for feature in told.features})
+def _by_feature(corpus: Corpus, places: _StepPositions, next_: Numbers) -> Iterator[StepHabit]:
+    features = sorted({feature for episode in corpus.episodes for feature in episode.features})
     for feature in features:
-        having = np.array([feature in told.features for told in corpus.told], dtype=bool)
+        having = np.array([feature in episode.features for episode in corpus.episodes], dtype=bool)
         there = next_[having[places.line[next_]]]
-        for _, habit in _counted(corpus, places, np.zeros(len(there), dtype=np.int64), there):
+        for _, habit in _count_followers(corpus, places, np.zeros(len(there), dtype=np.int64), there):
             yield habit(FEATURE, (feature,))
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
+class _HabitCounts:
     times: int
     sessions: int
     then: tuple[tuple[str, int], ...]
 
-    def __call__(self, kind: str, after: tuple[str, ...]) -> Habit:
-        return Habit(kind=kind, after=after, times=self.times, sessions=self.sessions, then=self.then)
+    def __call__(self, kind: str, after: tuple[str, ...]) -> StepHabit:
+        return StepHabit(kind=kind, after=after, times=self.times, sessions=self.sessions, then=self.then)
 
 
-def _counted(corpus: Corpus, places: _Places, context: Numbers, there: Numbers) -> Iterator[tuple[int, _Counted]]:
-    """Of each context seen in enough sessions, what followed."""
+def _count_followers(
+    corpus: Corpus, places: _StepPositions, context: Numbers, there: Numbers
+) -> Iterator[tuple[int, _HabitCounts]]:
+    """The steps that followed each context that occurs in enough sessions."""
     if not len(context):
         return
     followed, counts = np.unique(context * len(places.names) + places.plain[there], return_counts=True)
@@ -155,20 +159,20 @@ def _counted(corpus: Corpus, places: _Places, context: Numbers, there: Numbers) 
             continue
         ranked = sorted((-int(counts[place]), places.names[then[place]]) for place in range(low, high))
         best = tuple((name, -count) for count, name in ranked[: corpus.settings.most_followers])
-        yield number, _Counted(int(counts[low:high].sum()), int(in_sessions[number]), best)
+        yield number, _HabitCounts(int(counts[low:high].sum()), int(in_sessions[number]), best)
 
 
 def failure_habits(corpus: Corpus) -> tuple[FailureHabit, ...]:
-    """For each different failure, what was done next and what got out of it."""
+    """For each distinct failure, the steps that followed and those that recovered from it."""
     seen, then = Counter[tuple[str, tuple[str, ...]]](), dict[tuple[str, tuple[str, ...]], Counter[str]]()
     worked = dict[tuple[str, tuple[str, ...]], Counter[str]]()
-    for place, told in enumerate(corpus.told):
-        for failure in told.failures:
-            if failure.place + 1 < len(told.steps):
-                key = (told.steps[failure.place], failure.words)
+    for place, episode in enumerate(corpus.episodes):
+        for failure in episode.failures:
+            if failure.place + 1 < len(episode.steps):
+                key = (episode.steps[failure.place], failure.words)
                 seen[key] += 1
-                then.setdefault(key, Counter())[told.steps[failure.place + 1]] += 1
-        for attempt in attempts_of(place, told, corpus.settings.recovery_within):
+                then.setdefault(key, Counter())[episode.steps[failure.place + 1]] += 1
+        for attempt in attempts_of(place, episode, corpus.settings.recovery_within):
             if attempt.worked:
                 worked.setdefault((attempt.step, attempt.words), Counter()).update(attempt.tried or (attempt.step,))
     best = sorted(seen, key=lambda key: (-seen[key], key))[: corpus.settings.most_failures]

@@ -1,4 +1,4 @@
-"""Finds get names that people would give them, where a language model is there. It names; evidence is counted."""
+"""Readable names for mined patterns, from a language model if one is configured."""
 
 import re
 from importlib.resources import files
@@ -13,7 +13,7 @@ from treering.core.queries import PatternFilter
 from treering.core.values import Text, Value
 from treering.jobs.stage import StageRun
 from treering.patterns.mining.conformance import mined_of
-from treering.patterns.mining.findings import short
+from treering.patterns.mining.findings import short_name
 from treering.ports.models import Writer
 from treering.prompts.model_answers import ask_json
 from treering.prompts.token_budget import metered_writer
@@ -23,14 +23,14 @@ _IN_USE = PatternFilter(statuses=(PatternStatus.VALIDATED,))
 _NUMBER = re.compile(r"\d+")
 
 
-class GivenName(Value):
-    """What the model answers."""
+class PatternName(Value):
+    """Answer schema of the prompt."""
 
     name: Text
 
 
-def name_found(run: StageRun) -> None:
-    """Name what was found, proved itself, and is called as it was found; some a night, each once."""
+def name_mined_patterns(run: StageRun) -> None:
+    """Name validated patterns that still have their generated name; a limited number per run."""
     if run.settings.learn.model == "off" or run.dry_run or not run.settings.mining.named_a_night:
         return
     try:
@@ -38,9 +38,9 @@ def name_found(run: StageRun) -> None:
     except ModelUnavailable:
         return
     with run.store.reading(run.scope, run.now) as tx:
-        found = (each for each in tx.patterns.stream(_IN_USE) if _is_as_found(each))
-        nameless = (each for each in found if may_leave(each, writer.location))
-        some = list(islice(nameless, run.settings.mining.named_a_night))
+        found = (each for each in tx.patterns.stream(_IN_USE) if _has_generated_name(each))
+        unnamed = (each for each in found if may_leave(each, writer.location))
+        some = list(islice(unnamed, run.settings.mining.named_a_night))
     run.progress.expect(len(some))
     for pattern in some:
         try:
@@ -54,19 +54,19 @@ def name_found(run: StageRun) -> None:
         run.progress.advance(None, **{"named" if named else "unnamed": 1})
 
 
-def _is_as_found(pattern: Pattern) -> bool:
+def _has_generated_name(pattern: Pattern) -> bool:
     found = mined_of(pattern)
     return found is not None and found.get("name") == pattern.name
 
 
 def _name(run: StageRun, writer: Writer, pattern: Pattern) -> bool:
-    """Whether it has a new name now. One with figures that the finding does not have is refused."""
+    """Rename the pattern; False if the answer is unusable, such as a name with numbers not in the finding."""
     prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8")
-    asked = prompt.format(finding=delimited(DATA, escaped(f"{pattern.name}\n{pattern.summary}")))
-    given = ask_json(writer, asked, GivenName, most_tokens=run.settings.mining.name_tokens)
-    name = short("".join(each if each.isprintable() else " " for each in given.name))
-    said = set(_NUMBER.findall(f"{pattern.name} {pattern.summary}"))
-    if not name or name == pattern.name or not said.issuperset(_NUMBER.findall(name)):
+    request = prompt.format(finding=delimited(DATA, escaped(f"{pattern.name}\n{pattern.summary}")))
+    given = ask_json(writer, request, PatternName, most_tokens=run.settings.mining.name_tokens)
+    name = short_name("".join(each if each.isprintable() else " " for each in given.name))
+    numbers = set(_NUMBER.findall(f"{pattern.name} {pattern.summary}"))
+    if not name or name == pattern.name or not numbers.issuperset(_NUMBER.findall(name)):
         return False
     named = pattern.replace(name=name, updated_at=run.now)
     try:

@@ -1,8 +1,8 @@
-"""What to do next, from what was mined: how much more often each step followed in such a place than anywhere.
+"""Likely next steps, from mined habits.
 
-Every context that fits (the last step, the last two, three, each earlier one, the features of the task) multiplies
-the likelihood of a step by its lift over the context it refines. After a failure only failures speak: those with alike
-words, leaning on what follows failures at all. What the run itself did before counts a little, too.
+Every context that fits (the last one, two or three steps, each earlier step, the features of the task) multiplies the
+likelihood of a step by its lift over the wider context. After a failure only failures count: those with similar words,
+smoothed with what follows failures in general. The steps of the current run count a little, too.
 """
 
 import math
@@ -15,7 +15,7 @@ from treering.core.episodes import TraceEntry
 from treering.core.settings.mining import AdviceSettings, MiningSettings
 from treering.core.values import Count, Label, Share, Text, Value
 from treering.patterns.mining.corpus import failure_words, feature_names
-from treering.patterns.mining.findings import FailureHabit, Habit, Mining
+from treering.patterns.mining.findings import FailureHabit, Mining, StepHabit
 from treering.patterns.mining.habits import AFTER, BEGINNING, FEATURE, NEAR, WIDER
 from treering.patterns.mining.steps import FAILED, levels_of, step_of
 
@@ -25,14 +25,14 @@ Reason = tuple[str, int, int]
 
 
 class Suggestion(Value):
-    """A step that usually comes next here, and what says so."""
+    """A likely next step with the reason."""
 
     step: Label
     share: Share
-    """How likely it is beside all others."""
+    """Probability among all steps."""
     because: Text
     times: Count = 0
-    """How often it followed in that place, of `of`."""
+    """How often it followed in that context, out of `of`."""
     of: Count = 0
 
 
@@ -46,17 +46,17 @@ def next_steps(
     advice: AdviceSettings | None = None,
     mining: MiningSettings | None = None,
 ) -> list[Suggestion]:
-    """The likeliest next steps after what was done so far, the likeliest first; none where nothing was mined.
+    """The likeliest next steps after `history`, likeliest first; none if nothing was mined.
 
-    `message` is that of a failure where nobody says which step failed: only failures with words in common speak then,
-    and there is no advice where there are none. `mining` are the settings with which it was mined.
+    `message` is an error message whose step is unknown: only failures with common words count then, and without any
+    there is no advice. `mining` are the settings that were used for mining.
     """
     if not mined.shares:
         return []
     weights, found = advice or AdviceSettings(), mining or MiningSettings()
     recent = history[-weights.own_memory :]
     steps = [step_of(entry) for entry in recent]
-    failed = _Failure.told(recent, message, found)
+    failed = _CurrentFailure.read(recent, message, found)
     if failed is not None and mined.failures:
         scores, because = _after_failure(mined, failed, weights)
         if failed.step is None and not because:
@@ -72,14 +72,14 @@ def next_steps(
     return [_suggestion(step, likely[step], because.get(step), otherwise) for step in best]
 
 
-class _Failure(NamedTuple):
-    """What advice is asked for; no step where nobody says which one failed."""
+class _CurrentFailure(NamedTuple):
+    """The failure to advise on; `step` is None if unknown."""
 
     step: str | None
     words: frozenset[str]
 
     @classmethod
-    def told(cls, recent: Sequence[TraceEntry], message: str | None, found: MiningSettings) -> "_Failure | None":
+    def read(cls, recent: Sequence[TraceEntry], message: str | None, found: MiningSettings) -> "_CurrentFailure | None":
         if message is not None:
             return cls(None, frozenset(failure_words(message, found.failure_words)))
         if not recent or not recent[-1].is_error:
@@ -88,16 +88,16 @@ class _Failure(NamedTuple):
         return cls(step_of(last), frozenset(failure_words(last.output or last.action, found.failure_words)))
 
 
-def _likely(scores: Likely, whole: float) -> Likely:
-    """Scores as shares of a whole."""
+def _likely(scores: Likely, total: float) -> Likely:
+    """Log scores as shares that sum to `total`."""
     top = max(scores.values())
     raised = {step: math.exp(score - top) for step, score in scores.items()}
-    total = math.fsum(raised.values())
-    return {step: whole * share / total for step, share in raised.items()}
+    sum_raised = math.fsum(raised.values())
+    return {step: total * share / sum_raised for step, share in raised.items()}
 
 
 def _only_own(mined: Mining, steps: list[str], weights: AdviceSettings) -> Likely:
-    """Of steps that nobody but this run did: no habit knows them, so that the run alone says how likely they are."""
+    """Shares of steps that occur only in this run, which no habit covers."""
     following, done = _following(steps), Counter(steps)
     use = {step: count / (len(steps) + weights.own_prior) for step, count in done.items()}
     own = {step: (following[step] + share) / (following.total() + 1) for step, share in use.items()}
@@ -105,7 +105,7 @@ def _only_own(mined: Mining, steps: list[str], weights: AdviceSettings) -> Likel
 
 
 def _following(steps: list[str]) -> Counter[str]:
-    """What this run did after the step it did last."""
+    """Steps that followed earlier occurrences of the last step in this run."""
     return Counter(later for step, later in pairwise(steps) if step == steps[-1])
 
 
@@ -132,7 +132,7 @@ def _by_habit(
             narrower = _refined(habit, wider, weights.prior)
             _weigh(scores, narrower, wider, weight)
             wider = narrower
-            reasons |= {step: (_told(habit), times, habit.times) for step, times in habit.then}
+            reasons |= {step: (_describe(habit), times, habit.times) for step, times in habit.then}
         else:
             _weigh(scores, _refined(habit, shares, weights.prior), shares, weight)
     _weigh_own(scores, shares, steps, weights)
@@ -141,7 +141,7 @@ def _by_habit(
 
 def _contexts(
     mined: Mining, marks: list[str], features: Mapping[str, Any], weights: AdviceSettings, found: MiningSettings
-) -> Iterator[tuple[Habit, float]]:
+) -> Iterator[tuple[StepHabit, float]]:
     line = [BEGINNING, *marks]
     if (AFTER, (line[-1],)) not in mined.by_context:
         names = ((WIDER, (name,)) for name in reversed(levels_of(line[-1])[1:]))
@@ -157,8 +157,8 @@ def _contexts(
             yield habit, weights.feature
 
 
-def _refined(habit: Habit, wider: Likely, prior: float) -> Likely:
-    """The shares after it, leaning on wider ones where it was seen rarely."""
+def _refined(habit: StepHabit, wider: Likely, prior: float) -> Likely:
+    """Shares of the steps after the habit, smoothed with the wider context."""
     then = dict(habit.then)
     return {step: (then.get(step, 0) + prior * share) / (habit.times + prior) for step, share in wider.items()}
 
@@ -169,7 +169,7 @@ def _weigh(scores: Likely, narrower: Likely, wider: Likely, weight: float) -> No
 
 
 def _weigh_own(scores: Likely, shares: Likely, steps: list[str], weights: AdviceSettings) -> None:
-    """What this run did before, and what it did after the same step: the nearest evidence there is."""
+    """Weigh the steps of this run, and those that followed the last step in it."""
     for counts, weight in ((_following(steps), weights.own_following), (Counter(steps), weights.own_use)):
         prior, total = weights.own_prior, counts.total()
         if weight and total:
@@ -177,20 +177,20 @@ def _weigh_own(scores: Likely, shares: Likely, steps: list[str], weights: Advice
             _weigh(scores, own, shares, weight)
 
 
-def _told(habit: Habit) -> str:
+def _describe(habit: StepHabit) -> str:
     return "after " + ", ".join("the beginning" if step == BEGINNING else step for step in habit.after)
 
 
-def _after_failure(mined: Mining, failed: _Failure, weights: AdviceSettings) -> tuple[Likely, dict[str, Reason]]:
-    """Failures vote with how alike they are; those of other words only together."""
+def _after_failure(mined: Mining, failed: _CurrentFailure, weights: AdviceSettings) -> tuple[Likely, dict[str, Reason]]:
+    """Failures vote with their similarity; dissimilar ones only count as a whole."""
     votes, weight_of_all = defaultdict[str, float](float), 0.0
-    reasons, told = dict[str, Reason](), 0.0
+    reasons, best = dict[str, Reason](), 0.0
     for failure in mined.failures:
         likeness = _likeness(mined, failure, failed, weights)
         weight_of_all += likeness * failure.times
         _vote(votes, failure, likeness, weights.worked)
-        if likeness > told:
-            told = likeness
+        if likeness > best:
+            best = likeness
             where = f"after {failure.step} failed" + (f" ({' '.join(failure.words[:8])})" if failure.words else "")
             reasons = {each: (where, times, failure.times) for each, times in failure.then}
     any_failure = Counter[str]()
@@ -198,32 +198,32 @@ def _after_failure(mined: Mining, failed: _Failure, weights: AdviceSettings) -> 
         any_failure.update(dict(failure.then))
     total, prior = any_failure.total(), weights.prior
     wider = {each: (any_failure[each] + prior * share) / (total + prior) for each, share in mined.shares.items()}
-    lean = weights.failure_prior
+    smoothing = weights.failure_prior
     return {
-        each: math.log((votes[each] + lean * share) / (weight_of_all + lean)) for each, share in wider.items()
+        each: math.log((votes[each] + smoothing * share) / (weight_of_all + smoothing)) for each, share in wider.items()
     }, reasons
 
 
 def _vote(votes: dict[str, float], failure: FailureHabit, likeness: float, worked: float) -> None:
-    """For what followed and for what worked, in all as often as it was seen."""
+    """Vote for the steps that followed and those that worked, `failure.times` votes in total."""
     if not likeness:
         return
-    out = sum(times for _, times in failure.worked)
+    recovered = sum(times for _, times in failure.worked)
     for step, times in failure.then:
-        votes[step] += likeness * times * (1 - worked if out else 1)
+        votes[step] += likeness * times * (1 - worked if recovered else 1)
     for step, times in failure.worked:
-        votes[step] += likeness * failure.times * worked * times / out
+        votes[step] += likeness * failure.times * worked * times / recovered
 
 
-def _likeness(mined: Mining, failure: FailureHabit, failed: _Failure, weights: AdviceSettings) -> float:
+def _likeness(mined: Mining, failure: FailureHabit, failed: _CurrentFailure, weights: AdviceSettings) -> float:
     own = frozenset(failure.words)
     shared, all_ = _weight(mined, own & failed.words), _weight(mined, own | failed.words)
-    alike = shared / all_ if all_ else 0.0
+    similarity = shared / all_ if all_ else 0.0
     same = weights.same_step if failure.step == failed.step else 0.0
-    return float(((alike + same) / (1 + weights.same_step)) ** weights.failure_power)
+    return float(((similarity + same) / (1 + weights.same_step)) ** weights.failure_power)
 
 
 def _weight(mined: Mining, words: frozenset[str]) -> float:
-    """Rare words tell more."""
+    """Rare words weigh more."""
     known, total = mined.failures_by_word, len(mined.failures)
     return math.fsum(math.log(1 + total / max(1, len(known.get(word, ())))) for word in words)

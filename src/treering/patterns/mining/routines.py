@@ -1,4 +1,4 @@
-"""Sequences of steps and of subtasks as candidates: what is usually done together, and how it then went."""
+"""Mines routines: frequent sequences of steps and of subtasks, with their success rates."""
 
 from collections.abc import Sequence
 
@@ -7,60 +7,66 @@ import numpy as np
 from treering.core.patterns import PatternCategory, Procedure, ProcedureStep
 from treering.patterns.mining.corpus import Corpus, Numbers
 from treering.patterns.mining.evidence import best_supported, candidate, times
-from treering.patterns.mining.findings import Mined
-from treering.patterns.mining.sequences import Lines, Steps, episodes_with, frequent_sequences, lines_of
-from treering.patterns.mining.sequences import told_sequences as told
+from treering.patterns.mining.findings import MinedPattern
+from treering.patterns.mining.sequences import (
+    StepLines,
+    Steps,
+    episodes_with,
+    frequent_sequences,
+    lines_of,
+    maximal_sequences,
+)
 
 ARROW = " → "
 
 
-def tool_routines(corpus: Corpus) -> list[Mined]:
-    """What tools are used one after the other."""
-    return _routines(corpus, [each.steps for each in corpus.told], "steps")
+def tool_routines(corpus: Corpus) -> list[MinedPattern]:
+    """Frequent sequences of tool steps."""
+    return _routines(corpus, [each.steps for each in corpus.episodes], "steps")
 
 
-def plan_routines(corpus: Corpus) -> list[Mined]:
-    """Which subtasks stand one after the other in plans."""
-    return _routines(corpus, [each.plan for each in corpus.told], "subtasks")
+def plan_routines(corpus: Corpus) -> list[MinedPattern]:
+    """Frequent sequences of subtasks in plans."""
+    return _routines(corpus, [each.plan for each in corpus.episodes], "subtasks")
 
 
-def _routines(corpus: Corpus, sequences: Sequence[Steps], what: str) -> list[Mined]:
+def _routines(corpus: Corpus, sequences: Sequence[Steps], unit: str) -> list[MinedPattern]:
     table, lines = frequent_sequences(corpus, sequences), lines_of(sequences, corpus.sessions)
-    # Looking at where each occurs costs more than counting: only those that may be told are looked at.
+    # Locating occurrences costs more than counting, so only likely candidates are located.
     likely = sorted(
-        told(table, corpus.settings.absorbed_at),
+        maximal_sequences(table, corpus.settings.absorbed_at),
         key=lambda steps: (-table[steps].sessions * len(steps), -table[steps].episodes, steps),
     )
-    found = [_routine(corpus, lines, steps, what) for steps in likely[: 3 * corpus.settings.most_candidates]]
+    found = [_routine(corpus, lines, steps, unit) for steps in likely[: 3 * corpus.settings.most_candidates]]
     return best_supported(found, corpus.settings.most_candidates)
 
 
-def _routine(corpus: Corpus, lines: Lines, steps: Steps, what: str) -> Mined:
+def _routine(corpus: Corpus, lines: StepLines, steps: Steps, unit: str) -> MinedPattern:
     places = episodes_with(lines, steps, corpus.settings.most_gap)
-    well = corpus.succeeded[places]
+    succeeded = corpus.succeeded[places]
     expected = float(corpus.base_rates[places].mean())
-    harmful = float(well.mean()) < expected - corpus.settings.least_gain
-    good, bad = _places(places[well]), _places(places[~well])
+    harmful = float(succeeded.mean()) < expected - corpus.settings.least_gain
+    good, bad = _sorted(places[succeeded]), _sorted(places[~succeeded])
     category = PatternCategory.FAILURE if harmful else PatternCategory.SEQUENCE
     line = ARROW.join(steps)
-    went = f"{len(good):,} of {times(len(places), 'episode')} with it succeeded; {expected:.0%} of such tasks do"
+    result = f"{len(good):,} of {times(len(places), 'episode')} with it succeeded; {expected:.0%} of such tasks do"
     lead = "Often goes wrong" if harmful else "Usual order"
     return candidate(
         corpus,
         category,
-        (what, *steps),
+        (unit, *steps),
         name=f"{'Careful: ' if harmful else ''}{line}",
-        summary=f"{lead}: {line} (up to {corpus.settings.most_gap} other steps between). {went}.",
+        summary=f"{lead}: {line} (up to {corpus.settings.most_gap} other steps between). {result}.",
         content=Procedure(steps=tuple(_step(place, step) for place, step in enumerate(steps, 1))),
-        # What speaks for a warning are the episodes that went wrong.
+        # Failed episodes support a warning.
         good=bad if harmful else good,
         bad=good if harmful else bad,
         base_rate=1 - expected if harmful else expected,
-        steps=steps if what == "steps" else (),
+        steps=steps if unit == "steps" else (),
     )
 
 
-def _places(places: Numbers) -> list[int]:
+def _sorted(places: Numbers) -> list[int]:
     return [int(place) for place in np.sort(places)]
 
 

@@ -1,4 +1,4 @@
-"""Finds become candidates: all episodes are searched, and what is found is kept under its key."""
+"""Mining of stored episodes: candidates are stored as patterns under their keys."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -16,85 +16,86 @@ from treering.core.values import FrozenDict
 from treering.patterns.audience import Audience, audiences
 from treering.patterns.mining.candidates import mine
 from treering.patterns.mining.conformance import mined_of
-from treering.patterns.mining.findings import MINED, Mined
-from treering.patterns.storage import begun
+from treering.patterns.mining.findings import MinedPattern
+from treering.patterns.provenance import MINED
+from treering.patterns.storage import creation_detail
 from treering.ports.store import Store, Transaction
 
-# What was moved to the blob store is older than half a year, and what others planted proves nothing.
-_SEARCHED = EpisodeFilter(cold=False, tainted=False)
-_TOLD = (
+# Cold episodes are older than half a year; tainted ones prove nothing.
+_MINED_EPISODES = EpisodeFilter(cold=False, tainted=False)
+_METADATA_FIELDS = (
     *("name", "summary", "steps", "support", "against", "sessions", "sessions_for", "base_rate", "lift"),
     *("saved_ms", "saved_steps", "usual_ms", "usual_steps", "supporting", "counter"),
 )
-"""Of what was found, what the pattern has no place for, or may say otherwise one day."""
+"""Fields stored in the metadata: those that a pattern lacks, or that may be edited later."""
 
 
 def mine_patterns(
     scope: Scope, store: Store, now: datetime, settings: MiningSettings, *, dry_run: bool = False
-) -> tuple[Mined, ...]:
-    """Search what is shared, and apart from it what is the principal's own; what was found is returned."""
-    found = list[Mined]()
+) -> tuple[MinedPattern, ...]:
+    """Mine shared episodes and, separately, personal ones; returns the candidates."""
+    found = list[MinedPattern]()
     for audience in audiences(scope):
         candidates = _candidates(audience, store, now, settings)
         if not dry_run:
-            keep_mined(audience, store, now, candidates, settings)
+            store_candidates(audience, store, now, candidates, settings)
         found += candidates
     return tuple(found)
 
 
-def _candidates(audience: Audience, store: Store, now: datetime, settings: MiningSettings) -> list[Mined]:
+def _candidates(audience: Audience, store: Store, now: datetime, settings: MiningSettings) -> list[MinedPattern]:
     with store.reading(audience.scope, now) as tx:
-        own = (each for each in tx.episodes.stream(_SEARCHED) if audience.owns(each.visibility))
+        own = (each for each in tx.episodes.stream(_MINED_EPISODES) if audience.owns(each.visibility))
         found = mine(own, settings).candidates
-    return [each.replace(key=_own_key(audience, each.key)) for each in found]
+    return [each.replace(key=_audience_key(audience, each.key)) for each in found]
 
 
-def _own_key(audience: Audience, key: str) -> str:
-    """Two people who find the same for themselves do not learn of each other by its name."""
+def _audience_key(audience: Audience, key: str) -> str:
+    """Include the principal in the key of a personal pattern, so that it does not reveal patterns of others."""
     if not audience.personal:
         return key
     digest = blake2b(f"{key}\0{audience.scope.principal}".encode(), digest_size=12)
     return f"{MINED}-{digest.hexdigest()}"
 
 
-def keep_mined(
-    audience: Audience, store: Store, now: datetime, found: Iterable[Mined], settings: MiningSettings
+def store_candidates(
+    audience: Audience, store: Store, now: datetime, found: Iterable[MinedPattern], settings: MiningSettings
 ) -> None:
-    """As candidates, or as what is newly known of patterns that were found before."""
-    waiting = iter(found)
-    while batch := list(islice(waiting, settings.page)):
+    """Store new candidates, and update patterns that were mined before."""
+    pending = iter(found)
+    while batch := list(islice(pending, settings.page)):
         with store.transaction(audience.scope, now) as tx:
             for mined in batch:
-                _keep(tx, audience, mined)
+                _store(tx, audience, mined)
 
 
-def _keep(tx: Transaction, audience: Audience, mined: Mined) -> None:
+def _store(tx: Transaction, audience: Audience, mined: MinedPattern) -> None:
     known = tx.patterns.get(mined.key)
     try:
         if known is None:
-            tx.patterns.create(_pattern(tx, audience, mined), Action.CREATE, begun(MINED))
-        elif _is_as_found(known) and audience.owns(known.visibility):
-            _bring_up_to_date(tx, known, mined)
+            tx.patterns.create(_pattern(tx, audience, mined), Action.CREATE, creation_detail(MINED))
+        elif _is_updatable(known) and audience.owns(known.visibility):
+            _update(tx, known, mined)
     except Conflict:
-        # Somebody else keeps or changes it at this moment; the next night finds it again.
+        # Another transaction changes it at the same time; the next run finds it again.
         return
 
 
-def _is_as_found(known: Pattern) -> bool:
-    """What was taken out of use stays so, and what somebody made his own is left to him."""
+def _is_updatable(known: Pattern) -> bool:
+    """Whether mining may update the pattern: not if it is deprecated, deleted or its content was edited."""
     return known.status is not PatternStatus.DEPRECATED and known.deleted_at is None and mined_of(known) is not None
 
 
-def _bring_up_to_date(tx: Transaction, known: Pattern, mined: Mined) -> None:
+def _update(tx: Transaction, known: Pattern, mined: MinedPattern) -> None:
     before = mined_of(known) or {}
-    metadata = FrozenDict({**known.metadata, MINED: _found(mined)})
-    # A person or a model may have told it better.
+    metadata = FrozenDict({**known.metadata, MINED: _metadata(mined)})
+    # Keep a summary that was edited.
     summary = mined.summary if known.summary == before.get("summary") else known.summary
     if (metadata, summary) != (known.metadata, known.summary):
         tx.patterns.note(known.replace(metadata=metadata, summary=summary))
 
 
-def _pattern(tx: Transaction, audience: Audience, mined: Mined) -> Pattern:
+def _pattern(tx: Transaction, audience: Audience, mined: MinedPattern) -> Pattern:
     return Pattern.make(
         id=mined.key,
         name=mined.name,
@@ -103,7 +104,7 @@ def _pattern(tx: Transaction, audience: Audience, mined: Mined) -> Pattern:
         content=mined.content,
         applicability=mined.applicability,
         evidence=Evidence(began_at=tx.now),
-        metadata={MINED: _found(mined)},
+        metadata={MINED: _metadata(mined)},
         owner=audience.scope.principal,
         visibility=audience.visibility,
         status_since=tx.now,
@@ -112,6 +113,6 @@ def _pattern(tx: Transaction, audience: Audience, mined: Mined) -> Pattern:
     )
 
 
-def _found(mined: Mined) -> dict[str, Any]:
-    told = {name: getattr(mined, name) for name in _TOLD}
-    return {name: value for name, value in told.items() if value is not None}
+def _metadata(mined: MinedPattern) -> dict[str, Any]:
+    values = {name: getattr(mined, name) for name in _METADATA_FIELDS}
+    return {name: value for name, value in values.items() if value is not None}

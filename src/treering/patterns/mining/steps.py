@@ -1,8 +1,8 @@
-"""What a step is called, so that the same work has the same name whoever did it and on whatever file.
+"""Names of steps, so that the same work has the same name for every agent and file.
 
-A command is told by its head ("Bash: git commit"), work on a file by its kind ("Edit: *.py"), everything else by its
-action ("write failing test") where that is a few words that say more than the tool, else by its tool. Nothing here
-knows an agent: a tool whose input holds a command runs commands, whatever its name.
+A command is named by its head ("Bash: git commit"), work on a file by its type ("Edit: *.py"), everything else by its
+action ("write failing test") if that is a few words that say more than the tool, else by its tool. The rules know no
+particular agent: a tool whose input has a command runs commands, whatever its name.
 """
 
 import json
@@ -16,14 +16,14 @@ from treering.core.values import fitting
 from treering.patterns.mining.commands import command_head
 
 FAILED = " ✗"
-"""Follows the name of a step that failed: what comes after it differs."""
-_BETWEEN = ": "
-_NAMELESS = "step"
-# A name is a tool, what it did, and perhaps that it failed: two of these and the marks between fit into a label.
-_LONGEST, _LONGEST_BYTES = 80, 120
+"""Suffix of the name of a failed step, which is followed by other steps."""
+_SEPARATOR = ": "
+_UNNAMED = "step"
+# A name is a tool, a detail and perhaps `FAILED`: two parts and the separators fit into a label.
+_MAX_LENGTH, _MAX_BYTES = 80, 120
 _ACTION_WORDS = 4
-# Arguments are read up to here: the name of the file or the command stands before the text that is written.
-_MOST = 20_000
+# Only this much of the arguments is read: file name or command come before the written text.
+_MAX_INPUT = 20_000
 
 _COMMAND_FIELDS = ("command", "cmd", "commands", "shell_command", "command_line", "script", "bash")
 _PATH_FIELDS = (
@@ -50,7 +50,7 @@ _BARE_NAMES = frozenset(
 )
 _ONE_PATH = re.compile(r"[^\s\"'{}\[\]<>|;]{1,300}")
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
-_ANY_STEP = frozenset(
+_STOP_WORDS = frozenset(
     {
         "a",
         "the",
@@ -70,38 +70,38 @@ _ANY_STEP = frozenset(
         "step",
     }
 )
-"""Words that are said of any step."""
+"""Words that occur in the description of any step."""
 _PLACEHOLDER = re.compile(r"<[a-z]+>")
 _DECODER = json.JSONDecoder(strict=False)
 
 
 def step_of(entry: TraceEntry) -> str:
-    """Its name, as fine as it can be told; `coarser` gives the next wider one."""
+    """The most specific name of a step; `coarser` gives the next wider one."""
     tool = _clean(entry.tool or "")
     detail = _detail(tool, entry.input)
     if tool and detail:
-        return f"{tool}{_BETWEEN}{detail}"
+        return f"{tool}{_SEPARATOR}{detail}"
     if tool and not _says_more(entry.action, tool):
         return tool
     return detail or _action(entry.action)
 
 
 def tool_name(tool: str) -> str:
-    """A tool as steps name it."""
+    """The name of a tool as used in steps."""
     return _clean(tool)
 
 
 def coarser(step: str) -> str | None:
     """The next wider name: "Bash: git commit", "Bash: git", "Bash", None."""
-    tool, between, detail = step.removesuffix(FAILED).partition(_BETWEEN)
+    tool, between, detail = step.removesuffix(FAILED).partition(_SEPARATOR)
     if not between:
         return None
     wider = detail.rpartition(" ")[0]
-    return f"{tool}{_BETWEEN}{wider}" if wider else tool
+    return f"{tool}{_SEPARATOR}{wider}" if wider else tool
 
 
 def levels_of(step: str) -> tuple[str, ...]:
-    """The step and every wider name of it, the finest first."""
+    """The step and all its wider names, most specific first."""
     found, wider = [step], coarser(step)
     while wider:
         found.append(wider)
@@ -114,26 +114,26 @@ def _detail(tool: str, given: str) -> str:
     if not text:
         return ""
     if text[0] not in "{[":
-        return _of_plain(tool, text)
-    fields = dict(_fields(text[:_MOST]))
+        return _plain_detail(tool, text)
+    fields = dict(_fields(text[:_MAX_INPUT]))
     for name in _COMMAND_FIELDS:
         if name in fields and (head := command_head(_command(fields[name]))):
-            return _shortened(" ".join(head))
+            return _shorten(" ".join(head))
     for name in _PATH_FIELDS:
         if isinstance(fields.get(name), str) and (kind := file_kind(fields[name])):
             return kind
     return ""
 
 
-def _of_plain(tool: str, text: str) -> str:
-    """An input that is no JSON: a command where the tool runs commands, else perhaps a path."""
+def _plain_detail(tool: str, text: str) -> str:
+    """Detail of an input that is not JSON: a command if the tool runs commands, else perhaps a path."""
     if _SHELL_TOOLS.search(tool):
-        return _shortened(" ".join(command_head(text)))
+        return _shorten(" ".join(command_head(text)))
     return file_kind(text) if _ONE_PATH.fullmatch(text) else ""
 
 
 def _fields(text: str) -> Iterator[tuple[str, Any]]:
-    """Texts and lists of a JSON object, also of one that was cut off; the outermost that has a name wins."""
+    """Strings and lists of a JSON object, which may be truncated; the first value of a name wins."""
     seen, place = set[str](), 0
     while found := _FIELD.search(text, place):
         try:
@@ -147,7 +147,7 @@ def _fields(text: str) -> Iterator[tuple[str, Any]]:
 
 
 def _command(value: Any) -> str:
-    """A command is a text, or the list of its words; where a shell is told to run one, the list says so itself."""
+    """The command from a string or a list of words."""
     if isinstance(value, str):
         return value
     words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
@@ -159,7 +159,7 @@ def _quoted(word: str) -> str:
 
 
 def file_kind(path: str) -> str:
-    """ "*.py" for a Python file, the name for a file known by it, nothing for a folder."""
+    """ "*.py" for a Python file, the name for files such as Makefile, empty for a folder."""
     name = re.split(r"[\\/]", path.strip())[-1]
     if name.casefold() in _BARE_NAMES:
         return name
@@ -168,33 +168,33 @@ def file_kind(path: str) -> str:
 
 
 def _says_more(action: str, tool: str) -> bool:
-    """Whether an action is the name of a step: a few words that are not about the tool, nor said of any step."""
+    """Whether an action is specific enough to name the step: a few words besides the tool and stop words."""
     words = [word.casefold() for word in _WORD.findall(action)]
-    telling = set(words) - _ANY_STEP - {word.casefold() for word in _WORD.findall(tool)}
-    return bool(telling) and len(action.split()) <= _ACTION_WORDS
+    specific = set(words) - _STOP_WORDS - {word.casefold() for word in _WORD.findall(tool)}
+    return bool(specific) and len(action.split()) <= _ACTION_WORDS
 
 
 def _action(action: str) -> str:
-    """The first words of what was done, where no tool is named."""
+    """The first words of the action, for a step without a tool."""
     words = []
     for word in action.split()[: 2 * _ACTION_WORDS]:
         kind = file_kind(word.strip(".,;:()\"'`"))
         plain = kind or (found[0].casefold() if (found := _WORD.match(word.strip("(\"'`"))) else "")
         if plain:
             words.append(plain)
-    return _clean(" ".join(words[:_ACTION_WORDS])) or _NAMELESS
+    return _clean(" ".join(words[:_ACTION_WORDS])) or _UNNAMED
 
 
 def words_of(text: str) -> list[str]:
-    """Its words, in order, without marks and placeholders."""
+    """The words in order, case-folded, without punctuation and placeholders."""
     return [word.casefold() for word in _WORD.findall(_PLACEHOLDER.sub(" ", text))]
 
 
 @lru_cache(maxsize=5_000)
 def _clean(text: str) -> str:
-    plain = "".join(char if char.isprintable() else " " for char in text[: 4 * _LONGEST])
-    return _shortened(" ".join(plain.replace(_BETWEEN, ":").replace(FAILED.strip(), "").split()))
+    plain = "".join(char if char.isprintable() else " " for char in text[: 4 * _MAX_LENGTH])
+    return _shorten(" ".join(plain.replace(_SEPARATOR, ":").replace(FAILED.strip(), "").split()))
 
 
-def _shortened(text: str) -> str:
-    return fitting(text, _LONGEST, _LONGEST_BYTES)
+def _shorten(text: str) -> str:
+    return fitting(text, _MAX_LENGTH, _MAX_BYTES)

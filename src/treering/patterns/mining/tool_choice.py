@@ -1,4 +1,4 @@
-"""Tools that do better than others for some kind of task."""
+"""Mines tool choices: tools with which some tasks succeed more often."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -11,19 +11,18 @@ from treering.core.conditions import Operator, Test
 from treering.core.patterns import Applicability, Heuristic, PatternCategory
 from treering.patterns.mining.corpus import Corpus, Numbers
 from treering.patterns.mining.evidence import best_supported, candidate, times
-from treering.patterns.mining.findings import Mined
+from treering.patterns.mining.findings import MinedPattern
 from treering.patterns.mining.steps import levels_of
 
 _MANY_VALUED = frozenset({"languages"})
 
-
-# Tools are compared so many at once: each needs a row of all sessions.
-_TOGETHER = 256
+# Tools compared at once: each needs a row of all sessions.
+_BATCH = 256
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
-    """Episodes with a tool, and how many there are without it; of both, the share of sessions that went well."""
+class _ToolComparison:
+    """Episodes with a tool, the number without it, and the success rates of sessions with and without it."""
 
     used: Numbers
     others: int
@@ -31,67 +30,76 @@ class _Compared:
     without: float
 
 
-def tool_choices(corpus: Corpus) -> list[Mined]:
-    """For each value of a feature, the tools with which it went clearly better than without them."""
+def tool_choices(corpus: Corpus) -> list[MinedPattern]:
+    """For each feature value, the tools with which sessions succeed clearly more often."""
     with_feature = defaultdict[str, list[int]](list)
-    for place, told in enumerate(corpus.told):
-        for feature in told.features:
+    for place, episode in enumerate(corpus.episodes):
+        for feature in episode.features:
             with_feature[feature].append(place)
-    tools = [told.tools for told in corpus.told]
+    tools = [episode.tools for episode in corpus.episodes]
     found = [
-        each for feature in sorted(with_feature) for each in _of_feature(corpus, feature, with_feature[feature], tools)
+        each for feature in sorted(with_feature) for each in _choices_for(corpus, feature, with_feature[feature], tools)
     ]
     return best_supported(found, corpus.settings.most_candidates)
 
 
-def _of_feature(corpus: Corpus, feature: str, places: list[int], tools: list[frozenset[str]]) -> Iterator[Mined]:
+def _choices_for(
+    corpus: Corpus, feature: str, places: list[int], tools: list[frozenset[str]]
+) -> Iterator[MinedPattern]:
     users = defaultdict[str, list[int]](list)
     for place in places:
         for tool in tools[place]:
             users[tool].append(place)
     least = corpus.settings.least_episodes
     seen_enough = {tool: used for tool, used in sorted(users.items()) if least <= len(used) <= len(places) - least}
-    telling = dict(_clearly_better(corpus, np.array(places, np.int64), seen_enough))
-    finer = {(wider, len(telling[tool].used)) for tool in telling for wider in levels_of(tool)[1:]}
-    for tool, compared in telling.items():
-        # The finer name says it better where it is used in the same episodes.
+    better = dict(_clearly_better(corpus, np.array(places, np.int64), seen_enough))
+    finer = {(wider, len(better[tool].used)) for tool in better for wider in levels_of(tool)[1:]}
+    for tool, compared in better.items():
+        # Prefer the more specific name if it covers the same episodes.
         if (tool, len(compared.used)) not in finer:
             yield _choice(corpus, feature, tool, compared)
 
 
-def _clearly_better(corpus: Corpus, places: Numbers, users: Mapping[str, list[int]]) -> Iterator[tuple[str, _Compared]]:
-    """The tools with which sessions went well clearly more often than without them."""
+def _clearly_better(
+    corpus: Corpus, places: Numbers, users: Mapping[str, list[int]]
+) -> Iterator[tuple[str, _ToolComparison]]:
+    """Tools with which sessions succeed clearly more often than without them."""
     known, session_of = np.unique(corpus.sessions[places], return_inverse=True)
-    everything = _counted(session_of, corpus.succeeded[places], len(known))
+    everything = _count_by_session(session_of, corpus.succeeded[places], len(known))
     session_at = dict(zip(places.tolist(), session_of.tolist(), strict=True))
-    told = list(users.items())
-    for start in range(0, len(told), _TOGETHER):
-        some = told[start : start + _TOGETHER]
+    pairs = list(users.items())
+    for start in range(0, len(pairs), _BATCH):
+        some = pairs[start : start + _BATCH]
         row = np.repeat(np.arange(len(some)), [len(used) for _, used in some])
         used = np.array([place for _, each in some for place in each], np.int64)
         session = row * len(known) + np.array([session_at[place] for place in used.tolist()], np.int64)
-        with_it = _counted(session, corpus.succeeded[used], len(some) * len(known)).reshape(2, len(some), len(known))
-        sessions, well = _went_well(with_it)
-        sessions_without, well_without = _went_well(everything[:, None] - with_it)
+        with_it = _count_by_session(session, corpus.succeeded[used], len(some) * len(known)).reshape(
+            2, len(some), len(known)
+        )
+        sessions, well = _session_results(with_it)
+        sessions_without, well_without = _session_results(everything[:, None] - with_it)
         for place, (tool, each) in enumerate(some):
             enough = min(sessions[place], sessions_without[place]) >= corpus.settings.least_sessions
             rate, without = well[place] / sessions[place], well_without[place] / max(1, sessions_without[place])
             if enough and rate >= without + corpus.settings.least_gain:
-                yield tool, _Compared(np.array(each, np.int64), len(places) - len(each), float(rate), float(without))
+                yield (
+                    tool,
+                    _ToolComparison(np.array(each, np.int64), len(places) - len(each), float(rate), float(without)),
+                )
 
 
-def _counted(session: Numbers, succeeded: NDArray[np.bool_], sessions: int) -> Numbers:
-    """Episodes a session, and those of them that succeeded."""
+def _count_by_session(session: Numbers, succeeded: NDArray[np.bool_], sessions: int) -> Numbers:
+    """Number of episodes and of successes by session."""
     return np.stack((np.bincount(session, minlength=sessions), np.bincount(session[succeeded], minlength=sessions)))
 
 
-def _went_well(counted: Numbers) -> tuple[Numbers, Numbers]:
-    """For each tool, how many sessions there are, and in how many more than half went well."""
+def _session_results(counted: Numbers) -> tuple[Numbers, Numbers]:
+    """For each tool, the number of sessions and of those in which more than half of the episodes succeeded."""
     all_, good = counted
     return np.count_nonzero(all_, axis=1), np.count_nonzero(2 * good > all_, axis=1)
 
 
-def _choice(corpus: Corpus, feature: str, tool: str, compared: _Compared) -> Mined:
+def _choice(corpus: Corpus, feature: str, tool: str, compared: _ToolComparison) -> MinedPattern:
     field, _, value = feature.partition("=")
     used, without = compared.used, compared.without
     good, bad = used[corpus.succeeded[used]].tolist(), used[~corpus.succeeded[used]].tolist()
@@ -112,7 +120,7 @@ def _choice(corpus: Corpus, feature: str, tool: str, compared: _Compared) -> Min
         good=good,
         bad=bad,
         base_rate=without,
-        # Where nobody succeeded without it, half a success is assumed: no lift is endless.
+        # Without any success, half a success is assumed, so that the lift is finite.
         lift=compared.rate / max(without, 0.5 / compared.others),
         steps=(tool,),
     )

@@ -1,6 +1,6 @@
-"""How many tokens conversations take."""
+"""Token counts of conversations."""
 
-from treering.render.token_counts.meter import Failures, Meter
-from treering.render.token_counts.rules import RULES, Rules, rules_of
+from treering.render.token_counts.meter import Meter, TokenizerFailures
+from treering.render.token_counts.rules import RULES, CountingRules, rules_of
 
-__all__ = ["RULES", "Failures", "Meter", "Rules", "rules_of"]
+__all__ = ["RULES", "CountingRules", "Meter", "TokenizerFailures", "rules_of"]

@@ -1,4 +1,4 @@
-"""What a picture costs: each provider cuts it into squares after making it smaller."""
+"""Token counts of images: each provider scales an image down and divides it into squares."""
 
 import math
 from base64 import b64decode
@@ -10,20 +10,20 @@ from treering.core.messages import ImagePart
 
 Size = tuple[int, int]
 
-# Letters of base64 to look at, one after the other: most formats say their size in the first bytes, some JPEGs late.
-_LOOKS = (1_024, 65_536, 1_048_576)
+# Base64 characters to read, in turn: most formats have their size in the first bytes, some JPEGs later.
+_HEAD_LENGTHS = (1_024, 65_536, 1_048_576)
 
 
 @dataclass(frozen=True)
 class Tiles:
-    """A price for the picture and one for each tile of 512 pixels, after it fits 2048 × 2048 and its short side 768."""
+    """Tokens per image and per tile of 512 pixels, after scaling to 2048 × 2048 and a short side of 768."""
 
     base: int
     tile: int
 
     @property
-    def most(self) -> int:
-        """2048 × 768 pixels are eight tiles."""
+    def max_tokens(self) -> int:
+        """The maximum for any image: 2048 × 768 pixels are eight tiles."""
         return self.base + 8 * self.tile
 
     def cost(self, size: Size, detail: str | None = None) -> int:
@@ -36,40 +36,40 @@ class Tiles:
 
 @dataclass(frozen=True)
 class Patches:
-    """A price for each square of `side` pixels, of which there are at most `limit` after the long side fits `edge`."""
+    """Tokens per square of `side` pixels, at most `limit` squares, after scaling the long side to `edge`."""
 
     side: int
     limit: int
     factor: float = 1.0
     edge: int | None = None
     area: int | None = None
-    """Where the provider also publishes pixels for each token, the larger of both is taken."""
-    least: int = 0
+    """Pixels per token, if the provider publishes that too; the larger result counts."""
+    min_tokens: int = 0
 
     @property
-    def most(self) -> int:
-        return math.ceil(max(self.limit * self.factor, self.least))
+    def max_tokens(self) -> int:
+        return math.ceil(max(self.limit * self.factor, self.min_tokens))
 
     def cost(self, size: Size, detail: str | None = None) -> int:
         width, height = _scaled(size, min(1.0, self.edge / max(size))) if self.edge else size
         squares = math.ceil(width / self.side) * math.ceil(height / self.side)
         by_area = math.ceil(width * height / self.area) if self.area else 0
-        return math.ceil(max(min(max(squares, by_area), self.limit) * self.factor, self.least))
+        return math.ceil(max(min(max(squares, by_area), self.limit) * self.factor, self.min_tokens))
 
 
 ImageRule = Tiles | Patches
 
 
 def image_tokens(part: ImagePart, rule: ImageRule) -> int:
-    """What `part` costs; the most that any picture can cost where its size cannot be known."""
+    """Tokens of an image; the maximum for any image if its size is unknown."""
     if isinstance(rule, Tiles) and part.detail == "low":
         return rule.base
     size = size_of(part)
-    return rule.most if size is None else rule.cost(size, part.detail)
+    return rule.max_tokens if size is None else rule.cost(size, part.detail)
 
 
 def size_of(part: ImagePart) -> Size | None:
-    """Width and height in pixels: as the part says, else as the head of its bytes says, else None."""
+    """Width and height in pixels from the part's fields, else from its bytes, else None."""
     if part.width and part.height:
         return part.width, part.height
     data = part.data or (part.url or "").partition(";base64,")[2]
@@ -79,7 +79,7 @@ def size_of(part: ImagePart) -> Size | None:
 def _size_in(data: str) -> Size | None:
     import imagesize  # type: ignore[import-untyped]
 
-    for letters in _LOOKS:
+    for letters in _HEAD_LENGTHS:
         try:
             head = b64decode(data[:letters])
         except (Error, ValueError):

@@ -1,4 +1,4 @@
-"""Counts conversations: the one thing that says how many tokens a text, a message or a set of tools takes."""
+"""The meter: token counts of texts, messages and tool definitions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,53 +9,53 @@ from treering.core.messages import CallPart, ImagePart, Message, OtherPart, Part
 from treering.core.tokens import estimate_tokens
 from treering.ports.tokens import Tokenizer
 from treering.render.token_counts.images import image_tokens
-from treering.render.token_counts.rules import Rules
+from treering.render.token_counts.rules import CountingRules
 from treering.render.token_counts.tools import as_json, tool_tokens
 
-REMEMBERED = 65_536
-"""Counts kept, about 12 MB; a session of a whole day has fewer texts."""
+MAX_CACHED_COUNTS = 65_536
+"""About 12 MB; a session of a whole day has fewer texts."""
 
 
 @dataclass(frozen=True)
-class Failures:
-    """How often the tokenizer failed and an estimate stood in, and what it said last."""
+class TokenizerFailures:
+    """Number of tokenizer failures, each replaced by an estimate, and the last error."""
 
     count: int = 0
     last: str = ""
 
 
 class Meter:
-    """Counts with one tokenizer by one provider's rules; what was counted once is remembered by its hash.
+    """Counts with one tokenizer and one provider's rules; counts are cached by the hash of the text.
 
-    Totals add up: a request takes `priming`, each `message` and its `tools`. May be used from many threads.
+    A request takes the sum of `priming`, each `message` and its `tools`. Thread-safe.
     """
 
-    def __init__(self, tokenizer: Tokenizer, rules: Rules, *, remembered: int = REMEMBERED) -> None:
+    def __init__(self, tokenizer: Tokenizer, rules: CountingRules, *, max_cached: int = MAX_CACHED_COUNTS) -> None:
         self.tokenizer = tokenizer
         self.rules = rules
         self.hits = 0
         self.misses = 0
-        self.failures = Failures()
-        self._remembered = remembered
+        self.failures = TokenizerFailures()
+        self._max_cached = max_cached
         self._counts: dict[tuple[int, int], int] = {}
         self._lock = Lock()
 
     @property
     def priming(self) -> int:
-        """What a request takes beside its messages and tools."""
+        """Tokens of a request besides its messages and tools."""
         return self.rules.priming
 
     def text(self, text: str) -> int:
-        """What `text` takes on its own."""
+        """Tokens of a text."""
         return self._count(text)
 
     def message(self, message: Message) -> int:
-        """What `message` takes with everything in it and around it."""
+        """Tokens of a message including the provider's overhead."""
         speaker = self.rules.speaker + self._count(message.speaker) if message.speaker else 0
         return self.rules.message + speaker + sum(self._part(part) for part in message.parts)
 
     def tools(self, schemas: Sequence[Mapping[str, Any]]) -> int:
-        """What the definitions of tools take, in the shape of any provider."""
+        """Tokens of tool definitions in any provider's format."""
         return tool_tokens(schemas, self.rules.tools, self._count)
 
     def _part(self, part: Part) -> int:
@@ -85,21 +85,21 @@ class Meter:
             return estimate_tokens(text)
         with self._lock:
             self._counts[key] = counted
-            if len(self._counts) > self._remembered:
+            if len(self._counts) > self._max_cached:
                 del self._counts[next(iter(self._counts))]
         return counted
 
     def _counted(self, text: str) -> int | None:
-        """None where the tokenizer failed; it is asked again the next time."""
+        """The count, or None if the tokenizer failed; failures are not cached."""
         try:
             return _checked(self.tokenizer.count(text))
-        except Exception as exc:  # noqa: BLE001 - a tokenizer may be the user's own: a conversation goes on without it
+        except Exception as exc:  # noqa: BLE001 - the tokenizer may be the user's code and must not stop a conversation
             with self._lock:
-                self.failures = Failures(self.failures.count + 1, f"{type(exc).__name__}: {exc}")
+                self.failures = TokenizerFailures(self.failures.count + 1, f"{type(exc).__name__}: {exc}")
             return None
 
 
 def _checked(count: object) -> int:
     if not isinstance(count, int) or count < 0:
-        raise TypeError(f"the tokenizer answered {count!r} rather than a number of tokens")
+        raise TypeError(f"the tokenizer returned {count!r} instead of a number of tokens")
     return count

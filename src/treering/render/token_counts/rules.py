@@ -1,4 +1,4 @@
-"""What providers add to the words of a conversation: tables, as far as they publish them, else on the careful side."""
+"""Token overhead by provider: published values where available, else conservative ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from treering.render.token_counts.images import ImageRule, Patches, Tiles
 
 @dataclass(frozen=True)
 class ToolRule:
-    """What definitions of tools cost beside their words. Where `as_json` they are counted as the JSON they are."""
+    """Token overhead of tool definitions. With `as_json`, definitions are counted as JSON text."""
 
     as_json: bool = True
     once: int = 0
@@ -21,12 +21,12 @@ class ToolRule:
 
 
 @dataclass(frozen=True)
-class Rules:
-    """One provider's way of counting. Totals add up: priming, each message, the tools."""
+class CountingRules:
+    """Counting rules of one provider. A request takes the sum of priming, messages and tools."""
 
     name: str
     message: int
-    """Its role is in it."""
+    """Includes the role."""
     speaker: int
     call: int
     result: int
@@ -39,13 +39,13 @@ class Rules:
 _FUNCTIONS = ToolRule(as_json=False, once=12, each=7, properties=3, property=3, choices=-3, choice=3)
 _OLD_FUNCTIONS = replace(_FUNCTIONS, each=10)
 
-# Three tokens and the role. What calls and results add is not published: a call is taken for two messages.
-_OPENAI = Rules(
+# Three tokens and the role. The overhead of calls is not published; a call is counted as two messages.
+_OPENAI = CountingRules(
     "openai", message=4, speaker=1, call=6, result=3, priming=3, tools=_FUNCTIONS, images=Tiles(base=85, tile=170)
 )
 
 # Anthropic: 346 tokens of system prompt as soon as there are tools; a message of one word counts 8 to 12 tokens.
-_ANTHROPIC = Rules(
+_ANTHROPIC = CountingRules(
     "anthropic",
     message=5,
     speaker=1,
@@ -56,7 +56,7 @@ _ANTHROPIC = Rules(
     images=Patches(side=28, limit=1_600, edge=1_568, area=750),
 )
 
-_OTHER = Rules(
+_OTHER = CountingRules(
     "other",
     message=6,
     speaker=2,
@@ -67,7 +67,7 @@ _OTHER = Rules(
     images=Patches(side=16, limit=16_384),
 )
 
-_TABLE: tuple[Rules, ...] = (
+_TABLE: tuple[CountingRules, ...] = (
     _OPENAI,
     replace(_OPENAI, name="openai-old", tools=_OLD_FUNCTIONS),
     replace(_OPENAI, name="openai-4o-mini", images=Tiles(base=2_833, tile=5_667)),
@@ -78,7 +78,7 @@ _TABLE: tuple[Rules, ...] = (
     replace(_OPENAI, name="openai-o4-mini", images=Patches(side=32, limit=1_536, factor=1.72)),
     replace(_OPENAI, name="openai-5.4", images=Patches(side=32, limit=10_000, factor=1.2)),
     _ANTHROPIC,
-    # A tokenizer that finds about a third more, in the prompt for tools as well, and sharper pictures.
+    # Its tokenizer counts about a third more, also in the tool prompt, and images have a higher resolution.
     replace(
         _ANTHROPIC,
         name="anthropic-4.7",
@@ -88,15 +88,15 @@ _TABLE: tuple[Rules, ...] = (
         tools=ToolRule(once=468, each=16),
         images=Patches(side=28, limit=4_784, edge=2_576, area=750),
     ),
-    # Gemini 3 takes 1,120 tokens for a picture; before, 258 for each tile of 768 pixels.
-    replace(_OTHER, name="gemini", images=Patches(side=48, limit=16_384, least=1_120)),
+    # Gemini 3 takes 1,120 tokens per image; earlier versions 258 per tile of 768 pixels.
+    replace(_OTHER, name="gemini", images=Patches(side=48, limit=16_384, min_tokens=1_120)),
     _OTHER,
 )
-RULES: Mapping[str, Rules] = {rules.name: rules for rules in _TABLE}
+RULES: Mapping[str, CountingRules] = {rules.name: rules for rules in _TABLE}
 
 
-def rules_of(name: str) -> Rules:
-    """The rules called `name`."""
+def rules_of(name: str) -> CountingRules:
+    """The rules with this name. Raises `InvalidInput`."""
     if name not in RULES:
-        raise InvalidInput(f"no rules are called {name!r}; use one of {', '.join(RULES)}")
+        raise InvalidInput(f"unknown counting rules {name!r}; use one of {', '.join(RULES)}")
     return RULES[name]

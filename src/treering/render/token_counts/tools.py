@@ -1,4 +1,4 @@
-"""What definitions of tools cost, whichever provider's shape they come in."""
+"""Token counts of tool definitions in any provider's format."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -10,17 +10,21 @@ from treering.render.token_counts.rules import ToolRule
 
 Count = Callable[[str], int]
 
-_SAID = frozenset({"type", "description", "enum", "properties", "items", "required", "additionalProperties", "title"})
-"""Parts of a schema that are counted one by one, or that providers leave out."""
+_COUNTED_KEYS = frozenset(
+    {"type", "description", "enum", "properties", "items", "required", "additionalProperties", "title"}
+)
+"""Keys of a schema that are counted separately, or that providers leave out."""
 
 
 def tool_tokens(schemas: Sequence[Mapping[str, Any]], rule: ToolRule, count: Count) -> int:
-    """What the definitions cost together; nothing where there are none."""
+    """Tokens of all definitions; 0 if there are none."""
     if not schemas:
         return 0
     for schema in schemas:
         if not isinstance(schema, Mapping):
-            raise InvalidInput(f"a tool is defined by an object, not by {type(schema).__name__}; pass what is sent")
+            raise InvalidInput(
+                f"a tool definition must be an object, not {type(schema).__name__}; pass the definition as it is sent"
+            )
     cost = _json if rule.as_json else _function
     return rule.once + sum(rule.each + cost(schema, rule, count) for schema in schemas)
 
@@ -34,20 +38,20 @@ def _json(schema: Mapping[str, Any], rule: ToolRule, count: Count) -> int:
 
 
 def _function(schema: Mapping[str, Any], rule: ToolRule, count: Count) -> int:
-    """The cookbook's formula; a tool of the provider's own, which has no schema, is counted as JSON."""
+    """The formula of OpenAI's cookbook; a built-in tool without a schema is counted as JSON."""
     function = schema.get("function", schema)
     if not isinstance(function, Mapping) or "name" not in function:
         return _json(schema, rule, count)
     parameters = function.get("parameters") or function.get("input_schema")
     if not isinstance(parameters or {}, Mapping):
         return _json(schema, rule, count)
-    head = f"{function['name']}:{_unstopped(function.get('description'))}"
+    head = f"{function['name']}:{_without_full_stop(function.get('description'))}"
     return count(head) + _object(parameters or {}, rule, count)
 
 
 def _object(schema: Mapping[str, Any], rule: ToolRule, count: Count) -> int:
     properties = schema.get("properties") or {}
-    rest = {key: value for key, value in schema.items() if key not in _SAID}
+    rest = {key: value for key, value in schema.items() if key not in _COUNTED_KEYS}
     cost = count(as_json(rest)) if rest else 0
     if not properties:
         return cost
@@ -59,7 +63,7 @@ def _field(name: str, field: Any, rule: ToolRule, count: Count) -> int:
     if not isinstance(field, Mapping):
         return rule.property + count(f"{name}:{as_json(field)}")
     kind = field.get("type", "")
-    line = f"{name}:{kind if isinstance(kind, str) else as_json(kind)}:{_unstopped(field.get('description'))}"
+    line = f"{name}:{kind if isinstance(kind, str) else as_json(kind)}:{_without_full_stop(field.get('description'))}"
     cost = rule.property + count(line) + _object(field, rule, count)
     if choices := field.get("enum"):
         cost += rule.choices + sum(rule.choice + count(str(choice)) for choice in choices)
@@ -67,5 +71,5 @@ def _field(name: str, field: Any, rule: ToolRule, count: Count) -> int:
     return cost + (_field("", items, rule, count) if isinstance(items, Mapping) else 0)
 
 
-def _unstopped(description: Any) -> str:
+def _without_full_stop(description: Any) -> str:
     return str(description or "").removesuffix(".")

@@ -1,4 +1,4 @@
-"""Run by Alembic on the connection that `migrate.py` hands over, inside its transaction."""
+"""Run by Alembic on the connection of `migrate.py`, inside its transaction."""
 
 from alembic import context
 

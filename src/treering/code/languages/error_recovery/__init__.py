@@ -1,6 +1,6 @@
-"""Half-written files: what is broken is taken out or closed, so that the definitions around it are still read."""
+"""Parsing of files with syntax errors: broken parts are removed or closed, which keeps the definitions around them."""
 
-from treering.code.languages.error_recovery.recovery import Mended, parsed
-from treering.code.languages.error_recovery.shapes import broken_bytes
+from treering.code.languages.error_recovery.recovery import RecoveredTree, parse_with_recovery
+from treering.code.languages.error_recovery.rules import broken_bytes
 
-__all__ = ["Mended", "broken_bytes", "parsed"]
+__all__ = ["RecoveredTree", "broken_bytes", "parse_with_recovery"]

@@ -1,24 +1,24 @@
-"""What a Go file says, as stored values: types and expressions as written, with local names already bound."""
+"""The stored body of a Go file: types and expressions as written, with local names already bound."""
 
 import msgspec
 
 
-class Type(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A type as written; `op` says which, and what `name` and `parts` mean.
+class WrittenType(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A type as written; `op` determines the meaning of `name` and `parts`.
 
     name (type arguments), qual (imports, type arguments), dotted (imports, type arguments), ptr, seq, map, chan,
     func (params, results), tuple, rest, struct (field | embed), interface (method | embed), param (constraint),
-    bound (name: place and type of a receiver's parameter), tilde, union, local (name: number of the binding),
-    imports (the paths that a qualifier may stand for).
+    bound (name: index and type of a receiver's type parameter), tilde, union, local (name: number of the binding),
+    imports (the paths that a qualifier may refer to).
     """
 
     op: str
     name: str = ""
-    parts: tuple["Type", ...] = ()
+    parts: tuple["WrittenType", ...] = ()
 
 
-class Expr(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """An expression as far as its type matters.
+class GoExpression(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An expression, as far as its type matters.
 
     local (at: binding), name, import, sel, result (at: call; parts: arguments), call (function, arguments), typed,
     func, type, inst, index, deref, addr, recv, assert, pick (at: position), key, elem, unknown.
@@ -27,64 +27,64 @@ class Expr(msgspec.Struct, frozen=True, array_like=True, gc=False):
     op: str
     name: str = ""
     at: int = -1
-    parts: tuple["Expr", ...] = ()
-    type: Type | None = None
+    parts: tuple["GoExpression", ...] = ()
+    type: WrittenType | None = None
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class GoCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     caller: int
-    """Index of the definition the call stands in, or -1 for the file itself."""
-    function: Expr
+    """Index of the enclosing definition, or -1 for the file itself."""
+    function: GoExpression
     line: int
     flow: int
     bound: int
-    """How many bindings precede it: those it may refer to."""
+    """Number of bindings before the call; it may refer to those only."""
 
 
-class Use(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """An exported name that is read and not called: perhaps a constant or variable of a package."""
+class GoUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An exported name that is read but not called: possibly a constant or variable of a package."""
 
     caller: int
     name: str
-    imports: Type | None
-    """What stands before its dot; nothing for the own package."""
+    imports: WrittenType | None
+    """The qualifier; None for the file's own package."""
     line: int
 
 
-class Route(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A function handed to a router or to a command: something from outside calls it."""
+class GoRoute(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A function passed to a router or a command, so that it is called from outside."""
 
     caller: int
-    handler: Expr
+    handler: GoExpression
     line: int
     bound: int
 
 
-class Declared(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A name of the package's scope, or a method, as other files may see it."""
+class GoDeclaration(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A package-level name or a method, as other files see it."""
 
     kind: str
     """func, method, var, const, type or alias."""
     name: str
     owner: str = ""
     """The receiver's type, for a method."""
-    params: tuple[Type, ...] = ()
-    """Type parameters; a method's are named by its receiver."""
-    type: Type | None = None
-    value: Expr | None = None
+    params: tuple[WrittenType, ...] = ()
+    """Type parameters; those of a method are named by its receiver."""
+    type: WrittenType | None = None
+    value: GoExpression | None = None
     tags: str = ""
-    """The build constraint that keeps the file out of a build for linux/amd64, or nothing."""
+    """The build constraint that excludes the file from a linux/amd64 build, or empty."""
 
 
-class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class GoImport(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str
-    """As written before the path: an alias, `.`, `_`, or nothing."""
+    """The name written before the path: an alias, `.`, `_`, or empty."""
     path: str
     line: int
 
 
-class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A `go.mod` or `go.work`: where import paths lead inside the project."""
+class GoModule(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A `go.mod` or `go.work`: the directories of import paths inside the project."""
 
     path: str
     """The module's path; empty for a `go.work`."""
@@ -94,19 +94,19 @@ class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The directories of a `go.work`."""
 
 
-class Body(msgspec.Struct, frozen=True, array_like=True):
+class GoBody(msgspec.Struct, frozen=True, array_like=True):
     package: str = ""
     tags: str = ""
-    imports: tuple[Import, ...] = ()
-    declared: tuple[Declared, ...] = ()
-    bindings: tuple[Expr, ...] = ()
-    calls: tuple[Call, ...] = ()
-    routes: tuple[Route, ...] = ()
-    module: Module | None = None
-    uses: tuple[Use, ...] = ()
+    imports: tuple[GoImport, ...] = ()
+    declared: tuple[GoDeclaration, ...] = ()
+    bindings: tuple[GoExpression, ...] = ()
+    calls: tuple[GoCall, ...] = ()
+    routes: tuple[GoRoute, ...] = ()
+    module: GoModule | None = None
+    uses: tuple[GoUse, ...] = ()
 
 
-UNKNOWN = Expr("unknown")
+UNKNOWN = GoExpression("unknown")
 
 
 def directory_of(path: str) -> str:
@@ -114,5 +114,5 @@ def directory_of(path: str) -> str:
 
 
 def package_id(directory: str, package: str) -> str:
-    """Two packages may share a directory (`x` and `x_test`, a tool behind a build tag), so that both name it."""
+    """The directory and the package name: two packages may share a directory (`x` and `x_test`, or by build tag)."""
     return f"{directory}:{package}"

@@ -1,4 +1,4 @@
-"""Build constraints: whether a file is part of a build for linux/amd64, which is what most truths describe."""
+"""Build constraints: whether a file is part of a linux/amd64 build."""
 
 import re
 
@@ -11,7 +11,7 @@ _PROCESSORS = """
 """
 OPERATING_SYSTEMS = frozenset(_SYSTEMS.split())
 ARCHITECTURES = frozenset(_PROCESSORS.split())
-HOLDING = frozenset(("linux", "amd64", "unix", "gc", "cgo"))
+SATISFIED = frozenset(("linux", "amd64", "unix", "gc", "cgo"))
 
 _GO_BUILD = re.compile(r"^//go:build[ \t]+(.+?)[ \t\r]*$", re.M)
 _PLUS_BUILD = re.compile(r"^//[ \t]*\+build[ \t]+(.+?)[ \t\r]*$", re.M)
@@ -20,15 +20,15 @@ _RELEASE = re.compile(r"go1\.\d+$")
 
 
 def unmet_constraint(path: str, header: str) -> str:
-    """The constraint that keeps the file out of the build, as written; empty where the file is in."""
-    unmet = [] if _name_holds(path) else [_named_constraint(path)]
+    """Return the constraint that excludes the file from the build, as written; empty if it is included."""
+    unmet = [] if _name_is_satisfied(path) else [_named_constraint(path)]
     if written := _written_constraint(header):
-        unmet += [] if _holds(written) else [written]
+        unmet += [] if _is_satisfied(written) else [written]
     return " && ".join(unmet)
 
 
-def _name_holds(path: str) -> bool:
-    return all(part in HOLDING for part in _named_constraint(path).split(" && ") if part)
+def _name_is_satisfied(path: str) -> bool:
+    return all(part in SATISFIED for part in _named_constraint(path).split(" && ") if part)
 
 
 def _named_constraint(path: str) -> str:
@@ -50,8 +50,8 @@ def _from_plus_build(line: str) -> str:
     return " || ".join(f"({option.replace(',', ' && ')})" for option in line.split())
 
 
-def _holds(constraint: str) -> bool:
-    """Operators in order of binding: `!`, `&&`, `||`; what does not parse is taken to hold."""
+def _is_satisfied(constraint: str) -> bool:
+    """Precedence: `!`, `&&`, `||`; a constraint that does not parse is treated as satisfied."""
     output: list[bool] = []
     waiting: list[str] = []
     for token in _TOKEN.findall(constraint):
@@ -68,7 +68,7 @@ def _holds(constraint: str) -> bool:
                 waiting.pop()
             _negate(waiting, output)
         else:
-            output.append(token in HOLDING or _RELEASE.match(token) is not None)
+            output.append(token in SATISFIED or _RELEASE.match(token) is not None)
             _negate(waiting, output)
     while waiting:
         _apply(waiting.pop(), output)

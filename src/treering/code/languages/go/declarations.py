@@ -1,4 +1,4 @@
-"""What declarations give: definitions, entries of the package's scope, and bindings inside functions."""
+"""Declarations: definitions, package-level names, and bindings inside functions."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,27 +6,27 @@ import msgspec
 from tree_sitter import Node
 
 from treering.code.facts import Definition, DefinitionKind
-from treering.code.languages.go.body import UNKNOWN, Declared, Expr, Type
-from treering.code.languages.go.gotest import is_test
-from treering.code.languages.go.names import Names
-from treering.code.languages.go.spelling import Spelling, fields, items
-from treering.code.languages.lines import Lines
-from treering.code.languages.nodes import text_of
+from treering.code.languages.go.body import UNKNOWN, GoDeclaration, GoExpression, WrittenType
+from treering.code.languages.go.names import GoNames
+from treering.code.languages.go.syntax_conversion import SyntaxConverter, fields, items
+from treering.code.languages.go.test_functions import is_test
+from treering.code.languages.line_index import LineIndex
+from treering.code.languages.syntax_nodes import text_of
 
 _SHAPES = {"struct": DefinitionKind.CLASS, "interface": DefinitionKind.INTERFACE}
 
 
-class Declarations:
-    """Collects one file's declarations as they are met; `names` says whether a function is around them."""
+class DeclarationCollector:
+    """Collects the declarations of one file in order; `names` tracks whether they are inside a function."""
 
-    def __init__(self, path: str, tags: str, names: Names, spelling: Spelling, lines: Lines) -> None:
+    def __init__(self, path: str, tags: str, names: GoNames, converter: SyntaxConverter, lines: LineIndex) -> None:
         self.definitions: list[Definition] = []
-        self.declared: list[Declared] = []
+        self.declared: list[GoDeclaration] = []
         self._numbers: dict[str, int] = {}
         self._in_tests = path.endswith("_test.go")
         self._tags = tags
         self._names = names
-        self._spelling = spelling
+        self._converter = converter
         self._line_of = lines.of
         self._around = ""
         self._last_constant: tuple[Node | None, list[Node]] = (None, [])
@@ -45,11 +45,11 @@ class Declarations:
         self._bindings[node.type](node)
 
     def number_of(self, qualname: str) -> int:
-        """Where the definition stands in the list, or -1."""
+        """Return the index of the definition, or -1."""
         return self._numbers.get(qualname, -1)
 
     def define(self, qualname: str, kind: DefinitionKind, node: Node, test: bool = False) -> int:
-        """Of several `init` functions the first is kept: they share one id."""
+        """Of several `init` functions only the first is kept: they share one id."""
         if qualname not in self._numbers:
             self._numbers[qualname] = len(self.definitions)
             exported = qualname.rpartition(".")[2][:1].isupper()
@@ -58,7 +58,7 @@ class Declarations:
         return self._numbers[qualname]
 
     def finished(self) -> list[Definition]:
-        """A type that the file's constants are values of is an enumeration."""
+        """Return the definitions; a type with constants in the file becomes an enumeration."""
         return [
             msgspec.structs.replace(each, kind=DefinitionKind.ENUM)
             if each.kind is DefinitionKind.TYPE and each.qualname in self._enumerated
@@ -67,11 +67,11 @@ class Declarations:
         ]
 
     def function(self, node: Node) -> int:
-        """Declares a function or method, binds its parameters, and gives the number of its definition."""
+        """Declare a function or method, bind its parameters, and return the index of its definition."""
         name = text_of(node.child_by_field_name("name"))
         receiver = items(node.child_by_field_name("receiver"))
         owner, params = self._receiver(receiver[0]) if receiver else ("", self._type_parameters(node))
-        signature = self._spelling.signature(node)
+        signature = self._converter.signature(node)
         if receiver:
             self._bind_parameters(receiver)
         self.parameters(node)
@@ -79,7 +79,9 @@ class Declarations:
         self._around = qualname
         if not name or name == "_":
             return -1
-        self.declared.append(Declared("method" if owner else "func", name, owner, params, signature, None, self._tags))
+        self.declared.append(
+            GoDeclaration("method" if owner else "func", name, owner, params, signature, None, self._tags)
+        )
         kind = DefinitionKind.METHOD if owner else DefinitionKind.FUNCTION
         return self.define(qualname, kind, node, self._in_tests and is_test(name, owner, signature))
 
@@ -91,11 +93,13 @@ class Declarations:
 
     def _bind_parameters(self, parameters: Sequence[Node]) -> None:
         for each in parameters:
-            called = [text_of(name) for name in fields(each, "name")]
-            if called:
-                self.typed(called, each.child_by_field_name("type"), each.type == "variadic_parameter_declaration")
+            declared_names = [text_of(name) for name in fields(each, "name")]
+            if declared_names:
+                self.typed(
+                    declared_names, each.child_by_field_name("type"), each.type == "variadic_parameter_declaration"
+                )
 
-    def _receiver(self, node: Node) -> tuple[str, tuple[Type, ...]]:
+    def _receiver(self, node: Node) -> tuple[str, tuple[WrittenType, ...]]:
         base = node.child_by_field_name("type")
         while base is not None and base.type in ("pointer_type", "parenthesized_type"):
             base = base.named_child(0)
@@ -104,43 +108,44 @@ class Declarations:
         arguments = [text_of(each) for each in items(base.child_by_field_name("type_arguments"))]
         owner = text_of(base.child_by_field_name("type"))
         params = tuple(
-            Type("param", name, (Type("bound", f"{place} {owner}"),)) for place, name in enumerate(arguments)
+            WrittenType("param", name, (WrittenType("bound", f"{place} {owner}"),))
+            for place, name in enumerate(arguments)
         )
         for each in params:
-            self._names.bind(each.name, Expr("param", type=each))
+            self._names.bind(each.name, GoExpression("param", type=each))
         return owner, params
 
-    def _type_parameters(self, node: Node) -> tuple[Type, ...]:
-        """Bound before their constraints are read, which may name each other."""
+    def _type_parameters(self, node: Node) -> tuple[WrittenType, ...]:
+        """Bind type parameters before reading their constraints, which may refer to each other."""
         bound: list[tuple[int, str, Node | None]] = []
         for each in items(node.child_by_field_name("type_parameters")):
             for name in map(text_of, fields(each, "name")):
-                number = self._names.bind(name, Expr("param", type=Type("param", name)))
+                number = self._names.bind(name, GoExpression("param", type=WrittenType("param", name)))
                 bound.append((number, name, each.child_by_field_name("type")))
-        params = tuple(Type("param", name, (self._spelling.type(constraint),)) for _, name, constraint in bound)
+        params = tuple(WrittenType("param", name, (self._converter.type(constraint),)) for _, name, constraint in bound)
         for (number, _, _), param in zip(bound, params, strict=True):
-            self._names.bindings[number] = Expr("param", type=param)
+            self._names.bindings[number] = GoExpression("param", type=param)
         return params
 
-    def typed(self, called: Sequence[str], node: Node | None, many: bool = False) -> None:
-        spelled = self._spelling.type(node)
-        value = Expr("typed", type=Type("seq", "", (spelled,)) if many else spelled)
+    def typed(self, declared_names: Sequence[str], node: Node | None, many: bool = False) -> None:
+        written = self._converter.type(node)
+        value = GoExpression("typed", type=WrittenType("seq", "", (written,)) if many else written)
         uses = self._names.take_uses()
-        for name in called:
+        for name in declared_names:
             self._names.bind(name, value, uses)
 
-    def values(self, called: Sequence[str], given: Sequence[Node]) -> None:
-        spelled = self._spread(len(called), given, inline=False)
+    def values(self, declared_names: Sequence[str], given: Sequence[Node]) -> None:
+        spread = self._spread(len(declared_names), given, inline=False)
         uses = self._names.take_uses()
-        for name, value in zip(called, spelled, strict=True):
+        for name, value in zip(declared_names, spread, strict=True):
             self._names.bind(name, value, uses)
 
-    def _spread(self, wanted: int, given: Sequence[Node], inline: bool) -> list[Expr]:
-        """One value each, or one call whose results are taken apart."""
+    def _spread(self, wanted: int, given: Sequence[Node], inline: bool) -> list[GoExpression]:
+        """Return one value each, or the results of a single call."""
         if len(given) == wanted:
-            return [self._spelling.value(each, 0, inline) for each in given]
-        whole = self._spelling.value(given[0], 0, inline) if len(given) == 1 else UNKNOWN
-        return [Expr("pick", "", place, (whole,)) for place in range(wanted)]
+            return [self._converter.value(each, 0, inline) for each in given]
+        whole = self._converter.value(given[0], 0, inline) if len(given) == 1 else UNKNOWN
+        return [GoExpression("pick", "", place, (whole,)) for place in range(wanted)]
 
     def _short(self, node: Node) -> None:
         self.values(_names_in(node), items(node.child_by_field_name("right")))
@@ -148,10 +153,10 @@ class Declarations:
     def _range(self, node: Node) -> None:
         if not _declares(node):
             return
-        over = self._spelling.value(node.child_by_field_name("right"))
+        over = self._converter.value(node.child_by_field_name("right"))
         uses = self._names.take_uses()
         for name, op in zip(_names_in(node), ("key", "elem"), strict=False):
-            self._names.bind(name, Expr(op, "", -1, (over,)), uses)
+            self._names.bind(name, GoExpression(op, "", -1, (over,)), uses)
 
     def _received(self, node: Node) -> None:
         right = node.child_by_field_name("right")
@@ -159,48 +164,50 @@ class Declarations:
             self.values(_names_in(node), [right])
 
     def _variable(self, node: Node) -> None:
-        called = [text_of(name) for name in fields(node, "name")]
-        spelled = node.child_by_field_name("type")
+        declared_names = [text_of(name) for name in fields(node, "name")]
+        type_node = node.child_by_field_name("type")
         given = items(node.child_by_field_name("value"))
         if self._names.depth == 0:
-            self._declare("var", called, spelled, given)
+            self._declare("var", declared_names, type_node, given)
             for name in fields(node, "name"):
                 if text_of(name)[:1].isupper():
                     self.define(text_of(name), DefinitionKind.CONSTANT, node)
-        elif spelled is not None:
-            self.typed(called, spelled)
+        elif type_node is not None:
+            self.typed(declared_names, type_node)
         else:
-            self.values(called, given)
+            self.values(declared_names, given)
 
     def _constant(self, node: Node) -> None:
-        """In a group, a name without a value repeats the one before."""
-        called = [text_of(name) for name in fields(node, "name")]
-        spelled, given = node.child_by_field_name("type"), items(node.child_by_field_name("value"))
-        if spelled is None and not given:
-            spelled, given = self._last_constant
-        self._last_constant = (spelled, given)
+        """In a group, a name without a value repeats the previous one."""
+        declared_names = [text_of(name) for name in fields(node, "name")]
+        type_node, given = node.child_by_field_name("type"), items(node.child_by_field_name("value"))
+        if type_node is None and not given:
+            type_node, given = self._last_constant
+        self._last_constant = (type_node, given)
         if self._names.depth == 0:
-            self._enumerated.add(text_of(spelled))
-            self._declare("const", called, spelled, given)
-            for name in called:
+            self._enumerated.add(text_of(type_node))
+            self._declare("const", declared_names, type_node, given)
+            for name in declared_names:
                 if name[:1].isupper():
                     self.define(name, DefinitionKind.CONSTANT, node)
-        elif spelled is not None:
-            self.typed(called, spelled)
+        elif type_node is not None:
+            self.typed(declared_names, type_node)
         else:
-            self.values(called, given)
+            self.values(declared_names, given)
 
-    def _declare(self, kind: str, called: Sequence[str], spelled: Node | None, given: Sequence[Node]) -> None:
-        if spelled is not None:
-            known = self._spelling.type(spelled)
-            self.declared += [Declared(kind, name, type=known, tags=self._tags) for name in called if name != "_"]
+    def _declare(self, kind: str, declared_names: Sequence[str], type_node: Node | None, given: Sequence[Node]) -> None:
+        if type_node is not None:
+            known = self._converter.type(type_node)
+            self.declared += [
+                GoDeclaration(kind, name, type=known, tags=self._tags) for name in declared_names if name != "_"
+            ]
             return
-        for name, value in zip(called, self._spread(len(called), given, inline=True), strict=True):
+        for name, value in zip(declared_names, self._spread(len(declared_names), given, inline=True), strict=True):
             if name != "_":
-                self.declared.append(Declared(kind, name, value=value, tags=self._tags))
+                self.declared.append(GoDeclaration(kind, name, value=value, tags=self._tags))
 
     def leave(self) -> None:
-        """What follows stands in no function."""
+        """End the current function."""
         self._around = ""
 
     def _type(self, node: Node) -> None:
@@ -209,19 +216,19 @@ class Declarations:
         number = self._names.bind(name) if local else -1
         self._names.open()
         params = self._type_parameters(node)
-        spelled = self._spelling.type(node.child_by_field_name("type"))
+        written = self._converter.type(node.child_by_field_name("type"))
         self._names.close()
         if local:
             qualname = f"{self._around}.{name}" if self._around else ""
-            self._names.bindings[number] = Expr("type", qualname, type=spelled)
-            self._names.use()
+            self._names.bindings[number] = GoExpression("type", qualname, type=written)
+            self._names.mark_needed()
         else:
             qualname = name
             kind = "alias" if node.type == "type_alias" else "type"
-            self.declared.append(Declared(kind, name, "", params, spelled, None, self._tags))
+            self.declared.append(GoDeclaration(kind, name, "", params, written, None, self._tags))
         if qualname:
-            self.define(qualname, _SHAPES.get(spelled.op, DefinitionKind.TYPE), node)
-            if spelled.op == "interface":
+            self.define(qualname, _SHAPES.get(written.op, DefinitionKind.TYPE), node)
+            if written.op == "interface":
                 self._interface_methods(qualname, node)
 
     def _interface_methods(self, qualname: str, node: Node) -> None:
@@ -232,7 +239,7 @@ class Declarations:
 
 
 def _names_in(node: Node) -> list[str]:
-    """What is on the left; something other than a plain name keeps its place."""
+    """Return the names on the left side; a target that is not a plain name keeps its position."""
     return [text_of(each) if each.type == "identifier" else "_" for each in items(node.child_by_field_name("left"))]
 
 

@@ -1,54 +1,54 @@
-"""One Go file read by itself: definitions, what the package's scope gets, and its calls with their names bound."""
+"""Extraction of a Go file: definitions, package-level names, and calls with their names bound."""
 
 from operator import itemgetter
 
 import tree_sitter_go
 from tree_sitter import Language, Node, Parser, QueryCursor
 
-from treering.code.facts import Facts, Flow
-from treering.code.languages.error_recovery import parsed
-from treering.code.languages.go.body import Body, Call, Import
+from treering.code.facts import CallFlow, Facts
+from treering.code.languages.error_recovery import parse_with_recovery
+from treering.code.languages.go.body import GoBody, GoCall, GoImport
 from treering.code.languages.go.constraints import unmet_constraint
-from treering.code.languages.go.declarations import Declarations
-from treering.code.languages.go.entries import VERBS, Entries
-from treering.code.languages.go.names import Names, Qualifiers
-from treering.code.languages.go.spelling import Spelling, fields, items
-from treering.code.languages.go.uses import Uses, read_names
-from treering.code.languages.lines import Lines
-from treering.code.languages.nodes import problems_of, text_of
+from treering.code.languages.go.declarations import DeclarationCollector
+from treering.code.languages.go.entry_points import VERBS, EntryPoints
+from treering.code.languages.go.names import GoNames, Qualifiers
+from treering.code.languages.go.syntax_conversion import SyntaxConverter, fields, items
+from treering.code.languages.go.uses import UseCollector, read_names
+from treering.code.languages.line_index import LineIndex
 from treering.code.languages.queries import query_of
+from treering.code.languages.syntax_nodes import problems_of, text_of
 
 GRAMMAR = Language(tree_sitter_go.language())
 QUERY = query_of(GRAMMAR, "go")
 
 _ENDS, _OPENS = range(2)
-"""Where something ends and something else begins, the end comes first; what ends together ends from the inside."""
+"""At one offset, ends come before starts, and inner ends before outer ones."""
 
 _CAPTURES = ("call", "command", "binding", "switched", "named", "qualified", "scope")
 
-_ARGUMENTS, _RESULT = Flow.ARGUMENTS.value, Flow.RESULT.value
+_ARGUMENTS, _RESULT = CallFlow.ARGUMENTS.value, CallFlow.RESULT.value
 
 _FUNCTIONS = frozenset(("function_declaration", "method_declaration"))
 
 
 def read_source(path: str, source: bytes) -> Facts:
-    tree, source, mended = parsed(Parser(GRAMMAR), source, "go")
+    tree, source, repaired_lines = parse_with_recovery(Parser(GRAMMAR), source, "go")
     root = tree.root_node
     clause = next((each for each in root.named_children if each.type == "package_clause"), None)
     header = source[: clause.start_byte if clause is not None else 0].decode("utf-8", "replace")
     tags = unmet_constraint(path, header)
-    lines = Lines(source)
+    lines = LineIndex(source)
     imports = _imports(root, lines)
-    names = Names()
+    names = GoNames()
     qualifiers = Qualifiers(imports)
-    spelling = Spelling(names, qualifiers)
-    declarations = Declarations(path, tags, names, spelling, lines)
-    entries = Entries(spelling, declarations, path.endswith("_test.go"))
-    reading = _Reading(names, spelling, declarations, entries, Uses(names, qualifiers, lines))
+    converter = SyntaxConverter(names, qualifiers)
+    declarations = DeclarationCollector(path, tags, names, converter, lines)
+    entries = EntryPoints(converter, declarations, path.endswith("_test.go"))
+    reading = _GoWalk(names, converter, declarations, entries, UseCollector(names, qualifiers, lines))
     captures = QueryCursor(QUERY).captures(root)
     captures |= read_names(source, root, qualifiers)
     reading.walk(captures)
-    body = Body(
+    body = GoBody(
         package=text_of(items(clause)[0]) if items(clause) else "",
         tags=tags,
         imports=imports,
@@ -58,33 +58,38 @@ def read_source(path: str, source: bytes) -> Facts:
         routes=tuple(reading.entries.routes),
         uses=reading.uses.all(),
     )
-    return Facts(path, reading.entries.marked(body.package), body, problems_of(root, lines, mended))
+    return Facts(path, reading.entries.marked_definitions(body.package), body, problems_of(root, lines, repaired_lines))
 
 
-def _imports(root: Node, lines: Lines) -> tuple[Import, ...]:
+def _imports(root: Node, lines: LineIndex) -> tuple[GoImport, ...]:
     specs: list[Node] = []
     for declaration in root.named_children:
         if declaration.type == "import_declaration":
             for each in items(declaration):
                 specs += items(each) if each.type == "import_spec_list" else [each]
     return tuple(
-        Import(text_of(spec.child_by_field_name("name")), text_of(path)[1:-1], lines.of(spec.start_byte))
+        GoImport(text_of(spec.child_by_field_name("name")), text_of(path)[1:-1], lines.of(spec.start_byte))
         for spec in specs
         if (path := spec.child_by_field_name("path")) is not None
     )
 
 
-class _Reading:
-    """The walk through one file's captures, in the order in which names come into being and are used."""
+class _GoWalk:
+    """A walk through the captures of one file, in the order in which names are declared and used."""
 
     def __init__(
-        self, names: Names, spelling: Spelling, declarations: Declarations, entries: Entries, uses: Uses
+        self,
+        names: GoNames,
+        converter: SyntaxConverter,
+        declarations: DeclarationCollector,
+        entries: EntryPoints,
+        uses: UseCollector,
     ) -> None:
         self.names = names
-        self.spelling = spelling
+        self.converter = converter
         self.declarations = declarations
         self.entries = entries
-        self.calls: list[Call] = []
+        self.calls: list[GoCall] = []
         self.uses = uses
         self._lines = uses.lines
         self._caller = -1
@@ -140,7 +145,7 @@ class _Reading:
             self.declarations.leave()
 
     def _switched(self, node: Node) -> None:
-        """In a case of several types, and by default, the name has the type of what is looked at."""
+        """In a case with several types, and in the default case, the name keeps the type of the operand."""
         self.declarations.values([self._switches[-1]], [node])
 
     def _named(self, node: Node) -> None:
@@ -151,15 +156,15 @@ class _Reading:
 
     def _call(self, node: Node) -> None:
         named = node.child_by_field_name("function")
-        function = self.spelling.function_of_call(node, named)
-        self.names.use()
-        self.spelling.call_numbers[node.id] = len(self.calls)
+        function = self.converter.function_of_call(node, named)
+        self.names.mark_needed()
+        self.converter.call_numbers[node.id] = len(self.calls)
         flow = 0 if node.id in self._unused else _RESULT
         given = node.child_by_field_name("arguments")
         if given is None or given.named_child_count:
             flow |= _ARGUMENTS
         line = self._lines.of((node if named is None else named).end_byte)
-        self.calls.append(Call(self._caller, function, line, flow, len(self.names.bindings)))
+        self.calls.append(GoCall(self._caller, function, line, flow, len(self.names.bindings)))
         if function.op == "sel" and function.name in VERBS:
             self.entries.route(function.name, items(given), self._caller, line)
 

@@ -1,21 +1,21 @@
-"""Type arguments of generic functions, from what is passed to them."""
+"""Inference of type arguments of generic functions."""
 
-from treering.code.languages.go.body import Type
-from treering.code.languages.go.members import Members
-from treering.code.languages.go.types import Known, Types, pointed
+from treering.code.languages.go.body import WrittenType
+from treering.code.languages.go.members import GoMembers
+from treering.code.languages.go.types import GoTypes, Known, dereferenced
 
-_DEEPEST = 8
+_MAX_DEPTH = 8
 
 
-class Inference:
-    """Matches written parameter types with the types of arguments."""
+class TypeArgumentInference:
+    """Matches the parameter types of a function with the types of its arguments."""
 
-    def __init__(self, types: Types, members: Members) -> None:
+    def __init__(self, types: GoTypes, members: GoMembers) -> None:
         self._types = types
         self._members = members
 
     def infer(self, function: Known, arguments: tuple[Known, ...]) -> dict[str, Known]:
-        """What each type parameter stands for, as far as the arguments and the constraints say."""
+        """Return the type of each type parameter, as far as arguments and constraints determine it."""
         assert function is not None
         _, written, home, _, params = function
         found = dict(home[1])
@@ -31,8 +31,8 @@ class Inference:
                 self._match(each.parts[0], found[each.name], open_names, found, 0)
         return {name: found[name] for name in open_names if name in found}
 
-    def _match(self, written: Type, given: Known, names: set[str], found: dict[str, Known], depth: int) -> None:
-        if given is None or depth > _DEEPEST:
+    def _match(self, written: WrittenType, given: Known, names: set[str], found: dict[str, Known], depth: int) -> None:
+        if given is None or depth > _MAX_DEPTH:
             return
         op, parts = written.op, written.parts
         if op == "param":
@@ -42,14 +42,16 @@ class Inference:
             self._match(parts[0], given, names, found, depth + 1)
         elif op in ("name", "qual") and given[0] in ("named", "ptr"):
             arguments = parts if op == "name" else parts[1:]
-            named = pointed(given)
+            named = dereferenced(given)
             if named is not None and named[0] == "named":
                 for each, known in zip(arguments, named[3], strict=False):
                     self._match(each, known, names, found, depth + 1)
         elif op in ("ptr", "seq", "chan", "map", "func"):
-            self._match_parts(written, self._members.made_of(given), names, found, depth + 1)
+            self._match_parts(written, self._members.underlying_type(given), names, found, depth + 1)
 
-    def _match_parts(self, written: Type, given: Known, names: set[str], found: dict[str, Known], depth: int) -> None:
+    def _match_parts(
+        self, written: WrittenType, given: Known, names: set[str], found: dict[str, Known], depth: int
+    ) -> None:
         if given is None or given[0] != written.op:
             return
         if written.op != "func":

@@ -1,9 +1,9 @@
-"""`go.mod` and `go.work`: which directory of the project an import path names."""
+"""`go.mod` and `go.work`: the directory of the project for an import path."""
 
 import re
 
 from treering.code.facts import Facts, Problem
-from treering.code.languages.go.body import Body, Module, directory_of
+from treering.code.languages.go.body import GoBody, GoModule, directory_of
 from treering.code.languages.paths import joined
 
 _COMMENT = re.compile(r"//.*")
@@ -11,7 +11,7 @@ _WORD = re.compile(r'"[^"]*"|`[^`]*`|[^\s"`]+')
 
 
 def read_manifest(path: str, source: bytes) -> Facts:
-    """A manifest that names no module is a problem and says nothing."""
+    """A `go.mod` without a module directive is a problem and has no content."""
     module, replaced, used = "", [], []
     home = directory_of(path)
     for verb, words in _directives(source.decode("utf-8", "replace")):
@@ -25,11 +25,11 @@ def read_manifest(path: str, source: bytes) -> Facts:
                 replaced.append((words[0], joined(home, target[0])))
     is_module = path.endswith("go.mod")
     problems = (Problem(1, "go.mod names no module"),) if is_module and not module else ()
-    return Facts(path, (), Body(module=Module(module, tuple(replaced), tuple(used))), problems)
+    return Facts(path, (), GoBody(module=GoModule(module, tuple(replaced), tuple(used))), problems)
 
 
 def _directives(text: str) -> list[tuple[str, list[str]]]:
-    """`verb words` lines, with `verb ( … )` blocks spread out."""
+    """Return the `verb words` lines, with `verb ( … )` blocks expanded."""
     found, block = [], ""
     for line in text.splitlines():
         words = [word.strip('"`') for word in _WORD.findall(_COMMENT.sub("", line))]

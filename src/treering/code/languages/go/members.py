@@ -1,29 +1,29 @@
-"""Fields and methods of types, with what embedding promotes."""
+"""Fields and methods of types, including promoted ones."""
 
-from treering.code.languages.go.body import Expr, Type
-from treering.code.languages.go.project import Found
-from treering.code.languages.go.standard import is_standard
-from treering.code.languages.go.types import EXTERNAL, OPAQUE, Home, Known, Types, pointed
+from treering.code.languages.go.body import GoExpression, WrittenType
+from treering.code.languages.go.project import FoundDeclaration
+from treering.code.languages.go.standard_library import is_standard
+from treering.code.languages.go.types import EXTERNAL, OPAQUE, GoTypes, Home, Known, dereferenced
 
-_DEEPEST = 8
+_MAX_DEPTH = 8
 """Levels of embedding."""
 _CHAIN = 12
-"""Types declared as another type, one after the other."""
+"""Length of a chain of types declared as other types."""
 
 
-class Members:
-    """What stands after the dot, by the type before it."""
+class GoMembers:
+    """Lookup of selectors by the type of their operand."""
 
-    def __init__(self, types: Types, bindings: tuple[Expr, ...], path: str, package: str) -> None:
+    def __init__(self, types: GoTypes, bindings: tuple[GoExpression, ...], path: str, package: str) -> None:
         self._types = types
         self._path = path
         self._bindings = bindings
         self._package = package
 
     def member(self, of: Known, name: str) -> Known:
-        """The shallowest field or method; external where an embedded type of elsewhere may have it."""
-        level, seen, outside = [pointed(of)], set[tuple[str, str]](), False
-        for _ in range(_DEEPEST):
+        """Return the shallowest field or method; external if an embedded external type may have it."""
+        level, seen, outside = [dereferenced(of)], set[tuple[str, str]](), False
+        for _ in range(_MAX_DEPTH):
             deeper: list[Known] = []
             for each in level:
                 if each is None:
@@ -43,7 +43,7 @@ class Members:
         return EXTERNAL if outside else None
 
     def _own(self, known: Known, name: str) -> tuple[Known, list[Known]]:
-        """The type's own member of that name, or else what it embeds."""
+        """Return the type's own member of that name, or else its embedded types."""
         assert known is not None
         kind = known[0]
         if kind == "named":
@@ -63,8 +63,8 @@ class Members:
             return None, [self._types.known(constraint, known[3])]
         return None, []
 
-    def shape(self, known: Known) -> tuple[Type | None, Home, Found | None]:
-        """How a named type is made, through types declared as other types; an interface belongs to its own name."""
+    def shape(self, known: Known) -> tuple[WrittenType | None, Home, FoundDeclaration | None]:
+        """Return the underlying type of a named type; an interface keeps its own name."""
         home: Home = (self._package, ())
         for _ in range(_CHAIN):
             if known is None or known[0] != "named":
@@ -80,13 +80,15 @@ class Members:
                 return written, home, owner
         return None, home, None
 
-    def _method(self, found: Found, known: Known) -> Known:
+    def _method(self, found: FoundDeclaration, known: Known) -> Known:
         assert known is not None
         given = zip((each.name for each in found.declared.params), known[3], strict=False)
         return ("func", found.declared.type, (known[1], tuple(given)), found.ids, ())
 
-    def _literal(self, written: Type | None, home: Home, ids: tuple[str, ...], name: str) -> tuple[Known, list[Known]]:
-        """The member that a struct or interface writes down, or else what it embeds; `ids` are its as a method's."""
+    def _literal(
+        self, written: WrittenType | None, home: Home, ids: tuple[str, ...], name: str
+    ) -> tuple[Known, list[Known]]:
+        """Return the member that a struct or interface declares, or else its embedded types; `ids` are the method's."""
         if written is None:
             return None, []
         if written.op not in ("struct", "interface"):
@@ -99,19 +101,19 @@ class Members:
                 known = self._types.known(each.parts[0], home)
                 if each.name == name:
                     return known or OPAQUE, []
-                embedded.append(pointed(known))
+                embedded.append(dereferenced(known))
         return None, embedded
 
     def _declared_as(self, known: Known, name: str) -> tuple[Known, list[Known]]:
-        """A type declared as another has that one's fields but not its methods, unless it is an interface."""
+        """A type declared as another has its fields but not its methods, unless it is an interface."""
         if known is not None and known[0] == "named":
             written, home, owner = self.shape(known)
             if written is not None and written.op in ("struct", "interface"):
                 return self._literal(written, home, owner.method_ids(name) if owner is not None else (), name)
         return None, [known] if known is not None and known[0] in ("external", "local") else []
 
-    def made_of(self, known: Known) -> Known:
-        """A type without its name: what ranges, indexes and calls look at."""
+    def underlying_type(self, known: Known) -> Known:
+        """Return a type without its name, for range, index and call expressions."""
         for _ in range(_CHAIN):
             if known is None:
                 return None

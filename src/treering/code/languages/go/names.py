@@ -1,19 +1,19 @@
-"""Which declaration a name means inside a file: bindings by scope, and what its imports are called."""
+"""Name lookup inside a file: bindings by scope, and the names of imports."""
 
 import re
 
-from treering.code.languages.go.body import UNKNOWN, Expr, Import, Type
+from treering.code.languages.go.body import UNKNOWN, GoExpression, GoImport, WrittenType
 
 _MAJOR = re.compile(r"v\d+$")
 _GOPKG = re.compile(r"\.v\d+$")
 _AFFIX = re.compile(r"^go[-.]|[-.]go$")
 
 
-class Names:
-    """The bindings of one file, numbered in the order of their declaration, and those that are visible now."""
+class GoNames:
+    """The bindings of one file, numbered in order of declaration, and the currently visible ones."""
 
     def __init__(self) -> None:
-        self.bindings: list[Expr] = []
+        self.bindings: list[GoExpression] = []
         self._visible: dict[str, list[int]] = {}
         self._opened: list[list[str]] = []
         self._looked_up: list[int] = []
@@ -32,7 +32,7 @@ class Names:
             for name in self._opened.pop():
                 self._visible[name].pop()
 
-    def bind(self, name: str, value: Expr = UNKNOWN, uses: tuple[int, ...] = ()) -> int:
+    def bind(self, name: str, value: GoExpression = UNKNOWN, uses: tuple[int, ...] = ()) -> int:
         number = len(self.bindings)
         self.bindings.append(value)
         if uses:
@@ -43,7 +43,7 @@ class Names:
         return number
 
     def find(self, name: str) -> int:
-        """The number of the innermost visible binding, or -1."""
+        """Return the number of the innermost visible binding, or -1."""
         visible = self._visible.get(name)
         if not visible:
             return -1
@@ -54,18 +54,18 @@ class Names:
         return bool(self._visible.get(name))
 
     def take_uses(self) -> tuple[int, ...]:
-        """What was looked up since, which the caller now builds on."""
+        """Return the bindings looked up since the last call; the caller's value depends on them."""
         taken = tuple(self._looked_up)
         self._looked_up.clear()
         return taken
 
-    def use(self) -> None:
-        """What was looked up since is needed to know what a call reaches."""
+    def mark_needed(self) -> None:
+        """Mark the bindings looked up since the last call as needed for the target of a call."""
         self._needed.update(self._looked_up)
         self._looked_up.clear()
 
-    def needed_bindings(self) -> tuple[Expr, ...]:
-        """All bindings, without the values of those that no call builds on."""
+    def needed_bindings(self) -> tuple[GoExpression, ...]:
+        """Return all bindings, without the values of those that no call depends on."""
         needed = set(self._needed)
         for number in range(len(self.bindings) - 1, -1, -1):
             if number in needed:
@@ -77,7 +77,7 @@ LIKELY_NAMES = 4
 
 
 def likely_names(path: str) -> tuple[str, ...]:
-    """What the package at an import path is probably called, where the import gives no name; the likeliest first."""
+    """Return the likely names of the package at an import path that has no alias; the most likely first."""
     parts = path.split("/")
     last = parts[-2] if len(parts) > 1 and _MAJOR.match(parts[-1]) else parts[-1]
     last = _GOPKG.sub("", last)
@@ -85,21 +85,23 @@ def likely_names(path: str) -> tuple[str, ...]:
 
 
 class Qualifiers:
-    """The imports of a file by the name that stands before the dot."""
+    """The imports of a file by qualifier."""
 
-    def __init__(self, imports: tuple[Import, ...]) -> None:
-        self.dots = tuple(Type("import", each.path) for each in imports if each.name == ".")
-        self._known = {each.name: Type("imports", "", (Type("import", each.path),)) for each in imports if each.name}
-        self._unnamed = tuple(Type("import", each.path) for each in imports if not each.name)
+    def __init__(self, imports: tuple[GoImport, ...]) -> None:
+        self.dots = tuple(WrittenType("import", each.path) for each in imports if each.name == ".")
+        self._known = {
+            each.name: WrittenType("imports", "", (WrittenType("import", each.path),)) for each in imports if each.name
+        }
+        self._unnamed = tuple(WrittenType("import", each.path) for each in imports if not each.name)
         likely = [(each, likely_names(each.name)) for each in self._unnamed]
         for rank in range(LIKELY_NAMES):
             for each, names in likely:
-                self._known.setdefault(names[rank], Type("imports", names[rank], (each,)))
+                self._known.setdefault(names[rank], WrittenType("imports", names[rank], (each,)))
 
-    def surely(self, name: str) -> Type | None:
-        """The import called so, or probably called so."""
+    def likely_import(self, name: str) -> WrittenType | None:
+        """Return the import with this name or likely name."""
         return self._known.get(name)
 
-    def perhaps(self, name: str) -> Type:
-        """The imports that may be called so: in a type, what stands before a dot is a package."""
-        return self._known.get(name) or Type("imports", name, self._unnamed)
+    def possible_imports(self, name: str) -> WrittenType:
+        """Return the imports that may have this name: the qualifier of a type is always a package."""
+        return self._known.get(name) or WrittenType("imports", name, self._unnamed)

@@ -1,26 +1,26 @@
-"""What one file's resolution asks the project: modules, packages, names and methods, each question once."""
+"""Symbol lookups of one file's resolution: modules, packages, names and methods, each looked up once."""
 
 from typing import Any, NamedTuple
 
-from treering.code.facts import Ask
-from treering.code.languages.go.body import Declared, Module, directory_of, package_id
-from treering.code.languages.go.standard import is_standard, package_of, standard_name
+from treering.code.facts import SymbolLookup
+from treering.code.languages.go.body import GoDeclaration, GoModule, directory_of, package_id
+from treering.code.languages.go.standard_library import is_standard, package_of, standard_name
 from treering.code.languages.go.surface import METHOD, METHODS, MODULES, NAME, PACKAGE, interface_methods
 from treering.code.languages.paths import joined
 
 Answer = tuple[tuple[str, Any], ...]
 
 
-class Found(NamedTuple):
-    """A declaration, where it stands, and what other builds have under the same name."""
+class FoundDeclaration(NamedTuple):
+    """A declaration, its file, and the declarations of the same name in other builds."""
 
     path: str
-    declared: Declared
-    variants: tuple[tuple[str, Declared], ...] = ()
+    declared: GoDeclaration
+    variants: tuple[tuple[str, GoDeclaration], ...] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """One for each build; none for what is not of the project."""
+        """Return one id per build; empty for a declaration outside the project."""
         each = self.declared
         if not self.path:
             return ()
@@ -28,54 +28,54 @@ class Found(NamedTuple):
         return tuple(f"{path}::{name}" for path in (self.path, *(path for path, _ in self.variants)))
 
     def method_ids(self, method: str) -> tuple[str, ...]:
-        """The ids of an interface's method, in each build whose interface has it."""
+        """Return the ids of an interface's method, in each build whose interface has it."""
         builds = ((self.path, self.declared), *self.variants)
         return tuple(f"{path}::{each.name}.{method}" for path, each in builds if method in interface_methods(each))
 
 
-class Project:
-    """The project as one file sees it: its module's import paths, and its own build's variants first."""
+class GoProject:
+    """The project as seen from one file: its module's import paths, with variants of its own build first."""
 
-    def __init__(self, path: str, tags: str, ask: Ask) -> None:
+    def __init__(self, path: str, tags: str, lookup: SymbolLookup) -> None:
         self._path = path
         self._tags = tags
-        self._ask = ask
+        self._lookup = lookup
         self._directories: dict[str, str | None] = {}
         self._packages: dict[str, str | None] = {}
-        self._names: dict[tuple[str, str], Found | None] = {}
-        self._methods: dict[tuple[str, str, str], Found | None] = {}
+        self._names: dict[tuple[str, str], FoundDeclaration | None] = {}
+        self._methods: dict[tuple[str, str, str], FoundDeclaration | None] = {}
         self._roots: list[tuple[str, str]] | None = None
 
-    def name(self, package: str, name: str) -> Found | None:
+    def name(self, package: str, name: str) -> FoundDeclaration | None:
         key = (package, name)
         if key not in self._names:
             if is_standard(package):
                 self._names[key] = _standard(package, name)
             else:
-                self._names[key] = self._choose(self._ask(NAME, package, name))
+                self._names[key] = self._choose(self._lookup(NAME, package, name))
         return self._names[key]
 
-    def method(self, package: str, owner: str, name: str) -> Found | None:
+    def method(self, package: str, owner: str, name: str) -> FoundDeclaration | None:
         key = (package, owner, name)
         if key not in self._methods:
             if is_standard(package):
                 self._methods[key] = _standard(package, name, owner)
             else:
-                self._methods[key] = self._choose(self._ask(METHOD, package, owner, name))
+                self._methods[key] = self._choose(self._lookup(METHOD, package, owner, name))
         return self._methods[key]
 
     def method_names(self, package: str, owner: str) -> list[str]:
-        """Of all files of the package."""
-        return sorted({name for _, names in self._ask(METHODS, package, owner) for name in names})
+        """Return the names from all files of the package."""
+        return sorted({name for _, names in self._lookup(METHODS, package, owner) for name in names})
 
-    def _choose(self, answer: Answer) -> Found | None:
+    def _choose(self, answer: Answer) -> FoundDeclaration | None:
         if len(answer) <= 1:
-            return Found(*answer[0]) if answer else None
+            return FoundDeclaration(*answer[0]) if answer else None
         first, *rest = sorted(answer, key=lambda each: (self._rank(*each), each[0]))
-        return Found(*first, tuple((path, other) for path, other in rest if other.kind == first[1].kind))
+        return FoundDeclaration(*first, tuple((path, other) for path, other in rest if other.kind == first[1].kind))
 
-    def _rank(self, path: str, declared: Declared) -> int:
-        """The own file, then the own build, then the usual one, then others."""
+    def _rank(self, path: str, declared: GoDeclaration) -> int:
+        """Rank: the same file, then the same build, then linux/amd64, then others."""
         if path == self._path:
             return 0
         if declared.tags:
@@ -83,7 +83,7 @@ class Project:
         return 2
 
     def package_of_import(self, path: str) -> str | None:
-        """The package that an import path names, or None where nothing is known of it."""
+        """Return the package of an import path, or None if it is unknown."""
         if path not in self._packages:
             directory = self.directory_of_import(path)
             name = self.package_name(directory) if directory is not None else None
@@ -92,19 +92,19 @@ class Project:
         return self._packages[path]
 
     def package_name(self, directory: str) -> str | None:
-        """What the files of the directory that others may import call their package."""
-        files = [(tags != "", name) for _, (name, tags, test) in self._ask(PACKAGE, directory) if not test]
+        """Return the package name of the importable files of the directory."""
+        files = [(tags != "", name) for _, (name, tags, test) in self._lookup(PACKAGE, directory) if not test]
         return min(files, key=lambda each: each[0])[1] if files else None
 
     def files_of_import(self, path: str) -> list[str]:
-        """The files that importing the path brings in: no tests, and of several builds the usual or the own one."""
+        """Return the files that an import brings in, without tests; of several builds, linux/amd64 or its own."""
         directory = self.directory_of_import(path)
         if directory is None:
             return []
         name = self.package_name(directory)
         files = [
             (each, tags)
-            for each, (package, tags, test) in self._ask(PACKAGE, directory)
+            for each, (package, tags, test) in self._lookup(PACKAGE, directory)
             if package == name and not test
         ]
         usual = [each for each, tags in files if not tags or tags == self._tags]
@@ -127,10 +127,14 @@ class Project:
         return None
 
     def _module_roots(self) -> list[tuple[str, str]]:
-        """Module path → directory, the longest path first; for one path: replacements, then the own module's,
-        then the workspace's, then any of the project."""
+        """Return (module path, directory) pairs, the longest path first.
+
+        Order for equal paths: replacements, the file's own module, the workspace, then any other module.
+        """
         if self._roots is None:
-            modules: list[tuple[str, Module]] = [(directory_of(path), module) for path, module in self._ask(MODULES)]
+            modules: list[tuple[str, GoModule]] = [
+                (directory_of(path), module) for path, module in self._lookup(MODULES)
+            ]
             home = directory_of(self._path)
             own = max((at for at, module in modules if module.path and _within(home, at)), key=len, default=None)
             used = {at for _, module in modules for at in module.used}
@@ -147,9 +151,9 @@ class Project:
         return self._roots
 
 
-def _standard(package: str, name: str, owner: str = "") -> Found | None:
+def _standard(package: str, name: str, owner: str = "") -> FoundDeclaration | None:
     declared = standard_name(package, name, owner)
-    return Found("", declared) if declared is not None else None
+    return FoundDeclaration("", declared) if declared is not None else None
 
 
 def _within(directory: str, parent: str) -> bool:

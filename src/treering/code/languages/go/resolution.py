@@ -1,83 +1,83 @@
-"""A Go file's edges: what it imports, exports, calls, embeds and implements."""
+"""The edges of a Go file: imports, exports, calls, embedded and implemented types."""
 
-from treering.code.facts import Ask, Definition, Edge, Facts, Resolved, Unresolved
-from treering.code.languages.edges import EVIDENT, SURE, Edges
-from treering.code.languages.go.bases import Bases
-from treering.code.languages.go.body import Body, Call, Expr, Type, directory_of, package_id
-from treering.code.languages.go.project import Project
-from treering.code.languages.go.types import Known, Types
-from treering.code.languages.go.values import Values
+from treering.code.facts import Definition, Edge, Facts, Resolved, SymbolLookup, Unresolved
+from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
+from treering.code.languages.go.bases import BaseEdges
+from treering.code.languages.go.body import GoBody, GoCall, GoExpression, WrittenType, directory_of, package_id
+from treering.code.languages.go.expression_types import ExpressionTypes
+from treering.code.languages.go.project import GoProject
+from treering.code.languages.go.types import GoTypes, Known
 from treering.core.graph import EdgeKind
 
-OF_ANOTHER_BUILD = 0.5
-"""The same name behind another build constraint: called where that one holds."""
+OTHER_BUILD = 0.5
+"""A declaration of the same name under another build constraint."""
 
 _READ = frozenset(("var", "const"))
 
 
-def edges_of_file(facts: Facts, ask: Ask) -> Resolved:
-    body: Body = facts.body
+def edges_of_file(facts: Facts, lookup: SymbolLookup) -> Resolved:
+    body: GoBody = facts.body
     if body.module is not None:
         return Resolved((), ())
-    project = Project(facts.path, body.tags, ask)
-    types = Types(project)
+    project = GoProject(facts.path, body.tags, lookup)
+    types = GoTypes(project)
     package = package_id(directory_of(facts.path), body.package)
-    loose = tuple(Type("import", each.path) for each in body.imports if not each.name)
-    values = Values(types, body.bindings, facts.path, package, loose)
-    found = _Found(facts.path, facts.definitions)
+    unnamed_imports = tuple(WrittenType("import", each.path) for each in body.imports if not each.name)
+    values = ExpressionTypes(types, body.bindings, facts.path, package, unnamed_imports)
+    found = _GoFindings(facts.path, facts.definitions)
     _imports(found, body, project)
     _exports(found)
     _calls(found, body, values)
     _uses(found, body, types, package)
-    Bases(types, values.members, package, ask).add(found.edges, facts.path, body.declared, facts.definitions)
+    BaseEdges(types, values.members, package, lookup).add(found.edges, facts.path, body.declared, facts.definitions)
     return Resolved(found.edges.all(), tuple(found.unresolved))
 
 
-class _Found:
-    """What resolution has found so far; definitions are known by their number."""
+class _GoFindings:
+    """Edges and unresolved uses found so far; definitions are referred to by index."""
 
     def __init__(self, path: str, definitions: tuple[Definition, ...]) -> None:
         self.path = path
         self.definitions = definitions
-        self.edges = Edges()
+        self.edges = EdgeSet()
         self.unresolved: list[Unresolved] = []
 
     def id_of(self, number: int) -> str:
         return f"{self.path}::{self.definitions[number].qualname}" if number >= 0 else self.path
 
 
-def _imports(found: _Found, body: Body, project: Project) -> None:
+def _imports(found: _GoFindings, body: GoBody, project: GoProject) -> None:
     for each in body.imports:
         for path in project.files_of_import(each.path):
             if path != found.path:
                 found.edges.add(Edge(found.path, path, EdgeKind.IMPORTS, SURE, each.line))
 
 
-def _exports(found: _Found) -> None:
+def _exports(found: _GoFindings) -> None:
     for number, each in enumerate(found.definitions):
         if each.exported and "." not in each.qualname:
             found.edges.add(Edge(found.path, found.id_of(number), EdgeKind.EXPORTS, SURE, each.line))
 
 
-def _calls(found: _Found, body: Body, values: Values) -> None:
+def _calls(found: _GoFindings, body: GoBody, values: ExpressionTypes) -> None:
     for call in body.calls:
         values.bind_until(call.bound)
-        known = values.called(call.function)
+        known = values.resolve_call(call.function)
         targets = _targets(known)
         origin = found.id_of(call.caller)
         if targets is None:
-            found.unresolved.append(Unresolved(origin, written_as(call.function), call.line))
+            found.unresolved.append(Unresolved(origin, source_text(call.function), call.line))
         else:
             _edges_to(found, origin, targets, call)
     for route in body.routes:
-        targets = _targets(values.handled(route.handler))
+        targets = _targets(values.resolve_handler(route.handler))
         for target in targets or ():
             if target.partition("::")[0] != found.path:
                 found.edges.add(Edge(found.id_of(route.caller), target, EdgeKind.IS_ENTRYPOINT_FOR, SURE, route.line))
 
 
-def _uses(found: _Found, body: Body, types: Types, package: str) -> None:
-    """What is read of the constants and variables of packages; what the file reads outside all functions, of others."""
+def _uses(found: _GoFindings, body: GoBody, types: GoTypes, package: str) -> None:
+    """Add reads of package-level constants and variables; outside functions, only those of other packages."""
     for use in body.uses:
         home = package if use.imports is None else types.imported(use.imports)
         meant = types.project.name(home, use.name) if home is not None else None
@@ -85,19 +85,19 @@ def _uses(found: _Found, body: Body, types: Types, package: str) -> None:
             continue
         for place, target in enumerate(meant.ids):
             if use.caller >= 0 or target.partition("::")[0] != found.path:
-                confidence = OF_ANOTHER_BUILD if place else SURE
+                confidence = OTHER_BUILD if place else SURE
                 origin = found.id_of(use.caller)
                 found.edges.add(Edge(origin, target, EdgeKind.DEPENDS_LOGICALLY, confidence, use.line))
 
 
-def _edges_to(found: _Found, origin: str, targets: tuple[str, ...], call: Call) -> None:
+def _edges_to(found: _GoFindings, origin: str, targets: tuple[str, ...], call: GoCall) -> None:
     for place, target in enumerate(targets):
-        confidence = OF_ANOTHER_BUILD if place else EVIDENT if call.function.op == "local" else SURE
+        confidence = OTHER_BUILD if place else EVIDENT if call.function.op == "local" else SURE
         found.edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow))
 
 
 def _targets(known: Known) -> tuple[str, ...] | None:
-    """The ids of what is called, of the usual build first; none for what is not of the project; None if unknown."""
+    """Return the ids of the callee, linux/amd64 first; empty if it is external, None if unknown."""
     if known is None:
         return None
     if known[0] in ("func", "type"):
@@ -106,15 +106,15 @@ def _targets(known: Known) -> tuple[str, ...] | None:
     return () if known[0] in ("external", "builtin") else None
 
 
-_AROUND = {"result": "{}()", "call": "{}()", "index": "{}[…]", "inst": "{}[…]", "deref": "*{}", "addr": "&{}"}
+_SOURCE_TEMPLATES = {"result": "{}()", "call": "{}()", "index": "{}[…]", "inst": "{}[…]", "deref": "*{}", "addr": "&{}"}
 
 
-def written_as(expr: Expr) -> str:
-    """About what stands in the source: names and dots, without arguments."""
+def source_text(expr: GoExpression) -> str:
+    """Return the approximate source text: names and dots, without arguments."""
     if expr.op == "sel":
-        return f"{written_as(expr.parts[0])}.{expr.name}"
+        return f"{source_text(expr.parts[0])}.{expr.name}"
     if expr.op == "result":
         return "…()"
-    if expr.op in _AROUND and expr.parts:
-        return _AROUND[expr.op].format(written_as(expr.parts[0]))
+    if expr.op in _SOURCE_TEMPLATES and expr.parts:
+        return _SOURCE_TEMPLATES[expr.op].format(source_text(expr.parts[0]))
     return expr.name or "…"

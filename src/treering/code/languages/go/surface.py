@@ -1,11 +1,11 @@
-"""What other files may see of a Go file, name by name."""
+"""The part of a Go file that is visible to other files, by lookup key."""
 
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from treering.code.facts import Facts, Key
-from treering.code.languages.go.body import Body, Declared, directory_of, package_id
+from treering.code.languages.go.body import GoBody, GoDeclaration, directory_of, package_id
 
 MODULES = "go.modules"
 PACKAGE = "go.package"
@@ -15,11 +15,11 @@ METHODS = "go.methods"
 INTERFACES = "go.interfaces"
 
 Interface = tuple[str, str, tuple[str, ...]]
-"""Package and name, and the methods that it writes down: most types are told apart from it by those names alone."""
+"""Package, name and declared methods: the method names alone rule out most types."""
 
 
 def surface_of(facts: Facts) -> Mapping[Key, Any]:
-    body: Body = facts.body
+    body: GoBody = facts.body
     if body.module is not None:
         return {(MODULES,): body.module}
     directory = directory_of(facts.path)
@@ -41,8 +41,8 @@ def surface_of(facts: Facts) -> Mapping[Key, Any]:
     return found
 
 
-def interface_methods(declared: Declared) -> list[str]:
-    """The methods that an interface writes down itself."""
+def interface_methods(declared: GoDeclaration) -> list[str]:
+    """Return the methods that an interface declares itself."""
     if declared.kind != "type" or declared.type is None or declared.type.op != "interface":
         return []
     return [each.name for each in declared.type.parts if each.op == "method"]

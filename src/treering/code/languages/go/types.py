@@ -1,26 +1,26 @@
-"""Types as they are after looking names up: plain tuples, compared by ==, read lazily where they are large.
+"""Resolved types: plain tuples, compared by `==`; large ones are resolved lazily.
 
 named (package, name, arguments) · local (binding, arguments) · basic (name) · external (name)
 ptr, seq, chan (element) · map (key, element) · tuple (types) · param (name, type as written, home)
 struct, interface (type as written, home) · func (type as written, home, target, type parameters)
 type (type, ids) · package (id) · builtin (name) · opaque
-A home is where a written type's names are to be looked up: (package, types of type parameters).
+A home is the context for the names of a written type: (package, types of type parameters).
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from treering.code.languages.go.body import Type
-from treering.code.languages.go.project import Found, Project
-from treering.code.languages.go.standard import is_standard
+from treering.code.languages.go.body import WrittenType
+from treering.code.languages.go.project import FoundDeclaration, GoProject
+from treering.code.languages.go.standard_library import is_standard
 
 Known = tuple[Any, ...] | None
-"""A type, or None where it is not known."""
+"""A type, or None if unknown."""
 Home = tuple[str, tuple[tuple[str, Known], ...]]
 
 EXTERNAL: Final[Known] = ("external", "")
 OPAQUE: Final[Known] = ("opaque",)
-"""Of something that is there, but whose type is not known."""
+"""The type of something that exists but whose type is unknown."""
 _BASIC = """
     bool string int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 uintptr byte rune float32 float64
     complex64 complex128 any comparable
@@ -28,55 +28,55 @@ _BASIC = """
 _BUILTINS = "append cap clear close complex copy delete imag len make max min new panic print println real recover"
 BASIC: Final = frozenset(_BASIC.split())
 BUILTINS: Final = frozenset(_BUILTINS.split())
-_DEEPEST = 60
+_MAX_DEPTH = 60
 
 
-class Types:
-    """Written types looked up in their homes."""
+class GoTypes:
+    """Resolves written types in their homes."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: GoProject) -> None:
         self.project = project
         self._aliases: dict[tuple[str, str, tuple[Known, ...]], Known] = {}
 
-    def known(self, written: Type | None, home: Home, depth: int = 0) -> Known:
-        if written is None or depth > _DEEPEST:
+    def known(self, written: WrittenType | None, home: Home, depth: int = 0) -> Known:
+        if written is None or depth > _MAX_DEPTH:
             return None
         read = _READERS.get(written.op)
         return read(self, written, home, depth + 1) if read else None
 
-    def _plain(self, written: Type, home: Home, depth: int) -> Known:
+    def _plain(self, written: WrittenType, home: Home, depth: int) -> Known:
         return self._named(home[0], written.name, written.parts, home, depth)
 
-    def _around(self, written: Type, home: Home, depth: int) -> Known:
+    def _around(self, written: WrittenType, home: Home, depth: int) -> Known:
         return (written.op, *(self.known(each, home, depth) for each in written.parts))
 
-    def _as_written(self, written: Type, home: Home, depth: int) -> Known:
+    def _as_written(self, written: WrittenType, home: Home, depth: int) -> Known:
         return (written.op, written, home)
 
-    def _function(self, written: Type, home: Home, depth: int) -> Known:
+    def _function(self, written: WrittenType, home: Home, depth: int) -> Known:
         return ("func", written, home, None, ())
 
-    def _param(self, written: Type, home: Home, depth: int) -> Known:
+    def _param(self, written: WrittenType, home: Home, depth: int) -> Known:
         return dict(home[1]).get(written.name, ("param", written.name, written, home))
 
-    def _bound(self, written: Type, home: Home, depth: int) -> Known:
-        """The constraint that a receiver's type parameter has where its type is declared."""
+    def _bound(self, written: WrittenType, home: Home, depth: int) -> Known:
+        """Return the constraint of a receiver's type parameter, from the declaration of its type."""
         place, _, owner = written.name.partition(" ")
         found = self.project.name(home[0], owner)
         params = found.declared.params if found is not None else ()
         bounds = params[int(place)].parts if int(place) < len(params) else ()
         return self.known(bounds[0], (home[0], ()), depth) if bounds else None
 
-    def _local(self, written: Type, home: Home, depth: int) -> Known:
+    def _local(self, written: WrittenType, home: Home, depth: int) -> Known:
         return ("local", int(written.name), tuple(self.known(each, home, depth) for each in written.parts))
 
-    def _rest(self, written: Type, home: Home, depth: int) -> Known:
+    def _rest(self, written: WrittenType, home: Home, depth: int) -> Known:
         return ("seq", self.known(written.parts[0], home, depth))
 
-    def _tilde(self, written: Type, home: Home, depth: int) -> Known:
+    def _tilde(self, written: WrittenType, home: Home, depth: int) -> Known:
         return self.known(written.parts[0], home, depth)
 
-    def _named(self, package: str, name: str, arguments: tuple[Type, ...], home: Home, depth: int) -> Known:
+    def _named(self, package: str, name: str, arguments: tuple[WrittenType, ...], home: Home, depth: int) -> Known:
         found = self.project.name(package, name)
         if found is None:
             return ("external", f"{package}.{name}") if is_standard(package) else universe_type(name)
@@ -91,34 +91,36 @@ class Types:
             return self._aliases[key]
         return ("named", package, name, given) if declared.kind == "type" else None
 
-    def _qualified(self, written: Type, home: Home, depth: int) -> Known:
+    def _qualified(self, written: WrittenType, home: Home, depth: int) -> Known:
         imports, *arguments = written.parts
         package = self.imported(imports)
         if package is None:
             return ("external", f"{imports.parts[0].name if imports.parts else ''}.{written.name}")
         return self._named(package, written.name, tuple(arguments), home, depth)
 
-    def _dotted(self, written: Type, home: Home, depth: int) -> Known:
+    def _dotted(self, written: WrittenType, home: Home, depth: int) -> Known:
         imports, *arguments = written.parts
         for package in (home[0], *self.dotted(imports)):
             if self.project.name(package, written.name) is not None:
                 return self._named(package, written.name, tuple(arguments), home, depth)
         return universe_type(written.name) or EXTERNAL
 
-    def imported(self, imports: Type) -> str | None:
-        """The package of this project that a qualifier stands for; a path without an alias must be called so."""
+    def imported(self, imports: WrittenType) -> str | None:
+        """Return the project package of a qualifier; a package imported without an alias must have that name."""
         for each in imports.parts:
             package = self.project.package_of_import(each.name)
             if package is not None and (not imports.name or package.endswith(f":{imports.name}")):
                 return package
         return None
 
-    def dotted(self, imports: Type) -> list[str]:
+    def dotted(self, imports: WrittenType) -> list[str]:
         packages = (self.project.package_of_import(each.name) for each in imports.parts)
         return [package for package in packages if package is not None]
 
-    def underlying(self, package: str, name: str, arguments: tuple[Known, ...]) -> tuple[Type, Home, Found] | None:
-        """How a named type is written, and where."""
+    def underlying(
+        self, package: str, name: str, arguments: tuple[Known, ...]
+    ) -> tuple[WrittenType, Home, FoundDeclaration] | None:
+        """Return the declaration of a named type as written, with its home."""
         found = self.project.name(package, name)
         if found is None or found.declared.kind != "type" or found.declared.type is None:
             return None
@@ -137,22 +139,22 @@ class Types:
         return tuple(self.known(each, function[2]) for each in function[1].parts[place].parts)
 
 
-_READERS: dict[str, Callable[[Types, Type, Home, int], Known]] = {
-    "name": Types._plain,
-    "qual": Types._qualified,
-    "dotted": Types._dotted,
-    "ptr": Types._around,
-    "seq": Types._around,
-    "chan": Types._around,
-    "map": Types._around,
-    "func": Types._function,
-    "struct": Types._as_written,
-    "interface": Types._as_written,
-    "param": Types._param,
-    "bound": Types._bound,
-    "local": Types._local,
-    "rest": Types._rest,
-    "tilde": Types._tilde,
+_READERS: dict[str, Callable[[GoTypes, WrittenType, Home, int], Known]] = {
+    "name": GoTypes._plain,
+    "qual": GoTypes._qualified,
+    "dotted": GoTypes._dotted,
+    "ptr": GoTypes._around,
+    "seq": GoTypes._around,
+    "chan": GoTypes._around,
+    "map": GoTypes._around,
+    "func": GoTypes._function,
+    "struct": GoTypes._as_written,
+    "interface": GoTypes._as_written,
+    "param": GoTypes._param,
+    "bound": GoTypes._bound,
+    "local": GoTypes._local,
+    "rest": GoTypes._rest,
+    "tilde": GoTypes._tilde,
 }
 
 
@@ -162,13 +164,13 @@ def universe_type(name: str) -> Known:
     return ("external", "error") if name == "error" else None
 
 
-def pointed(known: Known) -> Known:
-    """Without the pointer around it: selectors look through one."""
+def dereferenced(known: Known) -> Known:
+    """Return the pointer's target: selectors dereference one pointer."""
     return known[1] if known is not None and known[0] == "ptr" else known
 
 
 def with_arguments(function: Known, given: Mapping[str, Known]) -> Known:
-    """A generic function whose type parameters are known."""
+    """Return a generic function with known type arguments."""
     if function is None or function[0] != "func":
         return function
     _, written, (package, before), target, params = function

@@ -1,28 +1,28 @@
-"""Exported names that a Go file reads without calling them: what may be constants and variables of packages."""
+"""Exported names that a Go file reads without calling: possible package-level constants and variables."""
 
 import re
 
 from tree_sitter import Node
 
-from treering.code.languages.go.body import Type, Use
-from treering.code.languages.go.names import Names, Qualifiers
-from treering.code.languages.lines import Lines
-from treering.code.languages.nodes import text_of
+from treering.code.languages.go.body import GoUse, WrittenType
+from treering.code.languages.go.names import GoNames, Qualifiers
+from treering.code.languages.line_index import LineIndex
+from treering.code.languages.syntax_nodes import text_of
 
 _WRITTEN = re.compile(rb"(?<![\w.\"])(?:(\w+)\.)?([A-Z]\w*)(?![\w({])")
-"""An exported name that is neither called nor the type of a literal, with what stands before its dot."""
+"""An exported name that is neither called nor the type of a literal, with its qualifier."""
 
 
 def read_names(source: bytes, root: Node, qualifiers: Qualifiers) -> dict[str, list[Node]]:
-    """Exported names of the own package, and of others behind a dot.
+    """Return exported names of the file's own package, and qualified names of others.
 
-    They are looked for in the text: to be handed every name of the tree takes several times as long.
+    They are searched in the text: querying every identifier of the tree is several times slower.
     """
     named: list[Node] = []
     qualified: list[Node] = []
     for written in _WRITTEN.finditer(source):
         qualifier = written[1]
-        behind = qualifier is not None and qualifiers.surely(qualifier.decode()) is not None
+        behind = qualifier is not None and qualifiers.likely_import(qualifier.decode()) is not None
         if not behind and qualifier is not None and not qualifier[:1].isupper():
             continue
         end = written.end() if behind or qualifier is None else written.end(1)
@@ -32,28 +32,28 @@ def read_names(source: bytes, root: Node, qualifiers: Qualifiers) -> dict[str, l
     return {"named": named, "qualified": qualified}
 
 
-class Uses:
-    """Collects them as they are met, each once for a function."""
+class UseCollector:
+    """Collects read names, each once per function."""
 
-    def __init__(self, names: Names, qualifiers: Qualifiers, lines: Lines) -> None:
+    def __init__(self, names: GoNames, qualifiers: Qualifiers, lines: LineIndex) -> None:
         self.lines = lines
         self._names, self._qualifiers = names, qualifiers
-        self._met: dict[int, tuple[int, str, Type | None, int]] = {}
+        self._met: dict[int, tuple[int, str, WrittenType | None, int]] = {}
 
-    def all(self) -> tuple[Use, ...]:
-        first: dict[tuple[int, str, Type | None], int] = {}
+    def all(self) -> tuple[GoUse, ...]:
+        first: dict[tuple[int, str, WrittenType | None], int] = {}
         for caller, name, imports, line in self._met.values():
             first.setdefault((caller, name, imports), line)
-        return tuple(Use(*key, line) for key, line in first.items())
+        return tuple(GoUse(*key, line) for key, line in first.items())
 
     def named(self, node: Node, caller: int) -> None:
         name = text_of(node)
-        if not self._names.is_bound(name) and not _is_no_read(node):
+        if not self._names.is_bound(name) and not _is_not_read(node):
             self._met[node.id] = (caller, name, None, self.lines.of(node.start_byte))
 
     def qualified(self, node: Node, caller: int) -> None:
         qualifier = text_of(node.child_by_field_name("operand"))
-        imports = None if self._names.is_bound(qualifier) else self._qualifiers.surely(qualifier)
+        imports = None if self._names.is_bound(qualifier) else self._qualifiers.likely_import(qualifier)
         if imports is not None:
             name = text_of(node.child_by_field_name("field"))
             self._met[node.id] = (caller, name, imports, self.lines.of(node.start_byte))
@@ -72,8 +72,8 @@ _DECLARING = frozenset(
 _BINDING = frozenset({"short_var_declaration", "range_clause", "receive_statement"})
 
 
-def _is_no_read(node: Node) -> bool:
-    """Whether the name is declared here, or stands before the colon of a literal, where fields of structs stand."""
+def _is_not_read(node: Node) -> bool:
+    """Whether the name is declared here, or is a field name in a composite literal."""
     around = node.parent
     if around is None:
         return False

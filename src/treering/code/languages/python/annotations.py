@@ -1,35 +1,44 @@
-"""What annotations say: of a name, of a parameter, of what a function gives back."""
+"""Types from annotations of names, parameters and results."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import overload
 
-from treering.code.facts import Ask
-from treering.code.languages.python import outside
-from treering.code.languages.python.model import UNKNOWN, Expression, Function, Kind, Trait
-from treering.code.languages.python.project import Project, Where
+from treering.code.facts import SymbolLookup
+from treering.code.languages.python import standard_library
+from treering.code.languages.python.body import UNKNOWN, Expression, ExpressionKind, PythonFunction, Trait
+from treering.code.languages.python.project import EvaluationContext, PythonProject
 from treering.code.languages.python.values import (
     NOTHING,
     ClassValue,
+    ExternalInstance,
+    ExternalValue,
     FunctionValue,
     Instance,
-    Outside,
-    OutsideInstance,
     Value,
     Values,
     merged,
 )
 
-_DEEPEST_ARGUMENTS = 4
-"""Type arguments of type arguments beyond this are not kept: a method may wrap its own type again and again."""
+_MAX_ARGUMENT_DEPTH = 4
+"""Maximum nesting of type arguments: a method may wrap its own type repeatedly."""
 _GENERIC = frozenset({"Generic", "Protocol"})
-_NOT_A_TYPE = frozenset({Kind.CONSTANT, Kind.CALL, Kind.UNKNOWN, Kind.LAMBDA, Kind.LIST, Kind.DICT})
+_NOT_A_TYPE = frozenset(
+    {
+        ExpressionKind.CONSTANT,
+        ExpressionKind.CALL,
+        ExpressionKind.UNKNOWN,
+        ExpressionKind.LAMBDA,
+        ExpressionKind.LIST,
+        ExpressionKind.DICT,
+    }
+)
 
 
-class Given(Sequence[Values]):
-    """The positional arguments of a call, evaluated when they are looked at: most never are."""
+class LazyArguments(Sequence[Values]):
+    """The positional arguments of a call, evaluated on access: most never are."""
 
-    def __init__(self, project: Project, parts: tuple[Expression, ...], where: Where) -> None:
+    def __init__(self, project: PythonProject, parts: tuple[Expression, ...], where: EvaluationContext) -> None:
         self._project, self._parts, self._where = project, parts, where
 
     def __len__(self) -> int:
@@ -45,148 +54,152 @@ class Given(Sequence[Values]):
         return self._project.evaluate(self._parts[index], self._where)
 
 
-class Annotations(Project):
-    def __init__(self, ask: Ask) -> None:
-        super().__init__(ask)
+class Annotations(PythonProject):
+    def __init__(self, lookup: SymbolLookup) -> None:
+        super().__init__(lookup)
         self._type_parameters: dict[ClassValue, tuple[str, ...]] = {}
         self._type_arguments: dict[tuple[ClassValue, Instance], tuple[Values, ...]] = {}
         self._fixtures: dict[FunctionValue, Values] = {}
 
     @abstractmethod
     def elements(self, values: Values) -> Values:
-        """What iterating over the values gives."""
+        """Return what iterating over the values yields."""
 
-    def annotated(self, expression: Expression, where: Where) -> Values:
-        """Instances of what an annotation says; nothing for `None` and for what is not evident."""
+    def annotated(self, expression: Expression, where: EvaluationContext) -> Values:
+        """Return the instances that an annotation describes; empty for `None` and for types that are not evident."""
         kind = expression.kind
         if kind in _NOT_A_TYPE:
             return NOTHING
-        if kind in (Kind.EITHER, Kind.TUPLE):
+        if kind in (ExpressionKind.EITHER, ExpressionKind.TUPLE):
             return merged([self.annotated(part, where) for part in expression.parts] or [NOTHING])
-        if kind is Kind.SUBSCRIPT:
+        if kind is ExpressionKind.SUBSCRIPT:
             return self._subscripted(expression, where)
         found = []
         for value in self.evaluate(expression, where):
-            if isinstance(value, Outside) and outside.last_name(value.name) == "Self":
+            if isinstance(value, ExternalValue) and standard_library.last_name(value.name) == "Self":
                 found.append(_instance(where))
-            elif isinstance(value, OutsideInstance) and value.name == "typevar":
-                found.append(self._argument(expression, where.receiver) or outside.instance_of(value))
-            elif isinstance(value, OutsideInstance) and value.name == "tuple":
-                found += [outside.instance_of(one) for inside in value.holds for one in inside]
+            elif isinstance(value, ExternalInstance) and value.name == "typevar":
+                found.append(self._argument(expression, where.receiver) or standard_library.instance_of(value))
+            elif isinstance(value, ExternalInstance) and value.name == "tuple":
+                found += [standard_library.instance_of(one) for inside in value.contents for one in inside]
             else:
-                found.append(outside.instance_of(value))
+                found.append(standard_library.instance_of(value))
         return merged(found or [NOTHING])
 
-    def _subscripted(self, expression: Expression, where: Where) -> Values:
+    def _subscripted(self, expression: Expression, where: EvaluationContext) -> Values:
         form, *arguments = expression.parts
         found = []
         for value in self.evaluate(form, where):
-            if isinstance(value, Outside):
-                name = outside.last_name(value.name)
+            if isinstance(value, ExternalValue):
+                name = standard_library.last_name(value.name)
                 made = _FORMS.get(name, _contained)
                 found.append(made(self, name, arguments, where))
             elif isinstance(value, ClassValue) and self._parameters(value):
                 given = tuple([self.annotated(one, where) for one in arguments])
-                deep = any(_is_deep(one, _DEEPEST_ARGUMENTS) for one in given)
+                deep = any(_is_deep(one, _MAX_ARGUMENT_DEPTH) for one in given)
                 found.append((Instance(value, () if deep else given),))
             else:
-                found.append(outside.instance_of(value))
+                found.append(standard_library.instance_of(value))
         return merged(found or [NOTHING])
 
     def _parameters(self, value: ClassValue) -> tuple[str, ...]:
-        """The names of the type variables of a generic class, in their order."""
+        """Return the type variables of a generic class in order."""
         known = self._type_parameters.get(value)
         if known is None:
             made = self.class_of(value)
-            bases = [base for base in made.bases if base.kind is Kind.SUBSCRIPT] if made is not None else []
+            bases = [base for base in made.bases if base.kind is ExpressionKind.SUBSCRIPT] if made is not None else []
             named = [base for base in bases if base.parts[0].name in _GENERIC] or bases
-            parts = [part for base in named for part in base.parts[1:] if part.kind is Kind.NAME]
+            parts = [part for base in named for part in base.parts[1:] if part.kind is ExpressionKind.NAME]
             known = tuple(dict.fromkeys(part.name for part in parts if self._is_variable(part, value.path)))
             self._type_parameters[value] = known
         return known
 
     def _is_variable(self, part: Expression, path: str) -> bool:
-        values = self.evaluate(part, Where(path))
-        return any(isinstance(one, OutsideInstance) and one.name == "typevar" for one in values)
+        values = self.evaluate(part, EvaluationContext(path))
+        return any(isinstance(one, ExternalInstance) and one.name == "typevar" for one in values)
 
     def _argument(self, variable: Expression, receiver: Value | None) -> Values | None:
-        """What a type variable stands for in a member of the receiver; None where it is none of its classes'."""
+        """Return the type bound to a type variable in a member of the receiver; None if no class declares it."""
         if not isinstance(receiver, Instance):
             return None
-        for one in self.order(receiver.of):
+        for one in self.mro(receiver.of):
             parameters = self._parameters(one)
             if variable.name in parameters:
-                given = receiver.arguments if one == receiver.of else self._given_to(one, receiver)
+                given = receiver.arguments if one == receiver.of else self._base_arguments(one, receiver)
                 place = parameters.index(variable.name)
                 return given[place] if place < len(given) else NOTHING
         return None
 
-    def _given_to(self, base: ClassValue, receiver: Instance) -> tuple[Values, ...]:
-        """The type arguments that a class or its ancestors write after the name of a generic base."""
+    def _base_arguments(self, base: ClassValue, receiver: Instance) -> tuple[Values, ...]:
+        """Return the type arguments with which a class or its ancestors subscript a generic base."""
         key = (base, receiver)
         known = self._type_arguments.get(key)
         if known is None:
             self._type_arguments[key] = ()
-            known = self._type_arguments[key] = self._written_for(base, receiver)
+            known = self._type_arguments[key] = self._written_arguments(base, receiver)
         return known
 
-    def _written_for(self, base: ClassValue, receiver: Instance) -> tuple[Values, ...]:
-        for one in self.order(receiver.of):
+    def _written_arguments(self, base: ClassValue, receiver: Instance) -> tuple[Values, ...]:
+        for one in self.mro(receiver.of):
             made = self.class_of(one)
             for written in made.bases if made is not None else ():
-                if written.kind is Kind.SUBSCRIPT and base in self.evaluate(written.parts[0], Where(one.path)):
-                    return tuple([self.annotated(part, Where(one.path, receiver)) for part in written.parts[1:]])
+                if written.kind is ExpressionKind.SUBSCRIPT and base in self.evaluate(
+                    written.parts[0], EvaluationContext(one.path)
+                ):
+                    return tuple(
+                        [self.annotated(part, EvaluationContext(one.path, receiver)) for part in written.parts[1:]]
+                    )
         return ()
 
-    def generic_result(self, made: Function, value: FunctionValue, given: Sequence[Values]) -> Values | None:
-        """The result of a function that gives back its receiver or its first argument; None where it is none such."""
+    def generic_result(self, made: PythonFunction, value: FunctionValue, given: Sequence[Values]) -> Values | None:
+        """Return the result of a function that returns its receiver or its first argument, else None."""
         returned = made.returns[0] if len(made.returns) == 1 and not made.traits & Trait.PROPERTY else UNKNOWN
-        if returned.kind is not Kind.NAME or not self._is_variable(returned, value.path):
+        if returned.kind is not ExpressionKind.NAME or not self._is_variable(returned, value.path):
             return None
         if self._argument(returned, value.receiver) is not None:
             return None
         for number, (_, annotation) in enumerate(made.parameters[:1]):
             if annotation == returned and number < len(given):
                 return given[number]
-            if annotation.kind is Kind.SUBSCRIPT and returned in annotation.parts and number < len(given):
-                return merged([outside.instance_of(one) for one in given[number]] or [NOTHING])
+            if annotation.kind is ExpressionKind.SUBSCRIPT and returned in annotation.parts and number < len(given):
+                return merged([standard_library.instance_of(one) for one in given[number]] or [NOTHING])
         if (made.owner and not made.parameters) or all(annotation != returned for _, annotation in made.parameters):
-            own = _instance(Where(value.path, value.receiver))
+            own = _instance(EvaluationContext(value.path, value.receiver))
             if own:
-                return self._given_back(made, own)
+                return self._returned(made, own)
         return None
 
-    def plain_result(self, made: Function, value: FunctionValue) -> Values:
-        where = Where(value.path, value.receiver)
+    def plain_result(self, made: PythonFunction, value: FunctionValue) -> Values:
+        where = EvaluationContext(value.path, value.receiver)
         if made.returns:
             values = merged([self.annotated(annotation, where) for annotation in made.returns])
             if made.traits & Trait.GENERATOR or not made.traits & Trait.ASYNC:
                 return self._managed(made, values)
-            return self._given_back(made, values)
-        values = self.every(made.results, where)
+            return self._returned(made, values)
+        values = self.evaluate_all(made.results, where)
         if made.traits & Trait.GENERATOR:
-            return self._managed(made, (OutsideInstance("generator", (values,)),))
-        return self._given_back(made, values)
+            return self._managed(made, (ExternalInstance("generator", (values,)),))
+        return self._returned(made, values)
 
-    def _given_back(self, made: Function, values: Values) -> Values:
+    def _returned(self, made: PythonFunction, values: Values) -> Values:
         if made.traits & Trait.ASYNC:
-            return (OutsideInstance("coroutine", (values,)),)
+            return (ExternalInstance("coroutine", (values,)),)
         return self._managed(made, values)
 
-    def _managed(self, made: Function, values: Values) -> Values:
+    def _managed(self, made: PythonFunction, values: Values) -> Values:
         if made.traits & Trait.CONTEXT_MANAGER:
-            return (OutsideInstance("contextmanager", (self.elements(values),)),)
+            return (ExternalInstance("contextmanager", (self.elements(values),)),)
         return values
 
     def fixture_value(self, function: FunctionValue) -> Values:
-        """What pytest hands to a test for this fixture: what the function yields, else what it returns."""
+        """Return the value of a fixture for a test: what its function yields, else what it returns."""
         known = self._fixtures.get(function)
         if known is None:
             self._fixtures[function] = NOTHING
-            known = self._fixtures[function] = self._handed(function)
+            known = self._fixtures[function] = self._fixture_result(function)
         return known
 
-    def _handed(self, function: FunctionValue) -> Values:
+    def _fixture_result(self, function: FunctionValue) -> Values:
         made = self.function(function.path, function.qualname)
         if made is None:
             return NOTHING
@@ -194,61 +207,61 @@ class Annotations(Project):
         if made.traits & Trait.GENERATOR:
             return self.elements(values)
         if made.traits & Trait.ASYNC:
-            return merged([outside.awaited(value) for value in values if isinstance(value, OutsideInstance)])
+            return merged([standard_library.awaited(value) for value in values if isinstance(value, ExternalInstance)])
         return values
 
 
-def _is_deep(values: Values, most: int) -> bool:
-    """Whether types inside types are nested deeper than this."""
+def _is_deep(values: Values, limit: int) -> bool:
+    """Whether type arguments are nested deeper than the limit."""
     for value in values:
         inside = value.arguments if isinstance(value, Instance) else ()
-        inside = value.holds if isinstance(value, OutsideInstance) else inside
-        if inside and (not most or any(_is_deep(one, most - 1) for one in inside)):
+        inside = value.contents if isinstance(value, ExternalInstance) else inside
+        if inside and (not limit or any(_is_deep(one, limit - 1) for one in inside)):
             return True
     return False
 
 
-def _instance(where: Where) -> Values:
+def _instance(where: EvaluationContext) -> Values:
     if isinstance(where.receiver, ClassValue):
         return (Instance(where.receiver),)
     return (where.receiver,) if isinstance(where.receiver, Instance) else NOTHING
 
 
-_Form = Callable[[Annotations, str, list[Expression], Where], Values]
+_Form = Callable[[Annotations, str, list[Expression], EvaluationContext], Values]
 
 
-def _parts(project: Annotations, name: str, arguments: list[Expression], where: Where) -> Values:
+def _parts(project: Annotations, name: str, arguments: list[Expression], where: EvaluationContext) -> Values:
     return merged([project.annotated(argument, where) for argument in arguments] or [NOTHING])
 
 
-def _first(project: Annotations, name: str, arguments: list[Expression], where: Where) -> Values:
+def _first(project: Annotations, name: str, arguments: list[Expression], where: EvaluationContext) -> Values:
     return project.annotated(arguments[0], where) if arguments else NOTHING
 
 
-def _class(project: Annotations, name: str, arguments: list[Expression], where: Where) -> Values:
-    return merged([outside.class_of(value) for value in _parts(project, name, arguments, where)] or [NOTHING])
+def _class(project: Annotations, name: str, arguments: list[Expression], where: EvaluationContext) -> Values:
+    return merged([standard_library.class_of(value) for value in _parts(project, name, arguments, where)] or [NOTHING])
 
 
-def _callable(project: Annotations, name: str, arguments: list[Expression], where: Where) -> Values:
-    return (OutsideInstance("callable", (project.annotated(arguments[-1], where),) if arguments else ()),)
+def _callable(project: Annotations, name: str, arguments: list[Expression], where: EvaluationContext) -> Values:
+    return (ExternalInstance("callable", (project.annotated(arguments[-1], where),) if arguments else ()),)
 
 
-def _tuple(project: Annotations, name: str, arguments: list[Expression], where: Where) -> Values:
-    if len(arguments) == 2 and arguments[1].kind is Kind.UNKNOWN:
-        return (OutsideInstance("list", (project.annotated(arguments[0], where),)),)
-    return (OutsideInstance("tuple", tuple([project.annotated(argument, where) for argument in arguments])),)
+def _tuple(project: Annotations, name: str, arguments: list[Expression], where: EvaluationContext) -> Values:
+    if len(arguments) == 2 and arguments[1].kind is ExpressionKind.UNKNOWN:
+        return (ExternalInstance("list", (project.annotated(arguments[0], where),)),)
+    return (ExternalInstance("tuple", tuple([project.annotated(argument, where) for argument in arguments])),)
 
 
-def _contained(project: Annotations, name: str, arguments: list[Expression], where: Where) -> Values:
-    return (OutsideInstance(name.lower(), tuple([project.annotated(argument, where) for argument in arguments])),)
+def _contained(project: Annotations, name: str, arguments: list[Expression], where: EvaluationContext) -> Values:
+    return (ExternalInstance(name.lower(), tuple([project.annotated(argument, where) for argument in arguments])),)
 
 
-def _nothing(project: Annotations, name: str, arguments: list[Expression], where: Where) -> Values:
+def _nothing(project: Annotations, name: str, arguments: list[Expression], where: EvaluationContext) -> Values:
     return NOTHING
 
 
 _FORMS: dict[str, _Form] = {
-    **dict.fromkeys(outside.TRANSPARENT, _parts),
+    **dict.fromkeys(standard_library.TRANSPARENT, _parts),
     "Annotated": _first,
     "Type": _class,
     "type": _class,

@@ -1,19 +1,19 @@
-"""Branches and loops: what they bind, which statements may not run, what an `isinstance` says in them."""
+"""Branches and loops: what they bind, which statements may not run, and `isinstance` narrowing."""
 
 import sys
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from treering.code.languages.lines import Lines
-from treering.code.languages.nodes import first_of, text_of
-from treering.code.languages.python.walk import LEAVING, Walk
+from treering.code.languages.line_index import LineIndex
+from treering.code.languages.python.syntax_walk import LEAVING, SyntaxWalk
+from treering.code.languages.syntax_nodes import first_of, text_of
 
 _SKIPPING = LEAVING | {"continue_statement", "break_statement"}
 
 
 def _calls_joined_by(word: str, condition: Node) -> Iterator[Node]:
-    """The calls that decide a condition together, or the only one."""
+    """Yield the calls that a condition joins by `word`, or its only call."""
     waiting = [condition]
     while waiting:
         at = waiting.pop()
@@ -28,7 +28,7 @@ def _calls_joined_by(word: str, condition: Node) -> Iterator[Node]:
 
 
 def _instance_test(call: Node) -> tuple[Node, Node] | None:
-    """The name, perhaps dotted, and the classes of an `isinstance(name, classes)`."""
+    """Return the (dotted) name and the classes of an `isinstance(name, classes)`."""
     function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     if arguments is None or arguments.named_child_count != 2 or text_of(function) != "isinstance":
         return None
@@ -36,10 +36,10 @@ def _instance_test(call: Node) -> tuple[Node, Node] | None:
     return (name, classes) if name.type in ("identifier", "attribute") else None
 
 
-class Branches(Walk):
-    """The part of the pass that looks at control flow."""
+class Branches(SyntaxWalk):
+    """The part of the walk that handles control flow."""
 
-    def __init__(self, test_file: bool, discarded: set[int], lines: Lines) -> None:
+    def __init__(self, test_file: bool, discarded: set[int], lines: LineIndex) -> None:
         super().__init__(test_file, discarded, lines)
         self._ifs: list[tuple[int, int]] = []
         self._mains: list[tuple[int, int]] = []
@@ -56,7 +56,7 @@ class Branches(Walk):
         while self._ifs and self._ifs[-1][1] <= start:
             self._ifs.pop()
         whole = self._ifs[-1][1] if self._ifs else end
-        self.expect(consequence, apart_until=whole)
+        self.expect(consequence, branches_end=whole)
         self._narrow(condition, consequence.start_byte, consequence.end_byte)
         self._exclude(condition, consequence.end_byte, until=whole)
         last = consequence.named_children[-1:]
@@ -69,7 +69,7 @@ class Branches(Walk):
     _elif = _if
 
     def _exclude(self, condition: Node, start: int, until: int) -> None:
-        """Where an `isinstance` was false, a name is no instance of those classes."""
+        """After a false `isinstance`, a name is not an instance of those classes."""
         for call in _calls_joined_by("or", condition):
             found = _instance_test(call)
             if found is not None:
@@ -96,13 +96,13 @@ class Branches(Walk):
 
     def _except(self, node: Node, start: int, end: int) -> None:
         children = node.named_children
-        self.expect(children[-1] if children else None, apart_until=0)
+        self.expect(children[-1] if children else None, branches_end=0)
         value = node.child_by_field_name("value")
         if value is not None and value.type == "as_pattern" and value.named_child_count > 1:
             self.bind_target(value.named_children[1], value.end_byte, value.named_children[0], "instance", until=end)
 
     def _case(self, node: Node, start: int, end: int) -> None:
-        self.expect(node.child_by_field_name("consequence"), apart_until=0)
+        self.expect(node.child_by_field_name("consequence"), branches_end=0)
         for pattern in node.named_children:
             inside = first_of(pattern) if pattern.type == "case_pattern" else None
             if inside is not None and inside.type == "as_pattern" and inside.named_child_count > 1:
@@ -112,7 +112,7 @@ class Branches(Walk):
                     self.bind(text_of(name), name.end_byte, first_of(made), "instance", until=end)
 
     def _narrow(self, condition: Node, start: int, end: int) -> None:
-        """`isinstance` in a condition says what a name is in the statements that it guards."""
+        """Narrow a name in the statements that an `isinstance` condition guards."""
         for call in _calls_joined_by("and", condition):
             self._narrow_by(call, start, until=end)
 
@@ -126,7 +126,7 @@ class Branches(Walk):
             self._narrow_by(condition, start, until=self._statements_end())
 
     def _statements_end(self) -> int:
-        """Where the statements around the current place end."""
+        """Return the end of the enclosing statements."""
         if self._block is not None:
             return self._block.end
         return sys.maxsize if self._definition is None else self._definition.end
@@ -140,7 +140,7 @@ class Branches(Walk):
             self._narrow(parts[1], parts[0].start_byte, parts[0].end_byte)
 
     def _guard(self, node: Node, start: int, end: int) -> None:
-        """The condition of a comprehension holds for all of it."""
+        """The condition of a comprehension applies to all of it."""
         condition = first_of(node)
         while self._comprehensions and self._comprehensions[-1][1] <= start:
             self._comprehensions.pop()

@@ -1,47 +1,47 @@
-"""Syntax nodes as small expressions: one entry of a table for each kind of node."""
+"""Conversion of syntax nodes to expressions, by a table of node types."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from tree_sitter import Node
 
-from treering.code.languages.nodes import first_of, text_of
-from treering.code.languages.python.model import UNKNOWN, Expression, Kind
-from treering.code.languages.python.nodes import string_content
-from treering.code.languages.python.scopes import Binding, Scope
+from treering.code.languages.python.body import UNKNOWN, Expression, ExpressionKind
+from treering.code.languages.python.scopes import Binding, PythonScope
+from treering.code.languages.python.string_literals import string_content
+from treering.code.languages.syntax_nodes import first_of, text_of
 
 if TYPE_CHECKING:
-    from treering.code.languages.python.expressions import Expressions
+    from treering.code.languages.python.expressions import PythonExpressions
 
-DEPTH = 40
-"""An expression nested deeper says nothing evident about a type."""
-KEPT_ARGUMENTS = 2
-"""As many positional arguments of a call as `cast`, `partial` and their like need."""
-KEPT_ITEMS = 4
-"""As many items of a literal list as are looked at for the type of its elements."""
+MAX_DEPTH = 40
+"""Expressions nested deeper have no evident type."""
+MAX_ARGUMENTS = 2
+"""Positional arguments kept per call: as many as `cast`, `partial` and the like need."""
+MAX_ITEMS = 4
+"""Items of a list literal that are inspected for the element type."""
 
-LONGEST_NARROWED = 200
-"""An attribute written longer than this is not looked for among those that an `isinstance` tells about."""
+MAX_NARROWED_LENGTH = 200
+"""Maximum length of a dotted name that is checked for `isinstance` narrowing."""
 
 _TYPE_VARIABLES = frozenset({"TypeVar", "typing.TypeVar", "t.TypeVar"})
 
 
-class Place(NamedTuple):
-    """Where an expression stands, for the names in it."""
+class ExpressionSite(NamedTuple):
+    """Where an expression is written, for looking up its names."""
 
-    scope: Scope
-    but: Binding | None = None
-    """The binding whose own value this is."""
+    scope: PythonScope
+    excluded: Binding | None = None
+    """The binding whose own value this is; excluded from lookup."""
     at: int = -1
-    """A place that holds for the whole expression: a quoted annotation has no places of its own."""
+    """Offset used for the whole expression: a quoted annotation has no offsets of its own."""
     annotation: bool = False
 
 
-_Convert = Callable[["Expressions", Node, Place, int], Expression]
+_Convert = Callable[["PythonExpressions", Node, ExpressionSite, int], Expression]
 
 
 def receiver_of(node: Node) -> Node | None:
-    """What a chain goes on from: the object of an attribute, what is called, subscribed or waited for."""
+    """Return the receiver of a chain: the object of an attribute, the callee, the subscripted or awaited value."""
     field = _RECEIVERS.get(node.type)
     return None if field is None else node.child_by_field_name(field) if field else first_of(node)
 
@@ -55,31 +55,31 @@ _RECEIVERS = {
 }
 
 
-def _identifier(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _identifier(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
     return expressions.name(text_of(node), place, node.start_byte if place.at < 0 else place.at)
 
 
-def _attribute(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _attribute(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
     value = node.child_by_field_name("object")
     if value is None:
         return UNKNOWN
-    if place.scope.dotted and place.at < 0 and node.end_byte - node.start_byte < LONGEST_NARROWED:
+    if place.scope.dotted and place.at < 0 and node.end_byte - node.start_byte < MAX_NARROWED_LENGTH:
         narrowed = expressions.narrowed(text_of(node), place, node.start_byte)
         if narrowed is not None:
             return narrowed
     name = text_of(node.child_by_field_name("attribute"))
-    return Expression(Kind.ATTRIBUTE, name, (expressions.of(value, place, depth),))
+    return Expression(ExpressionKind.ATTRIBUTE, name, (expressions.of(value, place, depth),))
 
 
-def _dotted(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _dotted(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
     first, *rest = node.named_children
     value = _identifier(expressions, first, place, depth)
     for part in rest:
-        value = Expression(Kind.ATTRIBUTE, text_of(part), (value,))
+        value = Expression(ExpressionKind.ATTRIBUTE, text_of(part), (value,))
     return value
 
 
-def _call(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _call(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
     function = node.child_by_field_name("function")
     arguments = node.child_by_field_name("arguments")
     if function is None:
@@ -89,21 +89,21 @@ def _call(expressions: "Expressions", node: Node, place: Place, depth: int) -> E
     if plain and name == "super" and place.scope.owner is not None:
         after = first_of(arguments) if arguments is not None else None
         named = () if after is None else (expressions.of(after, place, depth),)
-        return Expression(Kind.SUPER, place.scope.owner.qualname, named)
+        return Expression(ExpressionKind.SUPER, place.scope.owner.qualname, named)
     parts = [expressions.of(function, place, depth)]
     if arguments is None or arguments.type != "argument_list":
-        return Expression(Kind.CALL, "", tuple(parts))
+        return Expression(ExpressionKind.CALL, "", tuple(parts))
     given = arguments.named_children
     if name == "TypeVar" and text_of(function) in _TYPE_VARIABLES:
         given = [bound for bound in (_keyword(given, "bound"),) if bound is not None]
         place = place._replace(annotation=True)
     elif name == "cast":
         place = place._replace(annotation=True)
-    for argument in given[:KEPT_ARGUMENTS]:
+    for argument in given[:MAX_ARGUMENTS]:
         if argument.type in ("keyword_argument", "list_splat", "dictionary_splat"):
             break
         parts.append(expressions.of(argument, place, depth))
-    return Expression(Kind.CALL, "", tuple(parts))
+    return Expression(ExpressionKind.CALL, "", tuple(parts))
 
 
 def _keyword(arguments: list[Node], name: str) -> Node | None:
@@ -113,7 +113,7 @@ def _keyword(arguments: list[Node], name: str) -> Node | None:
     return None
 
 
-def _subscript(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _subscript(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
     value, *indexes = node.named_children or [node]
     if value.id == node.id:
         return UNKNOWN
@@ -125,44 +125,44 @@ def _subscript(expressions: "Expressions", node: Node, place: Place, depth: int)
     literal = inside.name.rpartition(".")[2] == "Literal"
     number = text_of(indexes[0]) if len(indexes) == 1 and indexes[0].type == "integer" else ""
     parts = () if literal else tuple([expressions.of(index, place, depth) for index in indexes])
-    return Expression(Kind.SUBSCRIPT, number, (inside, *parts))
+    return Expression(ExpressionKind.SUBSCRIPT, number, (inside, *parts))
 
 
-def _inside(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _inside(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
     inside = first_of(node)
     return UNKNOWN if inside is None else expressions.of(inside, place, depth)
 
 
-def _wrapped(made: Kind) -> _Convert:
-    def convert(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _wrapped(made: ExpressionKind) -> _Convert:
+    def convert(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
         return Expression(made, "", (_inside(expressions, node, place, depth),))
 
     return convert
 
 
-def _items(made: Kind, kept: int) -> _Convert:
-    def convert(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _items(made: ExpressionKind, limit: int) -> _Convert:
+    def convert(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
         items = [item for item in node.named_children if item.type != "comment"]
-        return Expression(made, "", tuple([expressions.of(item, place, depth) for item in _kept(items, kept)]))
+        return Expression(made, "", tuple([expressions.of(item, place, depth) for item in _sample(items, limit)]))
 
     return convert
 
 
-def _kept(items: list[Node], kept: int) -> list[Node]:
-    """All of few items; of many, some that show their type, or none: a long table of functions shows nothing."""
-    if len(items) <= kept or all(item.type == "call" for item in items[:kept]):
-        return items[:kept]
+def _sample(items: list[Node], limit: int) -> list[Node]:
+    """Return all of a few items; of many, only those that show their type: a long table of functions shows none."""
+    if len(items) <= limit or all(item.type == "call" for item in items[:limit]):
+        return items[:limit]
     return []
 
 
-def _dictionary(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _dictionary(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
     values = [pair.child_by_field_name("value") for pair in node.named_children if pair.type == "pair"]
-    written = _kept([value for value in values if value is not None], KEPT_ITEMS)
-    return Expression(Kind.DICT, "", tuple([expressions.of(value, place, depth) for value in written]))
+    written = _sample([value for value in values if value is not None], MAX_ITEMS)
+    return Expression(ExpressionKind.DICT, "", tuple([expressions.of(value, place, depth) for value in written]))
 
 
-def _comprehension(made: Kind) -> _Convert:
-    def convert(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _comprehension(made: ExpressionKind) -> _Convert:
+    def convert(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
         body = node.child_by_field_name("body")
         if body is not None and body.type == "pair":
             body = body.child_by_field_name("value")
@@ -171,30 +171,32 @@ def _comprehension(made: Kind) -> _Convert:
     return convert
 
 
-def _conditional(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _conditional(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
     parts = node.named_children
-    return Expression(Kind.EITHER, "", tuple([expressions.of(part, place, depth) for part in (parts[0], parts[-1])]))
+    return Expression(
+        ExpressionKind.EITHER, "", tuple([expressions.of(part, place, depth) for part in (parts[0], parts[-1])])
+    )
 
 
-def _boolean(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _boolean(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
     sides = [side for side in (node.child_by_field_name("left"), node.child_by_field_name("right")) if side is not None]
     operator = node.child_by_field_name("operator")
     if operator is not None and operator.type == "and":
         sides = sides[1:]
-    return Expression(Kind.EITHER, "", tuple([expressions.of(side, place, depth) for side in sides]))
+    return Expression(ExpressionKind.EITHER, "", tuple([expressions.of(side, place, depth) for side in sides]))
 
 
-def _binary(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
-    """`A | B` is taken as a type, any other operator as a call of the left side's special method."""
+def _binary(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
+    """`A | B` is treated as a type, any other operator as a call of the left operand's special method."""
     operator, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
     right = node.child_by_field_name("right")
     if operator is None or left is None or right is None:
         return UNKNOWN
     first = expressions.of(left, place, depth)
     if operator.type == "|":
-        return Expression(Kind.EITHER, "", (first, expressions.of(right, place, depth)))
-    method = Expression(Kind.ATTRIBUTE, _OPERATORS.get(operator.type, ""), (first,))
-    return Expression(Kind.CALL, "", (method,))
+        return Expression(ExpressionKind.EITHER, "", (first, expressions.of(right, place, depth)))
+    method = Expression(ExpressionKind.ATTRIBUTE, _OPERATORS.get(operator.type, ""), (first,))
+    return Expression(ExpressionKind.CALL, "", (method,))
 
 
 _OPERATORS = {
@@ -213,7 +215,7 @@ _OPERATORS = {
 }
 
 
-def _string(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+def _string(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
     if place.annotation:
         content = string_content(node)
         if content is not None:
@@ -221,33 +223,33 @@ def _string(expressions: "Expressions", node: Node, place: Place, depth: int) ->
     return _STRING
 
 
-def _sent(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
-    """The value of a `yield`: what is sent, as the annotation of the generator says."""
+def _yield_result(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
+    """The value of a `yield`: the send type in the generator's annotation."""
     annotation = place.scope.returns
     if annotation is None or place.scope.outer is None:
         return UNKNOWN
     written = expressions.annotation(annotation, place.scope.outer)
-    return Expression(Kind.TYPED, "", (written.parts[2],)) if len(written.parts) > 2 else UNKNOWN
+    return Expression(ExpressionKind.TYPED, "", (written.parts[2],)) if len(written.parts) > 2 else UNKNOWN
 
 
 def _field(name: str) -> _Convert:
-    def convert(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    def convert(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
         inside = node.child_by_field_name(name)
         return UNKNOWN if inside is None else expressions.of(inside, place, depth)
 
     return convert
 
 
-def _lambda(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
-    return Expression(Kind.LAMBDA, "", (_field("body")(expressions, node, place, depth),))
+def _lambda(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
+    return Expression(ExpressionKind.LAMBDA, "", (_field("body")(expressions, node, place, depth),))
 
 
 def _constant(name: str) -> _Convert:
-    made = Expression(Kind.CONSTANT, name)
+    made = Expression(ExpressionKind.CONSTANT, name)
     return lambda expressions, node, place, depth: made
 
 
-_STRING = Expression(Kind.CONSTANT, "str")
+_STRING = Expression(ExpressionKind.CONSTANT, "str")
 CONVERT: dict[str, _Convert] = {
     "identifier": _identifier,
     "attribute": _attribute,
@@ -256,17 +258,17 @@ CONVERT: dict[str, _Convert] = {
     "call": _call,
     "subscript": _subscript,
     "generic_type": _subscript,
-    "await": _wrapped(Kind.AWAIT),
-    "yield": _sent,
+    "await": _wrapped(ExpressionKind.AWAIT),
+    "yield": _yield_result,
     "type": _inside,
     "parenthesized_expression": _inside,
     "as_pattern": _inside,
-    "list_splat": _wrapped(Kind.ELEMENT),
+    "list_splat": _wrapped(ExpressionKind.ELEMENT),
     "named_expression": _field("value"),
     "conditional_expression": _conditional,
     "boolean_operator": _boolean,
     "binary_operator": _binary,
-    "union_type": _items(Kind.EITHER, KEPT_ITEMS),
+    "union_type": _items(ExpressionKind.EITHER, MAX_ITEMS),
     "not_operator": _constant("bool"),
     "comparison_operator": _constant("bool"),
     "string": _string,
@@ -276,14 +278,14 @@ CONVERT: dict[str, _Convert] = {
     "true": _constant("bool"),
     "false": _constant("bool"),
     "none": _constant("None"),
-    "list": _items(Kind.LIST, KEPT_ITEMS),
-    "set": _items(Kind.LIST, KEPT_ITEMS),
-    "tuple": _items(Kind.TUPLE, 2 * KEPT_ITEMS),
-    "expression_list": _items(Kind.TUPLE, 2 * KEPT_ITEMS),
+    "list": _items(ExpressionKind.LIST, MAX_ITEMS),
+    "set": _items(ExpressionKind.LIST, MAX_ITEMS),
+    "tuple": _items(ExpressionKind.TUPLE, 2 * MAX_ITEMS),
+    "expression_list": _items(ExpressionKind.TUPLE, 2 * MAX_ITEMS),
     "dictionary": _dictionary,
-    "list_comprehension": _comprehension(Kind.LIST),
-    "set_comprehension": _comprehension(Kind.LIST),
-    "generator_expression": _comprehension(Kind.LIST),
-    "dictionary_comprehension": _comprehension(Kind.DICT),
+    "list_comprehension": _comprehension(ExpressionKind.LIST),
+    "set_comprehension": _comprehension(ExpressionKind.LIST),
+    "generator_expression": _comprehension(ExpressionKind.LIST),
+    "dictionary_comprehension": _comprehension(ExpressionKind.DICT),
     "lambda": _lambda,
 }

@@ -1,13 +1,13 @@
-"""The definitions of a file as the graph shows them: kinds, what is exported, tests, ways in from outside."""
+"""The definitions of a file for the graph: kind, export, test and entry point."""
 
 from tree_sitter import Node
 
 from treering.code.facts import Definition, DefinitionKind, EntryPoint
-from treering.code.languages.nodes import first_of, text_of
-from treering.code.languages.python.nodes import string_content
 from treering.code.languages.python.parameters import decorator_names, is_test_file
 from treering.code.languages.python.scopes import Binding
-from treering.code.languages.python.walk import Defined, Read
+from treering.code.languages.python.string_literals import string_content
+from treering.code.languages.python.syntax_walk import DefinitionSyntax, ParsedFile
+from treering.code.languages.syntax_nodes import first_of, text_of
 
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "head", "options", "websocket", "api_route"})
 _ENTRIES = {
@@ -21,7 +21,7 @@ _KINDS_BY_BASE = {
 _TYPE_VARIABLES = frozenset({"TypeVar", "TypeVarTuple", "ParamSpec"})
 
 
-def definitions_of(path: str, found: Read) -> tuple[Definition, ...]:
+def definitions_of(path: str, found: ParsedFile) -> tuple[Definition, ...]:
     mains = {_called_name(called.node) for called in found.called if called.in_main and called.origin is None}
     made: dict[str, Definition] = {}
     test_file = is_test_file(path)
@@ -56,13 +56,13 @@ def definitions_of(path: str, found: Read) -> tuple[Definition, ...]:
 
 
 def _called_name(call: Node) -> str:
-    """The name of a function or a class's method, where a call is written with no more."""
+    """Return the name of a called function, `f` or `C.f`; empty for other callees."""
     function = call.child_by_field_name("function")
     receiver = function.child_by_field_name("object") if function is not None else None
     return text_of(function) if receiver is None or receiver.type == "identifier" else ""
 
 
-def _exported(defined: Defined, outer: Definition | None, exports: tuple[str, ...] | None) -> bool:
+def _exported(defined: DefinitionSyntax, outer: Definition | None, exports: tuple[str, ...] | None) -> bool:
     name = defined.qualname.rpartition(".")[2]
     if defined.outer.outer is None:
         return name in exports if exports is not None else not name.startswith("_")
@@ -71,7 +71,7 @@ def _exported(defined: Defined, outer: Definition | None, exports: tuple[str, ..
     return inside_class and outer is not None and outer.exported and (dunder or not name.startswith("_"))
 
 
-def _kind(defined: Defined) -> DefinitionKind:
+def _kind(defined: DefinitionSyntax) -> DefinitionKind:
     if not defined.is_class:
         return DefinitionKind.METHOD if defined.method else DefinitionKind.FUNCTION
     for base in _base_names(defined):
@@ -80,14 +80,14 @@ def _kind(defined: Defined) -> DefinitionKind:
     return DefinitionKind.CLASS
 
 
-def _base_names(defined: Defined) -> list[str]:
+def _base_names(defined: DefinitionSyntax) -> list[str]:
     given = defined.node.child_by_field_name("superclasses")
     bases = given.named_children if given is not None else []
     return [text_of(base).partition("[")[0].rpartition(".")[2] for base in bases]
 
 
-def _is_test(defined: Defined, test_file: bool, tests: set[str]) -> bool:
-    """As pytest and unittest find them: `test…` functions of test files, those of `Test…` and `TestCase` classes."""
+def _is_test(defined: DefinitionSyntax, test_file: bool, tests: set[str]) -> bool:
+    """Tests as pytest and unittest collect them: `test…` functions, methods of `Test…` and `TestCase` classes."""
     name = defined.qualname.rpartition(".")[2]
     if defined.is_class:
         cases = any(base.endswith("TestCase") for base in _base_names(defined))
@@ -99,7 +99,7 @@ def _is_test(defined: Defined, test_file: bool, tests: set[str]) -> bool:
     return test_file and defined.outer.outer is None
 
 
-def _entry(defined: Defined) -> tuple[EntryPoint | None, str | None]:
+def _entry(defined: DefinitionSyntax) -> tuple[EntryPoint | None, str | None]:
     for decorator, written in zip(defined.decorators, decorator_names(defined.decorators), strict=True):
         receiver, _, name = written.rpartition(".")
         text = _first_text(first_of(decorator))
@@ -116,12 +116,12 @@ def _first_text(call: Node | None) -> str | None:
     return string_content(first_of(arguments)) if arguments is not None else None
 
 
-def _constant(name: str, bindings: list[Binding], found: Read) -> Definition | None:
-    """A name worth showing that is neither function nor class: upper-case, annotated, in `__all__`, a type alias."""
-    written = next((one for one in bindings if one.how in ("value", "alias") and not one.until and not one.path), None)
+def _constant(name: str, bindings: list[Binding], found: ParsedFile) -> Definition | None:
+    """Return a definition for a name that is upper-case, annotated, in `__all__`, or a type alias; else None."""
+    written = next((one for one in bindings if one.role in ("value", "alias") and not one.until and not one.path), None)
     if written is None or written.node is None:
         return None
-    alias = written.how == "alias" and name[:1].isupper()
+    alias = written.role == "alias" and name[:1].isupper()
     if _is_type_variable(written.node) or not (
         name.isupper() or alias or written.annotation is not None or name in (found.exports or ())
     ):

@@ -1,23 +1,23 @@
-"""The expressions of a file: each name tied to the bindings that reach it, each binding written out once."""
+"""The expressions of a file: each name refers to the bindings that reach it, each binding is converted once."""
 
 from collections.abc import Callable
 
 from tree_sitter import Node, Parser
 
-from treering.code.languages.nodes import first_of
-from treering.code.languages.python.conversions import CONVERT, DEPTH, Place, receiver_of
-from treering.code.languages.python.model import UNKNOWN, Expression, Kind
-from treering.code.languages.python.scopes import Binding, Scope, ScopeKind, reaching, visible_inside
+from treering.code.languages.python.body import UNKNOWN, Expression, ExpressionKind
+from treering.code.languages.python.conversions import CONVERT, MAX_DEPTH, ExpressionSite, receiver_of
+from treering.code.languages.python.scopes import Binding, PythonScope, ScopeKind, reaching, visible_inside
+from treering.code.languages.syntax_nodes import first_of
 
 _INLINE = frozenset({"definition", "module", "top", "from", "self", "cls"})
-_LINKED = 12
-"""So deep inside an expression the receiver of a long chain is written out as a binding of its own."""
-_MOST_LINKING = 3
-"""Long chains in arguments of long chains, as deep as is looked at."""
+_LINK_DEPTH = 12
+"""Depth in an expression from which the receiver of a long chain becomes a binding of its own."""
+_MAX_LINKED_CHAINS = 3
+"""Maximum nesting of long chains in arguments of long chains."""
 
 
-class Expressions:
-    """The expressions of one file. Only bindings that some use needs are ever written out."""
+class PythonExpressions:
+    """The expressions of one file. Only bindings that are referred to are converted."""
 
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
@@ -27,45 +27,45 @@ class Expressions:
         self._linking = 0
 
     def bindings(self) -> tuple[Expression, ...]:
-        """The values of all bindings that were referred to."""
+        """Return the values of all bindings that were referred to."""
         while self._waiting:
             binding = self._waiting.pop()
             self._values[binding.index] = self.value(binding)
         return tuple(self._values)
 
     def value(self, binding: Binding, declared: bool = False) -> Expression:
-        """What a binding gives its name; with `declared`, as code elsewhere sees it: an annotation goes first."""
+        """Return the value of a binding; with `declared`, as other files see it: an annotation takes precedence."""
         annotated = None
         if binding.annotation is not None:
-            annotated = Expression(Kind.TYPED, "", (self.annotation(binding.annotation, binding.scope),))
-            if declared or binding.how == "declared":
+            annotated = Expression(ExpressionKind.TYPED, "", (self.annotation(binding.annotation, binding.scope),))
+            if declared or binding.role == "declared":
                 return _unpacked(annotated, binding.path)
-            if binding.how == "filled":
-                return Expression(Kind.FIRST_KNOWN, "", (annotated, _VALUES["fixture"](self, binding)))
-        value = _VALUES[binding.how](self, binding)
+            if binding.role == "filled":
+                return Expression(ExpressionKind.FIRST_KNOWN, "", (annotated, _VALUES["fixture"](self, binding)))
+        value = _VALUES[binding.role](self, binding)
         if annotated is not None:
-            value = Expression(Kind.FIRST_KNOWN, "", (value, annotated))
+            value = Expression(ExpressionKind.FIRST_KNOWN, "", (value, annotated))
         return _unpacked(value, binding.path)
 
-    def annotation(self, node: Node, scope: Scope) -> Expression:
-        return self.of(node, Place(scope, None, -1, True))
+    def annotation(self, node: Node, scope: PythonScope) -> Expression:
+        return self.of(node, ExpressionSite(scope, None, -1, True))
 
-    def of(self, node: Node, place: Place, depth: int = 0) -> Expression:
+    def of(self, node: Node, place: ExpressionSite, depth: int = 0) -> Expression:
         convert = CONVERT.get(node.type)
-        if convert is None or depth > DEPTH:
+        if convert is None or depth > MAX_DEPTH:
             return UNKNOWN
-        if depth > _LINKED and node.type == "call" and not place.annotation and self._linking < _MOST_LINKING:
+        if depth > _LINK_DEPTH and node.type == "call" and not place.annotation and self._linking < _MAX_LINKED_CHAINS:
             return self._link(node, place)
         return convert(self, node, place, depth + 1)
 
-    def _link(self, call: Node, place: Place) -> Expression:
-        """A call deep in a chain, by reference: however long the chain, each of its parts is small, and read once."""
+    def _link(self, call: Node, place: ExpressionSite) -> Expression:
+        """Return a call deep in a chain by reference, so that each stored part of a long chain is small."""
         waiting: list[Node] = []
         at: Node | None = call
-        depth = _LINKED + 1
+        depth = _LINK_DEPTH + 1
         while at is not None:
-            if depth > _LINKED and at.type == "call":
-                if (at.id, place.but) in self._links:
+            if depth > _LINK_DEPTH and at.type == "call":
+                if (at.id, place.excluded) in self._links:
                     break
                 waiting.append(at)
                 depth = 0
@@ -76,13 +76,13 @@ class Expressions:
             index = len(self._values)
             self._values.append(UNKNOWN)
             self._values[index] = CONVERT["call"](self, part, place, 1)
-            self._links[part.id, place.but] = Expression(Kind.LOCAL, "", (), (index,))
+            self._links[part.id, place.excluded] = Expression(ExpressionKind.LOCAL, "", (), (index,))
         self._linking -= 1
-        return self._links[call.id, place.but]
+        return self._links[call.id, place.excluded]
 
     def _refer(self, bindings: list[Binding]) -> Expression:
         only = bindings[0] if len(bindings) == 1 else None
-        if only is not None and only.how in _INLINE:
+        if only is not None and only.role in _INLINE:
             if only.written is None:
                 only.written = self.value(only)
             return only.written
@@ -91,43 +91,43 @@ class Expressions:
                 binding.index = len(self._values)
                 self._values.append(UNKNOWN)
                 self._waiting.append(binding)
-        return Expression(Kind.LOCAL, "", (), tuple([binding.index for binding in bindings]))
+        return Expression(ExpressionKind.LOCAL, "", (), tuple([binding.index for binding in bindings]))
 
-    def name(self, name: str, place: Place, at: int) -> Expression:
-        """The name as the scopes around the place see it."""
-        scope: Scope | None = place.scope
+    def name(self, name: str, place: ExpressionSite, at: int) -> Expression:
+        """Return the name as resolved by the enclosing scopes."""
+        scope: PythonScope | None = place.scope
         own = True
         while scope is not None:
-            if name in scope.elsewhere:
-                scope, own = scope.elsewhere[name], False
+            if name in scope.declared_scopes:
+                scope, own = scope.declared_scopes[name], False
             bindings = scope.of(name) if own or scope.kind is not ScopeKind.CLASS else None
             if bindings:
                 if scope.kind is ScopeKind.MODULE:
                     return self._module_name(name, bindings, place, at, own)
-                found = reaching(bindings, at, place.but) if own else visible_inside(bindings, at, place.but)
+                found = reaching(bindings, at, place.excluded) if own else visible_inside(bindings, at, place.excluded)
                 if found:
                     return self._refer(found)
                 if scope.kind is ScopeKind.FUNCTION and not all(binding.until for binding in bindings):
                     return UNKNOWN
             own = False
             scope = scope.outer
-        return Expression(Kind.NAME, name)
+        return Expression(ExpressionKind.NAME, name)
 
-    def narrowed(self, dotted: str, place: Place, at: int) -> Expression | None:
-        """An attribute of which an `isinstance` says what it is here."""
+    def narrowed(self, dotted: str, place: ExpressionSite, at: int) -> Expression | None:
+        """Return an attribute narrowed by an `isinstance`, if any."""
         bindings = place.scope.of(dotted)
-        found = reaching(bindings, at, place.but) if bindings else []
+        found = reaching(bindings, at, place.excluded) if bindings else []
         return self._refer(found) if found else None
 
-    def _module_name(self, name: str, bindings: list[Binding], place: Place, at: int, own: bool) -> Expression:
+    def _module_name(self, name: str, bindings: list[Binding], place: ExpressionSite, at: int, own: bool) -> Expression:
         if own and (len(bindings) > 1 or bindings[0].until):
-            found = reaching(bindings, at, place.but)
+            found = reaching(bindings, at, place.excluded)
             if found and len(found) < len(bindings):
                 return self._refer(found)
-        return Expression(Kind.NAME, name)
+        return Expression(ExpressionKind.NAME, name)
 
-    def quoted(self, text: str, place: Place, at: int, depth: int) -> Expression:
-        """An annotation written as a string."""
+    def quoted(self, text: str, place: ExpressionSite, at: int, depth: int) -> Expression:
+        """Parse an annotation written as a string."""
         root = self._parser.parse(text.strip().encode()).root_node
         statement = first_of(root)
         if root.has_error or statement is None or statement.named_child_count != 1:
@@ -138,73 +138,73 @@ class Expressions:
 
 def _unpacked(value: Expression, path: tuple[int, ...]) -> Expression:
     for item in path:
-        value = Expression(Kind.UNPACKED, str(item), (value,))
+        value = Expression(ExpressionKind.UNPACKED, str(item), (value,))
     return value
 
 
-def _written(made: Kind) -> Callable[[Expressions, Binding], Expression]:
-    def value(expressions: Expressions, binding: Binding) -> Expression:
+def _written(made: ExpressionKind) -> Callable[[PythonExpressions, Binding], Expression]:
+    def value(expressions: PythonExpressions, binding: Binding) -> Expression:
         return Expression(made, binding.detail, (_plain(expressions, binding),))
 
     return value
 
 
-def _plain(expressions: Expressions, binding: Binding) -> Expression:
+def _plain(expressions: PythonExpressions, binding: Binding) -> Expression:
     if binding.node is None:
         return UNKNOWN
-    return expressions.of(binding.node, Place(binding.scope, binding))
+    return expressions.of(binding.node, ExpressionSite(binding.scope, binding))
 
 
-def _alias(expressions: Expressions, binding: Binding) -> Expression:
+def _alias(expressions: PythonExpressions, binding: Binding) -> Expression:
     return UNKNOWN if binding.node is None else expressions.annotation(binding.node, binding.scope)
 
 
-def _excluded(expressions: Expressions, binding: Binding) -> Expression:
+def _excluded(expressions: PythonExpressions, binding: Binding) -> Expression:
     if binding.classes is None:
         return UNKNOWN
-    classes = expressions.of(binding.classes, Place(binding.scope))
-    return Expression(Kind.EXCLUDED, "", (_plain(expressions, binding), classes))
+    classes = expressions.of(binding.classes, ExpressionSite(binding.scope))
+    return Expression(ExpressionKind.EXCLUDED, "", (_plain(expressions, binding), classes))
 
 
-def _named(made: Kind) -> Callable[[Expressions, Binding], Expression]:
+def _named(made: ExpressionKind) -> Callable[[PythonExpressions, Binding], Expression]:
     return lambda expressions, binding: Expression(made, binding.detail)
 
 
-def _from(expressions: Expressions, binding: Binding) -> Expression:
+def _from(expressions: PythonExpressions, binding: Binding) -> Expression:
     module, _, name = binding.detail.rpartition(" ")
-    return Expression(Kind.FROM, name, (Expression(Kind.MODULE, module),))
+    return Expression(ExpressionKind.FROM, name, (Expression(ExpressionKind.MODULE, module),))
 
 
-def _parameter(made: Kind) -> Callable[[Expressions, Binding], Expression]:
-    """A parameter without annotation: what the language or the test runner says, else what its default shows."""
+def _parameter(made: ExpressionKind) -> Callable[[PythonExpressions, Binding], Expression]:
+    """A parameter without annotation: defined by the language or by pytest, else by its default."""
 
-    def value(expressions: Expressions, binding: Binding) -> Expression:
+    def value(expressions: PythonExpressions, binding: Binding) -> Expression:
         method, _, name = binding.detail.rpartition(" ")
-        asked = Expression(made, name, (Expression(Kind.DEFINITION, method),))
+        parameter = Expression(made, name, (Expression(ExpressionKind.DEFINITION, method),))
         if binding.node is None:
-            return asked
-        return Expression(Kind.EITHER, "", (asked, _plain(expressions, binding)))
+            return parameter
+        return Expression(ExpressionKind.EITHER, "", (parameter, _plain(expressions, binding)))
 
     return value
 
 
-_VALUES: dict[str, Callable[[Expressions, Binding], Expression]] = {
+_VALUES: dict[str, Callable[[PythonExpressions, Binding], Expression]] = {
     "value": _plain,
     "alias": _alias,
     "declared": _plain,
-    "element": _written(Kind.ELEMENT),
-    "entered": _written(Kind.ENTERED),
-    "entered_async": _written(Kind.ENTERED_ASYNC),
-    "instance": _written(Kind.TYPED),
+    "element": _written(ExpressionKind.ELEMENT),
+    "entered": _written(ExpressionKind.ENTERED),
+    "entered_async": _written(ExpressionKind.ENTERED_ASYNC),
+    "instance": _written(ExpressionKind.TYPED),
     "excluded": _excluded,
-    "many": _written(Kind.LIST),
-    "keywords": _written(Kind.DICT),
-    "definition": _named(Kind.DEFINITION),
-    "module": _named(Kind.MODULE),
-    "top": _named(Kind.TOP_MODULE),
+    "many": _written(ExpressionKind.LIST),
+    "keywords": _written(ExpressionKind.DICT),
+    "definition": _named(ExpressionKind.DEFINITION),
+    "module": _named(ExpressionKind.MODULE),
+    "top": _named(ExpressionKind.TOP_MODULE),
     "from": _from,
-    "self": _named(Kind.SELF),
-    "cls": _named(Kind.CLS),
-    "parameter": _parameter(Kind.INHERITED_PARAMETER),
-    "fixture": _parameter(Kind.FIXTURE),
+    "self": _named(ExpressionKind.SELF),
+    "cls": _named(ExpressionKind.CLS),
+    "parameter": _parameter(ExpressionKind.INHERITED_PARAMETER),
+    "fixture": _parameter(ExpressionKind.FIXTURE),
 }

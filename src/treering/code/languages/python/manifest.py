@@ -1,11 +1,11 @@
-"""`pyproject.toml`: the console scripts of a project, each a way in from outside."""
+"""`pyproject.toml`: the console scripts of a project as entry points."""
 
 from pathlib import PurePosixPath
 from typing import Any
 
-from treering.code.facts import Ask, Edge, Facts, Problem, Resolved, Unresolved
-from treering.code.languages.python.evaluate import Evaluator
-from treering.code.languages.python.model import Body
+from treering.code.facts import Edge, Facts, Problem, Resolved, SymbolLookup, Unresolved
+from treering.code.languages.python.body import PythonBody
+from treering.code.languages.python.evaluator import PythonEvaluator
 from treering.code.languages.python.values import ClassValue, FunctionValue
 from treering.code.languages.toml import read_toml
 from treering.core.graph import EdgeKind
@@ -20,7 +20,7 @@ def is_manifest(path: str) -> bool:
 def extract_manifest(path: str, source: bytes) -> Facts:
     read = read_toml(source)
     if isinstance(read, Problem):
-        return Facts(path, (), Body(), (read,))
+        return Facts(path, (), PythonBody(), (read,))
     lines = source.decode().splitlines()
     scripts = []
     for table in _TABLES:
@@ -28,7 +28,7 @@ def extract_manifest(path: str, source: bytes) -> Facts:
             if isinstance(target, str):
                 line = next((number for number, text in enumerate(lines, 1) if target in text), 1)
                 scripts.append((str(name), target, line))
-    return Facts(path, (), Body(scripts=tuple(scripts)))
+    return Facts(path, (), PythonBody(scripts=tuple(scripts)))
 
 
 def _table(read: Any, path: tuple[str, ...]) -> dict[str, Any]:
@@ -37,9 +37,9 @@ def _table(read: Any, path: tuple[str, ...]) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def resolve_manifest(facts: Facts, ask: Ask) -> Resolved:
-    """An edge from the manifest to the function that each script runs."""
-    project = Evaluator(facts.path, (), ask)
+def resolve_manifest(facts: Facts, lookup: SymbolLookup) -> Resolved:
+    """Add an edge from the manifest to the function of each script."""
+    project = PythonEvaluator(facts.path, (), lookup)
     edges, unresolved = [], []
     for _, target, line in facts.body.scripts:
         module, _, name = target.partition(":")

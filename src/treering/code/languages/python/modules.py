@@ -1,8 +1,8 @@
-"""Where an import leads: a file of the project, a directory that is a namespace package, or outside."""
+"""The target of an import: a file of the project, the directory of a namespace package, or external."""
 
 import sys
 
-from treering.code.facts import Ask
+from treering.code.facts import SymbolLookup
 from treering.code.languages.python.surface import FILE, MODULE
 
 _PACKAGE_FILES = ("__init__.py", "__init__.pyi")
@@ -23,22 +23,22 @@ def join(directory: str, name: str) -> str:
     return f"{directory}/{name}" if directory else name
 
 
-class Modules:
-    """The modules of a project as one file sees them."""
+class PythonModules:
+    """The modules of a project as seen from one file."""
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    def __init__(self, lookup: SymbolLookup) -> None:
+        self._lookup = lookup
         self._found: dict[tuple[str, str], str | None] = {}
 
     def exists(self, path: str) -> bool:
-        return bool(self._ask(FILE, path))
+        return bool(self._lookup(FILE, path))
 
     def package_file(self, directory: str) -> str | None:
-        """The `__init__` of a directory."""
+        """Return the `__init__` file of a directory."""
         return next((file for name in _PACKAGE_FILES if self.exists(file := join(directory, name))), None)
 
     def submodule(self, directory: str, name: str) -> str | None:
-        """The file of module `name` in a directory."""
+        """Return the file of module `name` in a directory."""
         inside = join(directory, name)
         package = self.package_file(inside)
         if package is not None:
@@ -46,7 +46,7 @@ class Modules:
         return next((file for suffix in (".py", ".pyi") if self.exists(file := inside + suffix)), None)
 
     def locate(self, importer: str, module: str) -> str | None:
-        """The file of a module as `importer` writes it, with leading dots where relative; None where outside."""
+        """Return the file of a module as `importer` writes it, with leading dots if relative; None if external."""
         key = (importer, module)
         if key not in self._found:
             dots = len(module) - len(module.lstrip("."))
@@ -54,7 +54,7 @@ class Modules:
         return self._found[key]
 
     def directory(self, importer: str, module: str) -> str | None:
-        """The directory of a relative package, or of a namespace package that holds no file of its own."""
+        """Return the directory of a relative package, or of a namespace package without a file."""
         dots = len(module) - len(module.lstrip("."))
         if not dots:
             return None
@@ -80,7 +80,7 @@ class Modules:
 
     def _absolute(self, importer: str, module: str) -> str | None:
         candidates = []
-        for path, _ in self._ask(MODULE, module):
+        for path, _ in self._lookup(MODULE, module):
             root = _root(path, module)
             rank = self._rank(importer, root, module)
             if rank is not None:
@@ -88,7 +88,7 @@ class Modules:
         return min(candidates)[2] if candidates else None
 
     def _rank(self, importer: str, root: str, module: str) -> tuple[int, int, int] | None:
-        """How near the root is: around the importer, then a `src` or another project; None where it is none."""
+        """Rank a root by proximity: around the importer, then `src`, then other projects; None if it is not a root."""
         depth = root.count("/") + 1 if root else 0
         source = root.rpartition("/")[2] in _SOURCE_DIRECTORIES
         above = directory_of(root) if source else root
@@ -106,7 +106,7 @@ class Modules:
 
 
 def _root(path: str, module: str) -> str:
-    """The directory from which the file has this dotted name."""
+    """Return the directory in which the file has this dotted name."""
     parts = path.split("/")
     length = module.count(".") + (2 if is_package(path) else 1)
     return "/".join(parts[: len(parts) - length])

@@ -1,22 +1,22 @@
-"""What can be done with values: attributes, calls, iteration, subscription, context managers."""
+"""Operations on values: attributes, calls, iteration, subscripts, context managers."""
 
 from collections.abc import Callable, Mapping, Sequence
 
-from treering.code.facts import Ask
-from treering.code.languages.python import outside
+from treering.code.facts import SymbolLookup
+from treering.code.languages.python import standard_library
 from treering.code.languages.python.annotations import Annotations
-from treering.code.languages.python.model import Expression, Trait
-from treering.code.languages.python.project import Where
+from treering.code.languages.python.body import Expression, Trait
+from treering.code.languages.python.project import EvaluationContext
 from treering.code.languages.python.values import (
-    FOREIGN,
+    EXTERNAL,
     NOTHING,
     ClassValue,
+    ExternalInstance,
+    ExternalValue,
     FunctionValue,
     Instance,
     LambdaValue,
     ModuleValue,
-    Outside,
-    OutsideInstance,
     Super,
     TypeForm,
     Value,
@@ -26,8 +26,8 @@ from treering.code.languages.python.values import (
 
 
 class Operations(Annotations):
-    def __init__(self, ask: Ask) -> None:
-        super().__init__(ask)
+    def __init__(self, lookup: SymbolLookup) -> None:
+        super().__init__(lookup)
         self._attributes: dict[tuple[Value, str], Values] = {}
         self._results: dict[FunctionValue, Values] = {}
         self._getters: dict[str, dict[Value, FunctionValue]] = {}
@@ -44,47 +44,47 @@ class Operations(Annotations):
         return known
 
     def getters(self, name: str) -> Mapping[Value, FunctionValue]:
-        """The properties of this name that ran so far, by the receiver of which the attribute was taken."""
+        """Return the properties of this name that were evaluated so far, by receiver."""
         return self._getters.get(name, {})
 
     def class_attribute(self, value: ClassValue, name: str) -> Values:
         member = self.member(value, name)
         if member is None:
             return self.unknown_member(value, name)
-        found = self.every(member.values, Where(member.owner.path, value))
+        found = self.evaluate_all(member.values, EvaluationContext(member.owner.path, value))
         if self.is_enum(value) and not any(isinstance(one, (FunctionValue, ClassValue)) for one in found):
             return (Instance(value),)
         return tuple([self._bound(one, value) for one in found])
 
     def is_enum(self, value: ClassValue) -> bool:
         return any(
-            isinstance(base, Outside) and base.name in outside.ENUMS
-            for one in self.order(value)
+            isinstance(base, ExternalValue) and base.name in standard_library.ENUMS
+            for one in self.mro(value)
             for bases in self.bases(one)
             for base in bases
         )
 
     def instance_attribute(self, value: Instance, name: str) -> Values:
-        return self._attribute_among(value, self.order(value.of), name)
+        return self._attribute_among(value, self.mro(value.of), name)
 
     def super_attribute(self, value: Super, name: str) -> Values:
-        return self._attribute_among(value.receiver, self.order(value.of)[1:], name, value.of)
+        return self._attribute_among(value.receiver, self.mro(value.of)[1:], name, value.of)
 
     def _attribute_among(
         self, receiver: Value, classes: tuple[ClassValue, ...], name: str, of: ClassValue | None = None
     ) -> Values:
         member = self.member_among(classes, name)
         if member is None and name == "__class__":
-            return outside.class_of(receiver)
+            return standard_library.class_of(receiver)
         if member is None:
-            lookup = self.member_among(classes, "__getattr__") if of is None else None
-            if lookup is not None:
-                return self._results_of(lookup.values, Where(lookup.owner.path, receiver))
+            getter = self.member_among(classes, "__getattr__") if of is None else None
+            if getter is not None:
+                return self._results_of(getter.values, EvaluationContext(getter.owner.path, receiver))
             known = of if of is not None else classes[0]
             return self.unknown_member(known, name)
-        where = Where(member.owner.path, receiver)
+        where = EvaluationContext(member.owner.path, receiver)
         found = []
-        for one in self.every(member.values, where):
+        for one in self.evaluate_all(member.values, where):
             if isinstance(one, FunctionValue) and one.receiver is None:
                 made = self.function(one.path, one.qualname)
                 if made is not None and made.traits & Trait.PROPERTY and made.owner:
@@ -95,8 +95,8 @@ class Operations(Annotations):
             found.append(given or (self._bound(one, receiver),))
         return merged(found or [NOTHING])
 
-    def _results_of(self, values: tuple[Expression, ...], where: Where) -> Values:
-        functions = [one for one in self.every(values, where) if isinstance(one, FunctionValue)]
+    def _results_of(self, values: tuple[Expression, ...], where: EvaluationContext) -> Values:
+        functions = [one for one in self.evaluate_all(values, where) if isinstance(one, FunctionValue)]
         return merged([self.result(self._bound(one, where.receiver), ()) for one in functions] or [NOTHING])
 
     @staticmethod
@@ -106,7 +106,7 @@ class Operations(Annotations):
         return value
 
     def special(self, value: Instance, name: str) -> Values | None:
-        """The result of a special method such as `__iter__`; None where no class of the project has it."""
+        """Return the result of a special method such as `__iter__`, or None if no class of the project defines it."""
         if self.member(value.of, name) is None:
             return None
         found = [self.call(one, ()) for one in self.instance_attribute(value, name)]
@@ -115,13 +115,13 @@ class Operations(Annotations):
     # calls
 
     def call(self, value: Value, given: Sequence[Values]) -> Values:
-        """The result of calling the value with these positional arguments."""
+        """Return the result of calling the value with these positional arguments."""
         called = _CALLS.get(type(value))
         return NOTHING if called is None else called(self, value, given)
 
-    def call_outside(self, value: Outside, given: Sequence[Values]) -> Values:
-        known = outside.CALLS.get(value.name)
-        return outside.called(value.name) if known is None else known(given, self.elements)
+    def call_external(self, value: ExternalValue, given: Sequence[Values]) -> Values:
+        known = standard_library.CALLS.get(value.name)
+        return standard_library.called(value.name) if known is None else known(given, self.elements)
 
     def result(self, value: Value, given: Sequence[Values]) -> Values:
         if not isinstance(value, FunctionValue):
@@ -145,22 +145,24 @@ class Operations(Annotations):
         return merged([self._element(value) for value in values] or [NOTHING])
 
     def _element(self, value: Value) -> Values:
-        if isinstance(value, OutsideInstance):
-            return outside.element_of(value)
+        if isinstance(value, ExternalInstance):
+            return standard_library.element_of(value)
         if isinstance(value, ClassValue) and self.is_enum(value):
             return (Instance(value),)
         if not isinstance(value, Instance):
-            return FOREIGN if isinstance(value, Outside) else NOTHING
+            return EXTERNAL if isinstance(value, ExternalValue) else NOTHING
         for begin, step in (("__iter__", "__next__"), ("__aiter__", "__anext__")):
             iterators = self.special(value, begin)
             if iterators is None:
                 continue
             found = [
-                self.waited(self.special(one, step) or NOTHING) if step == "__anext__" else self.special(one, step)
+                self.awaited_values(self.special(one, step) or NOTHING)
+                if step == "__anext__"
+                else self.special(one, step)
                 for one in iterators
                 if isinstance(one, Instance)
             ]
-            found += [outside.element_of(one) for one in iterators if isinstance(one, OutsideInstance)]
+            found += [standard_library.element_of(one) for one in iterators if isinstance(one, ExternalInstance)]
             return merged([one for one in found if one] or [NOTHING])
         item = self.special(value, "__getitem__")
         return self.unknown_member(value.of, "__iter__") if item is None else item
@@ -169,8 +171,8 @@ class Operations(Annotations):
         return merged([self._item(value, index) for value in values] or [NOTHING])
 
     def _item(self, value: Value, index: int | None) -> Values:
-        if isinstance(value, OutsideInstance):
-            return outside.item_of(value, index)
+        if isinstance(value, ExternalInstance):
+            return standard_library.item_of(value, index)
         if isinstance(value, ClassValue):
             return (value,)
         if isinstance(value, Instance):
@@ -179,22 +181,25 @@ class Operations(Annotations):
                 return self.instance_attribute(value, field)
             found = self.special(value, "__getitem__")
             return self.unknown_member(value.of, "__getitem__") if found is None else found
-        return FOREIGN if isinstance(value, Outside) else NOTHING
+        return EXTERNAL if isinstance(value, ExternalValue) else NOTHING
 
     def tuple_field(self, value: Instance, index: int) -> str | None:
-        """The name of an item of a `NamedTuple`."""
-        for one in self.order(value.of):
-            named = any(isinstance(base, Outside) and base.name in outside.TUPLES for base in merged(self.bases(one)))
+        """Return the name of an item of a `NamedTuple`."""
+        for one in self.mro(value.of):
+            named = any(
+                isinstance(base, ExternalValue) and base.name in standard_library.TUPLES
+                for base in merged(self.bases(one))
+            )
             made = self.class_of(one) if named else None
             if made is not None and index < len(made.fields):
                 return made.fields[index]
         return None
 
-    def waited(self, values: Values) -> Values:
+    def awaited_values(self, values: Values) -> Values:
         found = []
         for value in values:
-            if isinstance(value, OutsideInstance):
-                found.append(outside.awaited(value))
+            if isinstance(value, ExternalInstance):
+                found.append(standard_library.awaited(value))
             elif isinstance(value, Instance):
                 found.append(self.special(value, "__await__") or NOTHING)
         return merged(found or [NOTHING])
@@ -202,12 +207,12 @@ class Operations(Annotations):
     def entered(self, values: Values, method: str) -> Values:
         found = []
         for value in values:
-            if isinstance(value, OutsideInstance):
-                found.append(outside.entered(value))
+            if isinstance(value, ExternalInstance):
+                found.append(standard_library.entered(value))
             elif isinstance(value, Instance):
                 given = self.special(value, method)
                 if given is not None and method == "__aenter__":
-                    given = self.waited(given)
+                    given = self.awaited_values(given)
                 found.append(given or (value,))
         return merged(found or [NOTHING])
 
@@ -217,11 +222,11 @@ _ATTRIBUTES: dict[type, Callable[..., Values]] = {
     ClassValue: Operations.class_attribute,
     Instance: Operations.instance_attribute,
     Super: Operations.super_attribute,
-    FunctionValue: lambda project, value, name: FOREIGN,
-    LambdaValue: lambda project, value, name: FOREIGN,
-    TypeForm: lambda project, value, name: FOREIGN,
-    Outside: lambda project, value, name: (Outside(f"{value.name}.{name}"),),
-    OutsideInstance: lambda project, value, name: outside.method_of(value, name),
+    FunctionValue: lambda project, value, name: EXTERNAL,
+    LambdaValue: lambda project, value, name: EXTERNAL,
+    TypeForm: lambda project, value, name: EXTERNAL,
+    ExternalValue: lambda project, value, name: (ExternalValue(f"{value.name}.{name}"),),
+    ExternalInstance: lambda project, value, name: standard_library.method_of(value, name),
 }
 _CALLS: dict[type, Callable[..., Values]] = {
     ClassValue: lambda project, value, given: (Instance(value),),
@@ -229,6 +234,6 @@ _CALLS: dict[type, Callable[..., Values]] = {
     LambdaValue: lambda project, value, given: value.results,
     TypeForm: lambda project, value, given: value.instances,
     Instance: lambda project, value, given: project.special(value, "__call__") or NOTHING,
-    Outside: Operations.call_outside,
-    OutsideInstance: lambda project, value, given: outside.called_instance(value),
+    ExternalValue: Operations.call_external,
+    ExternalInstance: lambda project, value, given: standard_library.called_instance(value),
 }

@@ -1,13 +1,13 @@
-"""What a function's parameters are to its body, and what its decorators make of it."""
+"""Parameters of a function as bindings of its body, and the effects of decorators."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 from tree_sitter import Node
 
-from treering.code.languages.nodes import first_of, text_of
-from treering.code.languages.python.model import Trait
-from treering.code.languages.python.scopes import Binding, Scope
+from treering.code.languages.python.body import Trait
+from treering.code.languages.python.scopes import Binding, PythonScope
+from treering.code.languages.syntax_nodes import first_of, text_of
 
 _TRAITS = {
     "property": Trait.PROPERTY,
@@ -24,7 +24,7 @@ _CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"}
 
 
 def decorator_names(decorators: list[Node]) -> list[str]:
-    """Each decorator as it is written, without the arguments it is called with."""
+    """Return each decorator as written, without call arguments."""
     names = []
     for decorator in decorators:
         expression = first_of(decorator)
@@ -49,32 +49,36 @@ def is_test_file(path: str) -> bool:
     return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 
 
-class _Written(NamedTuple):
+class _ParameterSyntax(NamedTuple):
     name: str
     annotation: Node | None = None
     default: Node | None = None
     splat: str = ""
 
 
-def _plain(node: Node) -> _Written:
-    return _Written(text_of(node))
+def _plain(node: Node) -> _ParameterSyntax:
+    return _ParameterSyntax(text_of(node))
 
 
-def _with_default(node: Node) -> _Written:
+def _with_default(node: Node) -> _ParameterSyntax:
     annotation, default = node.child_by_field_name("type"), node.child_by_field_name("value")
-    return _Written(text_of(node.child_by_field_name("name")), annotation, default)
+    return _ParameterSyntax(text_of(node.child_by_field_name("name")), annotation, default)
 
 
-def _typed(node: Node) -> _Written:
-    inside = _READ[named.type](named) if (named := first_of(node)) is not None and named.type in _READ else _Written("")
+def _typed(node: Node) -> _ParameterSyntax:
+    inside = (
+        _READ[named.type](named)
+        if (named := first_of(node)) is not None and named.type in _READ
+        else _ParameterSyntax("")
+    )
     return inside._replace(annotation=node.child_by_field_name("type"))
 
 
-def _splat(how: str) -> Callable[[Node], _Written]:
-    return lambda node: _Written(text_of(first_of(node)), splat=how)
+def _splat(role: str) -> Callable[[Node], _ParameterSyntax]:
+    return lambda node: _ParameterSyntax(text_of(first_of(node)), splat=role)
 
 
-_READ: dict[str, Callable[[Node], _Written]] = {
+_READ: dict[str, Callable[[Node], _ParameterSyntax]] = {
     "identifier": _plain,
     "default_parameter": _with_default,
     "typed_default_parameter": _with_default,
@@ -85,9 +89,9 @@ _READ: dict[str, Callable[[Node], _Written]] = {
 
 
 def bind_parameters(
-    node: Node, inner: Scope, outer: Scope, *, body: int, traits: int, method: bool, tests: bool
+    node: Node, inner: PythonScope, outer: PythonScope, *, body: int, traits: int, method: bool, tests: bool
 ) -> None:
-    """Bind the parameters of `node` at the beginning of its body; in a file of tests, pytest may fill them."""
+    """Bind the parameters of `node` at the start of its body; in a test file, pytest may fill them."""
     parameters = node.child_by_field_name("parameters")
     if parameters is None:
         return
@@ -107,9 +111,9 @@ def bind_parameters(
         elif splat:
             binding = Binding(body, None, annotation, splat, outer)
         elif annotation is not None:
-            how = "filled" if filled else "declared"
-            binding = Binding(body, None, None, how, outer, f"{inner.qualname} {bound}", annotation)
+            role = "filled" if filled else "declared"
+            binding = Binding(body, None, None, role, outer, f"{inner.qualname} {bound}", annotation)
         else:
-            how = "fixture" if filled else "parameter"
-            binding = Binding(body, None, default, how, outer, f"{inner.qualname} {bound}")
+            role = "fixture" if filled else "parameter"
+            binding = Binding(body, None, default, role, outer, f"{inner.qualname} {bound}")
         inner.bind(bound, binding)

@@ -1,33 +1,33 @@
-"""One pass over what the query finds in a file: definitions, scopes and their bindings, branches, imports, calls."""
+"""A single walk over the query matches of a file: definitions, scopes, bindings, branches, imports and calls."""
 
 import tree_sitter_python
 from tree_sitter import Language, Node, QueryCursor
 
-from treering.code.facts import Flow
-from treering.code.languages.error_recovery import Mended
-from treering.code.languages.lines import Lines
-from treering.code.languages.nodes import first_of, problems_of, text_of
+from treering.code.facts import CallFlow
+from treering.code.languages.error_recovery import RecoveredTree
+from treering.code.languages.line_index import LineIndex
+from treering.code.languages.python.body import PythonImport
 from treering.code.languages.python.branches import Branches
-from treering.code.languages.python.model import Import
-from treering.code.languages.python.nodes import string_content
 from treering.code.languages.python.parameters import bind_parameters, is_test_file, traits_of
-from treering.code.languages.python.scopes import Scope, ScopeKind
-from treering.code.languages.python.walk import Called, Defined, Read
+from treering.code.languages.python.scopes import PythonScope, ScopeKind
+from treering.code.languages.python.string_literals import string_content
+from treering.code.languages.python.syntax_walk import CallSyntax, DefinitionSyntax, ParsedFile
 from treering.code.languages.queries import query_of
+from treering.code.languages.syntax_nodes import first_of, problems_of, text_of
 
 GRAMMAR = Language(tree_sitter_python.language())
 _QUERY = query_of(GRAMMAR, "python")
-_SAYS_NO_TYPE = frozenset({"TypeAlias", "Final", "ClassVar"})
+_NO_TYPE_ANNOTATIONS = frozenset({"TypeAlias", "Final", "ClassVar"})
 _ADD_EXPORTS = frozenset({"__all__.extend", "__all__.append"})
-_ARGUMENTS, _RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
-_ADDING = len("__all__.extend")
+_ARGUMENTS, _RESULT = int(CallFlow.ARGUMENTS), int(CallFlow.RESULT)
+_EXPORT_METHOD_LENGTH = len("__all__.extend")
 
 
-def read(path: str, text: Mended) -> Read:
-    root, lines = text.tree.root_node, Lines(text.text)
+def read(path: str, text: RecoveredTree) -> ParsedFile:
+    root, lines = text.tree.root_node, LineIndex(text.text)
     captured = QueryCursor(_QUERY).captures(root)
     discarded = {node.id for node in captured.get("discarded", ())}
-    reading = _Reading(is_test_file(path), discarded, lines)
+    reading = _StatementWalk(is_test_file(path), discarded, lines)
     events = [
         (node.start_byte, -node.end_byte, order, number, node)
         for order, what in enumerate(_EVENTS)
@@ -65,10 +65,10 @@ _EVENTS = (
 )
 
 
-class _Reading(Branches):
-    """The whole pass: control flow, and everything that defines, binds or calls."""
+class _StatementWalk(Branches):
+    """The complete walk: control flow, definitions, bindings and calls."""
 
-    def __init__(self, test_file: bool, discarded: set[int], lines: Lines) -> None:
+    def __init__(self, test_file: bool, discarded: set[int], lines: LineIndex) -> None:
         super().__init__(test_file, discarded, lines)
         self._known: set[int] = set()
         self._exports_computed = False
@@ -95,7 +95,7 @@ class _Reading(Branches):
         outer = self._scope
         qualname = f"{outer.qualname}.{name}" if outer.qualname else name
         kind = ScopeKind.CLASS if node.type == "class_definition" else ScopeKind.FUNCTION
-        inner = Scope(kind, qualname, outer)
+        inner = PythonScope(kind, qualname, outer)
         method = kind is ScopeKind.FUNCTION and outer.kind is ScopeKind.CLASS
         if method:
             inner.owner = outer
@@ -104,7 +104,9 @@ class _Reading(Branches):
             inner.receiver = outer.receiver
         self.bind(name, node.start_byte, node, "definition", detail=qualname)
         begin, end = body.start_byte, node.end_byte
-        defined = Defined(node, qualname, outer, inner, decorators, start, begin, end, self._definition, method)
+        defined = DefinitionSyntax(
+            node, qualname, outer, inner, decorators, start, begin, end, self._definition, method
+        )
         if kind is ScopeKind.FUNCTION:
             inner.returns = node.child_by_field_name("return_type")
             defined.traits = traits_of(node, decorators)
@@ -132,18 +134,20 @@ class _Reading(Branches):
         value = right
         while value is not None and value.type == "assignment":
             value = value.child_by_field_name("right")
-        how = "declared" if value is None else "value"
-        said = text_of(annotation).rpartition(".")[2]
-        if value is not None and (said == "TypeAlias" or (value.type == "subscript" and self._definition is None)):
-            how = "alias"
-        if said in _SAYS_NO_TYPE:
+        role = "declared" if value is None else "value"
+        annotation_name = text_of(annotation).rpartition(".")[2]
+        if value is not None and (
+            annotation_name == "TypeAlias" or (value.type == "subscript" and self._definition is None)
+        ):
+            role = "alias"
+        if annotation_name in _NO_TYPE_ANNOTATIONS:
             annotation = None
-        self.bind_target(left, end, value, how, annotation=annotation)
+        self.bind_target(left, end, value, role, annotation=annotation)
         if self._definition is None and text_of(left) == "__all__" and value is not None:
             self._export(value)
 
     def _export(self, value: Node | None) -> None:
-        """Add what is written out to `__all__`; where it is computed, nothing is known of it."""
+        """Add a literal to `__all__`; a computed value makes it unknown."""
         if value is None or value.type not in ("list", "tuple"):
             self._exports_computed = True
         else:
@@ -189,7 +193,7 @@ class _Reading(Branches):
     def _global(self, node: Node, start: int, end: int) -> None:
         for name in node.named_children:
             if self._scope is not self.found.module:
-                self._scope.elsewhere[text_of(name)] = self.found.module
+                self._scope.declared_scopes[text_of(name)] = self.found.module
 
     def _nonlocal(self, node: Node, start: int, end: int) -> None:
         for name in node.named_children:
@@ -197,7 +201,7 @@ class _Reading(Branches):
             while outer is not None and (outer.kind is ScopeKind.CLASS or text_of(name) not in outer.names):
                 outer = outer.outer
             if outer is not None and outer is not self._scope:
-                self._scope.elsewhere[text_of(name)] = outer
+                self._scope.declared_scopes[text_of(name)] = outer
 
     def _import(self, node: Node, start: int, end: int) -> None:
         line = self._line(start)
@@ -210,21 +214,21 @@ class _Reading(Branches):
                 self.bind(module.partition(".")[0], end, None, "top", detail=module)
             else:
                 continue
-            self.found.imports.append(Import(module, (), line))
+            self.found.imports.append(PythonImport(module, (), line))
 
     def _from(self, node: Node, start: int, end: int) -> None:
         module = text_of(node.child_by_field_name("module_name")).replace(" ", "")
-        taken = []
+        imported = []
         for name in node.children_by_field_name("name"):
             aliased = name.type == "aliased_import"
             original = text_of(name.child_by_field_name("name") if aliased else name)
             bound = text_of(name.child_by_field_name("alias")) if aliased else original
             self.bind(bound, end, None, "from", detail=f"{module} {original}")
-            taken.append(original)
-            self.found.taken[bound] = module
-        if not taken and any(child.type == "wildcard_import" for child in node.named_children):
-            taken.append("*")
-        self.found.imports.append(Import(module, tuple(taken), self._line(start)))
+            imported.append(original)
+            self.found.from_imports[bound] = module
+        if not imported and any(child.type == "wildcard_import" for child in node.named_children):
+            imported.append("*")
+        self.found.imports.append(PythonImport(module, tuple(imported), self._line(start)))
 
     # results, calls
 
@@ -250,8 +254,8 @@ class _Reading(Branches):
         flow = 0 if node.id in self._discarded else _RESULT
         if arguments is not None and arguments.named_child_count:
             flow |= _ARGUMENTS
-            adding = self._definition is None and arguments.start_byte - start == _ADDING
+            adding = self._definition is None and arguments.start_byte - start == _EXPORT_METHOD_LENGTH
             if adding and text_of(node.child_by_field_name("function")) in _ADD_EXPORTS:
                 self._export(first_of(arguments))
         main = bool(self._mains) and self._mains[-1][0] <= start < self._mains[-1][1]
-        self.found.called.append(Called(node, self._definition, self._scope, flow, main))
+        self.found.called.append(CallSyntax(node, self._definition, self._scope, flow, main))

@@ -1,33 +1,33 @@
-"""What other files may see of a Python file, by the key they ask for."""
+"""The part of a Python file that is visible to other files, by lookup key."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from treering.code.facts import DefinitionKind, Facts, Key
-from treering.code.languages.python.model import Body, Trait
+from treering.code.languages.python.body import PythonBody, Trait
 
 FILE = "py.file"
 """`(FILE, path)`: the file exists."""
 MODULE = "py.module"
-"""`(MODULE, dotted)`: files that are this module if the directory above them is a root."""
+"""`(MODULE, dotted)`: files that have this module name relative to some directory above them."""
 NAME = "py.name"
 """`(NAME, path, scope, name)`: everything bound to a name of a module or class."""
 FUNCTION = "py.function"
 CLASS = "py.class"
 """`(CLASS, path, qualname)`."""
 STARS = "py.stars"
-"""`(STARS, path)`: the modules whose names a file takes with `*`."""
+"""`(STARS, path)`: the modules that a file imports with `*`."""
 EXPORTS = "py.exports"
 """`(EXPORTS, path)`: a literal `__all__`."""
 FIXTURE = "py.fixture"
-"""`(FIXTURE, path, name)`: the functions of a file that pytest knows under the name."""
+"""`(FIXTURE, path, name)`: the functions of a file that pytest registers under the name."""
 
 CONSTANT = "py.constant"
-"""`(CONSTANT, path, name)`: a name of a module that is a definition, and neither function nor class."""
+"""`(CONSTANT, path, name)`: a definition of a module that is neither function nor class."""
 PROPERTY = "py.property"
-"""`(PROPERTY, name)`: the files in which some class has a property of this name."""
-UNASKED = "py.unasked"
-"""`(UNASKED, path)`: the fixtures of a file that pytest makes for every test within reach."""
+"""`(PROPERTY, name)`: the files in which a class has a property of this name."""
+AUTOUSE = "py.unasked"
+"""`(AUTOUSE, path)`: the autouse fixtures of a file."""
 
 
 def is_source(path: str) -> bool:
@@ -35,7 +35,7 @@ def is_source(path: str) -> bool:
 
 
 def module_names(path: str) -> list[str]:
-    """Every dotted name the file may have, by which of the directories above it is a root."""
+    """Return every dotted name the file may have, depending on which directory above it is a root."""
     parts = path.rpartition(".")[0].split("/")
     if parts[-1] == "__init__":
         parts.pop()
@@ -49,7 +49,7 @@ def module_names(path: str) -> list[str]:
 
 def surface_of(facts: Facts) -> Mapping[Key, Any]:
     path, body = facts.path, facts.body
-    assert isinstance(body, Body)
+    assert isinstance(body, PythonBody)
     given: dict[Key, Any] = {(FILE, path): True}
     if not is_source(path):
         return given
@@ -62,17 +62,17 @@ def surface_of(facts: Facts) -> Mapping[Key, Any]:
     for function in body.functions:
         given[(FUNCTION, path, function.qualname)] = function
         if function.fixture:
-            asked = (FIXTURE, path, function.fixture)
-            given[asked] = (*given.get(asked, ()), function.qualname)
+            key = (FIXTURE, path, function.fixture)
+            given[key] = (*given.get(key, ()), function.qualname)
         if function.owner and function.traits & Trait.PROPERTY:
             given[(PROPERTY, function.qualname.rpartition(".")[2])] = True
     constants = (one.qualname for one in facts.definitions if one.kind is DefinitionKind.CONSTANT)
     given.update(((CONSTANT, path, name), True) for name in constants)
-    if body.requests.unasked:
-        given[(UNASKED, path)] = body.requests.unasked
+    if body.requests.autouse:
+        given[(AUTOUSE, path)] = body.requests.autouse
     for made in body.classes:
         given[(CLASS, path, made.qualname)] = made
-    stars = tuple(taken.module for taken in body.imports if "*" in taken.names)
+    stars = tuple(each.module for each in body.imports if "*" in each.names)
     if stars:
         given[(STARS, path)] = stars
     if body.exports is not None:

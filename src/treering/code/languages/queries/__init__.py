@@ -1,4 +1,4 @@
-"""What is looked for in the trees of each language, as tree-sitter queries."""
+"""The tree-sitter queries of each language."""
 
 from importlib.resources import files
 
@@ -6,5 +6,5 @@ from tree_sitter import Language, Query
 
 
 def query_of(grammar: Language, *names: str) -> Query:
-    """The query kept under the name of its language; under several names, for languages that share a part."""
+    """Load the query of a language; several names are concatenated, for languages that share a part."""
     return Query(grammar, "\n".join(files(__name__).joinpath(f"{name}.scm").read_text("utf-8") for name in names))

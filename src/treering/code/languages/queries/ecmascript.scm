@@ -1,12 +1,12 @@
-; What JavaScript, TypeScript and TSX have in common. A query is asked about one statement at a time.
+; Patterns shared by JavaScript, TypeScript and TSX. The query runs on one statement at a time.
 
-; What a file takes from another.
+; Imports.
 (import_statement source: (string) @source)
 (import_statement (import_clause (identifier) @default))
 (import_statement (import_clause (namespace_import (identifier) @namespace)))
 (import_statement (import_clause (named_imports (import_specifier name: _ @name alias: _? @alias))))
 
-; What a file gives to others.
+; Exports.
 (export_statement source: (string) @source)
 (export_statement decorator: (_) @decorator)
 (export_statement "default" @default)

@@ -1,6 +1,6 @@
-; Everything of a Go file that extraction looks at, in one pass.
+; All nodes of a Go file that extraction needs, in one pass.
 
-; Where names live: each opens at its start and closes at its end.
+; Scopes: each opens at its start and closes at its end.
 [
   (function_declaration)
   (method_declaration)
@@ -16,7 +16,7 @@
 ] @scope
 (if_statement initializer: (_)) @scope
 
-; What gives a name a value or a type.
+; Bindings of names to values or types.
 [
   (short_var_declaration)
   (range_clause)

@@ -1,3 +1,3 @@
-; What JavaScript says in another way than TypeScript.
+; Nodes that differ between the JavaScript and the TypeScript grammar.
 
 (class_heritage (expression) @base)

@@ -1,4 +1,4 @@
-; What of a Python file is looked at: everything that defines, binds, branches or calls.
+; All nodes of a Python file that extraction needs: definitions, bindings, branches and calls.
 
 (decorated_definition) @decorated
 (function_definition) @function

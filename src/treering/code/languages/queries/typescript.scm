@@ -1,4 +1,4 @@
-; What TypeScript and TSX have beyond JavaScript, or say in another way.
+; Nodes that only TypeScript and TSX have, or that differ from JavaScript.
 
 (import_statement (import_require_clause (identifier) @required source: (string) @source))
 

@@ -1,19 +1,19 @@
-"""Attributes of items: what they derive, where their file is, what the outside calls them."""
+"""Attributes of items: derived traits, module paths, and names of entry points."""
 
 import re
 from collections.abc import Iterable, Iterator
 
-from tree_sitter import Node as Tree
+from tree_sitter import Node
 
-from treering.code.languages.nodes import first_of, text_of
-from treering.code.languages.rust.grammar import path_text
+from treering.code.languages.rust.syntax_conversion import path_text
+from treering.code.languages.syntax_nodes import first_of, text_of
 
 _DERIVE = re.compile(r"#\s*\[\s*derive\s*\(([^)]*)\)")
 _STANDARD_DERIVES = frozenset({"Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Default"})
 
 
-def with_attributes(tree: Tree) -> Iterator[Tree]:
-    before: list[Tree] = []
+def with_attributes(tree: Node) -> Iterator[Node]:
+    before: list[Node] = []
     sibling = tree.prev_named_sibling
     while sibling is not None and sibling.type == "attribute_item":
         before.append(sibling)
@@ -22,8 +22,8 @@ def with_attributes(tree: Tree) -> Iterator[Tree]:
     yield tree
 
 
-def derived(attributes: Iterable[Tree]) -> Iterator[str]:
-    """The traits that `#[derive(…)]` implements, but those of the standard library."""
+def derived(attributes: Iterable[Node]) -> Iterator[str]:
+    """Yield the traits that `#[derive(…)]` implements, except those of the standard library."""
     for attribute in attributes:
         matched = _DERIVE.match(text_of(attribute))
         for name in matched.group(1).split(",") if matched else ():
@@ -32,7 +32,7 @@ def derived(attributes: Iterable[Tree]) -> Iterator[str]:
                 yield trait
 
 
-def path_attribute(attribute: Tree) -> str:
+def path_attribute(attribute: Node) -> str:
     inner = first_of(attribute)
     value = inner.child_by_field_name("value") if inner is not None else None
     if inner is None or value is None or path_text(inner.named_children[0]) != "path":
@@ -40,7 +40,7 @@ def path_attribute(attribute: Tree) -> str:
     return first_string(attribute) or ""
 
 
-def first_string(attribute: Tree) -> str | None:
+def first_string(attribute: Node) -> str | None:
     pending = list(attribute.named_children)
     while pending:
         tree = pending.pop(0)
@@ -50,5 +50,5 @@ def first_string(attribute: Tree) -> str | None:
     return None
 
 
-def says(attributes: Iterable[Tree], word: bytes) -> bool:
+def has_word(attributes: Iterable[Node], word: bytes) -> bool:
     return any(word in (attribute.text or b"") for attribute in attributes)

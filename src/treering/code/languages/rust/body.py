@@ -1,24 +1,24 @@
-"""What a Rust file says, small enough to be stored: declarations with signatures, bodies as trees of expressions."""
+"""The stored body of a Rust file: declarations with signatures, function bodies as expression trees."""
 
 import msgspec
 
 
-class Node(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=True):
+class RustNode(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=True):
     """A type, a pattern or an expression; only expressions that become edges have a line."""
 
     kind: str
     name: str = ""
-    parts: tuple["Node", ...] = ()
+    parts: tuple["RustNode", ...] = ()
     line: int = 0
 
 
-class Decl(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=True):
-    """A named thing as others see it: no body, no line. `types` means, by kind:
+class Declaration(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=True):
+    """A declaration as other files see it: without body and line.
 
-    `fn` result, then parameters · `struct` fields · `enum` variants · `trait` supertraits · `impl` self type, then
-    trait · `type`, `const` its type. `text` is the path of a `use`, the self type of an `impl` as its members' ids say
-    it, the file of a `mod` with a `path` attribute. `scope` is the inline modules around it, `a/b`; a function's is
-    `f()`.
+    `types` holds, by kind: `fn` result, then parameters · `struct` fields · `enum` variants · `trait` supertraits ·
+    `impl` self type, then trait · `type`, `const` its type. `text` is the path of a `use`, the self type of an `impl`
+    in the ids of its members, or the file of a `mod` with a `path` attribute. `scope` is the path of enclosing inline
+    modules, `a/b`; a function's is `f()`.
     """
 
     kind: str
@@ -26,23 +26,23 @@ class Decl(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=Tr
     scope: str = ""
     public: bool = False
     flag: str = ""
-    generics: tuple[Node, ...] = ()
-    types: tuple[Node, ...] = ()
+    generics: tuple[RustNode, ...] = ()
+    types: tuple[RustNode, ...] = ()
     text: str = ""
-    header: "Decl | None" = None
+    header: "Declaration | None" = None
 
 
-class Item(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A declaration with what only its own file's resolution reads."""
+class RustItem(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A declaration with the parts that only the resolution of its own file reads."""
 
-    decl: Decl
+    decl: Declaration
     line: int
-    params: tuple[Node, ...] = ()
-    body: Node | None = None
+    params: tuple[RustNode, ...] = ()
+    body: RustNode | None = None
 
 
 class Dependency(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A crate a manifest names: as the code calls it, its package, its directory if it is given by path."""
+    """A dependency in a manifest: its name in code, its package, and its directory if given by path."""
 
     name: str
     package: str
@@ -51,7 +51,7 @@ class Dependency(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Manifest(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A Cargo.toml: paths are relative to the project, `automatic` the target kinds found by their place."""
+    """A Cargo.toml: paths are relative to the project; `automatic` are the target kinds discovered by location."""
 
     package: str = ""
     library: str = ""
@@ -63,22 +63,22 @@ class Manifest(msgspec.Struct, frozen=True, array_like=True, gc=False):
     shared: tuple[Dependency, ...] = ()
 
 
-class Body(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    items: tuple[Item, ...] = ()
+class RustBody(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    items: tuple[RustItem, ...] = ()
     manifest: Manifest | None = None
 
 
-HOLE = Node("hole")
-"""Nothing said here: an inferred type, an absent part."""
+HOLE = RustNode("hole")
+"""An inferred type or an absent part."""
 
 FUNCTION_MARK = "()"
 
 MACRO_USE = "+macros"
-"""Ends the flag of a module whose macros are seen after it, and of a crate whose macros are seen in the whole crate."""
+"""Flag suffix of a module whose macros are visible after it, or of a crate whose macros are visible throughout."""
 
 
-def qualname(decl: Decl) -> str:
-    """The name in an id: inline modules and enclosing functions, the self type of a member, the name."""
+def qualname(decl: Declaration) -> str:
+    """Return the name used in an id: inline modules and enclosing functions, the self type of a member, the name."""
     scope = decl.scope.replace("/", ".").replace(FUNCTION_MARK, "")
     owner = decl.header.text if decl.header else ""
     return ".".join(part for part in (scope, owner, decl.name) if part)

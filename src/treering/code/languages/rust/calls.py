@@ -1,66 +1,68 @@
-"""Calls of functions and methods: whom they reach, what they give, what their closures are called with."""
+"""Calls of functions and methods: their targets, results, and the parameter types of closures."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from treering.code.facts import Ask, Flow
+from treering.code.facts import CallFlow, SymbolLookup
 from treering.code.languages.edges import EVIDENT, SURE
-from treering.code.languages.rust.body import Decl, Node
-from treering.code.languages.rust.found import Findings
-from treering.code.languages.rust.members import Members
-from treering.code.languages.rust.modules import Module
+from treering.code.languages.rust.body import Declaration, RustNode
+from treering.code.languages.rust.findings import Findings
+from treering.code.languages.rust.members import RustMembers
+from treering.code.languages.rust.modules import RustModule
 from treering.code.languages.rust.names import MACROS
+from treering.code.languages.rust.path_meanings import PathMeanings
 from treering.code.languages.rust.patterns import Locals
-from treering.code.languages.rust.standard import (
+from treering.code.languages.rust.resolved_types import EXT, ResolvedType, RustMember, TypeContext, same_type
+from treering.code.languages.rust.standard_library import (
     CHANNELS,
     CONSTRUCTORS,
-    PASSING_ON,
     PRELUDE_FUNCTIONS,
+    RETURN_ARGUMENT,
     SAME_AS,
     TRANSPARENT,
-    WRAPPING,
-    filled,
-    given_by_macro,
+    WRAP_ARGUMENT,
     has_rule,
+    instantiate,
+    macro_result,
     rule_of,
 )
-from treering.code.languages.rust.terms import EXT, Context, Member, Ty, same_type
-from treering.code.languages.rust.types import Types
-from treering.code.languages.rust.values import Values
+from treering.code.languages.rust.type_lowering import TypeLowering
 
-_ARGUMENTS, _RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
+_ARGUMENTS, _RESULT = int(CallFlow.ARGUMENTS), int(CallFlow.RESULT)
 _FILLING = frozenset({"push", "push_back", "push_front", "insert", "send", "entry", "extend_one"})
 _LISTS = frozenset({"vec", "smallvec", "array"})
 
 
-class Calls(ABC):
-    """The half of inference that follows calls; the other half gives the types of what they are made of."""
+class CallInference(ABC):
+    """The part of type inference that resolves calls; subclasses infer the types of other expressions."""
 
-    def __init__(self, types: Types, members: Members, findings: Findings, ask: Ask) -> None:
+    def __init__(self, types: TypeLowering, members: RustMembers, findings: Findings, lookup: SymbolLookup) -> None:
         self._types = types
         self._members = members
         self._findings = findings
-        self._ask = ask
-        self._values = Values(types, members, findings)
-        self._context = Context(Module(""), {})
+        self._lookup = lookup
+        self._values = PathMeanings(types, members, findings)
+        self._context = TypeContext(RustModule(""), {})
         self._locals = Locals()
-        self._unused: Node | None = None
+        self._unused: RustNode | None = None
         self._in_macro = False
-        self._results: dict[tuple[str, Decl, Ty | None], Ty | None] = {}
+        self._results: dict[tuple[str, Declaration, ResolvedType | None], ResolvedType | None] = {}
 
     @abstractmethod
-    def type_of(self, node: Node) -> Ty | None: ...
+    def type_of(self, node: RustNode) -> ResolvedType | None: ...
 
     @abstractmethod
-    def closure(self, node: Node, given: Ty | None) -> Ty: ...
+    def closure(self, node: RustNode, given: ResolvedType | None) -> ResolvedType: ...
 
-    def _arguments(self, parts: tuple[Node, ...], given: Callable[[int], Ty | None] | None = None) -> list[Ty | None]:
-        """The types of arguments; closures last, when what they are called with is known."""
+    def _arguments(
+        self, parts: tuple[RustNode, ...], given: Callable[[int], ResolvedType | None] | None = None
+    ) -> list[ResolvedType | None]:
+        """Return the types of arguments; closures last, when the types they are called with are known."""
         if not parts:
             return []
-        types: list[Ty | None] = [None] * len(parts)
+        types: list[ResolvedType | None] = [None] * len(parts)
         for place, part in enumerate(parts):
             if part.kind not in {"closure", "turbofish"}:
                 types[place] = self.type_of(part)
@@ -69,11 +71,11 @@ class Calls(ABC):
                 types[place] = self.closure(part, given(place) if given is not None else None)
         return types
 
-    def _flow(self, node: Node, arguments: tuple[Node, ...]) -> int:
+    def _flow(self, node: RustNode, arguments: tuple[RustNode, ...]) -> int:
         given = bool(arguments) and (len(arguments) > 1 or arguments[0].kind != "turbofish")
         return (_ARGUMENTS if given else 0) | (0 if node is self._unused else _RESULT)
 
-    def call(self, node: Node) -> Ty | None:
+    def call(self, node: RustNode) -> ResolvedType | None:
         callee, arguments = node.parts[0], node.parts[1:]
         flow = self._flow(node, arguments)
         if callee.kind not in {"path", "qual"} or self._locals.knows(callee.name):
@@ -86,11 +88,13 @@ class Calls(ABC):
             if meaning is not None and meaning.ty is not None and meaning.ty.kind == "adt":
                 return meaning.ty
             if callee.name.rpartition("::")[2] in CHANNELS and arguments and arguments[-1].kind == "turbofish":
-                end = Ty("std", "Vec", tuple(self._types.lower(part, self._context) for part in arguments[-1].parts))
-                return Ty("tuple", "", (end, end))
+                end = ResolvedType(
+                    "std", "Vec", tuple(self._types.lower(part, self._context) for part in arguments[-1].parts)
+                )
+                return ResolvedType("tuple", "", (end, end))
             given = self._standard_call(callee.name, meaning.ty if meaning is not None else None, types)
-            if meaning is None and given is None and self._is_worth_telling(callee):
-                self._findings.unknown(callee.name, node.line)
+            if meaning is None and given is None and self._is_reportable(callee):
+                self._findings.add_unresolved(callee.name, node.line)
             return given
         member = self._chosen(meaning.member, arguments)
         self._findings.call(member.path, member.decl, SURE, node.line, flow)
@@ -99,8 +103,8 @@ class Calls(ABC):
             return meaning.ty
         return self._applied(member, arguments, 1 if member.decl.flag == "self" else 0)
 
-    def _chosen(self, member: Member, arguments: tuple[Node, ...]) -> Member:
-        """Of the implementations of a trait with arguments, the one for the type of the first argument."""
+    def _chosen(self, member: RustMember, arguments: tuple[RustNode, ...]) -> RustMember:
+        """Of the implementations of a generic trait, return the one for the type of the first argument."""
         every = self._types.overloads(member)
         given = self.type_of(arguments[0]) if len(every) > 2 and arguments else None
         if given is None:
@@ -110,44 +114,46 @@ class Calls(ABC):
             (one for one in fitting if same_type(self._types.lower(one.decl.types[1], one.context), given)), member
         )
 
-    def _is_worth_telling(self, callee: Node) -> bool:
-        """Constructors and the prelude are known, and what stands in a macro's arguments may be no call."""
+    def _is_reportable(self, callee: RustNode) -> bool:
+        """Constructors and the prelude are known, and an expression in a macro's arguments may not be a call."""
         return callee.name[:1].islower() and callee.name not in PRELUDE_FUNCTIONS and not self._in_macro
 
-    def default(self, ty: Ty, line: int) -> None:
-        """`Default::default()` where a type is asked for is that type's own."""
+    def default(self, ty: ResolvedType, line: int) -> None:
+        """`Default::default()` in place of a known type is that type's implementation."""
         member = self._members.method(ty, "default")
         if member is not None:
             self._findings.call(member.path, member.decl, EVIDENT, line, _RESULT)
 
-    def _standard_call(self, path: str, base: Ty | None, types: list[Ty | None]) -> Ty | None:
-        """What a function of the standard library gives, where it holds or passes on its argument."""
+    def _standard_call(
+        self, path: str, base: ResolvedType | None, types: list[ResolvedType | None]
+    ) -> ResolvedType | None:
+        """Return the result of a standard library function that wraps or returns its argument."""
         before, _, name = path.rpartition("::")
         owner = before.rpartition("::")[2]
         first = types[0] if types else None
         if name in CONSTRUCTORS and owner in {"", "Option", "Result", "Poll"}:
             family, place = CONSTRUCTORS[name]
-            return Ty("std", family, (None,) * place + (first,))
-        if owner in TRANSPARENT or (name in PASSING_ON and owner and owner[0].islower()):
+            return ResolvedType("std", family, (None,) * place + (first,))
+        if owner in TRANSPARENT or (name in RETURN_ARGUMENT and owner and owner[0].islower()):
             return first
-        if base is not None and base.kind == "std" and name in WRAPPING:
-            return Ty("std", base.name, (first,)) if SAME_AS.get(owner) in {"Mutex", "Cell"} else base
+        if base is not None and base.kind == "std" and name in WRAP_ARGUMENT:
+            return ResolvedType("std", base.name, (first,)) if SAME_AS.get(owner) in {"Mutex", "Cell"} else base
         if base is not None and first is not None and has_rule(base, name):
             rule = rule_of(base, name)
-            return filled(rule.result, first, None, None) if rule is not None else None
+            return instantiate(rule.result, first, None, None) if rule is not None else None
         return EXT if base is not None and base.kind == "ext" else None
 
-    def _applied(self, member: Member, arguments: tuple[Node, ...], shift: int) -> Ty | None:
-        """What a function gives for these arguments; its closures are walked with what it calls them with."""
+    def _applied(self, member: RustMember, arguments: tuple[RustNode, ...], shift: int) -> ResolvedType | None:
+        """Return the result of a function for these arguments; its closures get the types it passes to them."""
         decl, context = member.decl, member.context
         if not decl.generics and not context.env and not any(part.kind == "closure" for part in arguments):
             self._arguments(arguments)
             return self._given(member)
         env = self._types.parameters(decl.generics, context) if decl.generics else dict(context.env)
-        inside = Context(context.module, env, context.me)
+        inside = TypeContext(context.module, env, context.self_type)
         parameters = decl.types[1:]
 
-        def given(place: int) -> Ty | None:
+        def given(place: int) -> ResolvedType | None:
             place -= shift
             return self._types.lower(parameters[place], inside) if 0 <= place < len(parameters) else None
 
@@ -155,31 +161,33 @@ class Calls(ABC):
         if decl.generics or (decl.header is not None and decl.header.generics):
             for parameter, ty in zip(parameters, types[shift:], strict=False):
                 if ty is not None:
-                    _fix(parameter, ty, env)
+                    _bind_parameters(parameter, ty, env)
             self._turbofish(arguments, member, env)
         return self._types.lower(decl.types[0], inside)
 
-    def _given(self, member: Member) -> Ty | None:
-        """What a function without type parameters gives."""
-        key = (member.path, member.decl, member.context.me)
+    def _given(self, member: RustMember) -> ResolvedType | None:
+        """Return the result of a function without type parameters."""
+        key = (member.path, member.decl, member.context.self_type)
         if key not in self._results:
             self._results[key] = self._types.lower(member.decl.types[0], member.context)
         return self._results[key]
 
-    def _turbofish(self, arguments: tuple[Node, ...], member: Member, env: dict[str, Ty | None]) -> None:
+    def _turbofish(
+        self, arguments: tuple[RustNode, ...], member: RustMember, env: dict[str, ResolvedType | None]
+    ) -> None:
         if arguments and arguments[-1].kind == "turbofish":
             names = [node.name for node in member.decl.generics if node.kind == "tparam"]
             for name, written in zip(names, arguments[-1].parts, strict=False):
                 env[name] = self._types.lower(written, self._context) or env[name]
 
-    def method(self, node: Node) -> Ty | None:
+    def method(self, node: RustNode) -> ResolvedType | None:
         receiver, arguments = node.parts[0], node.parts[1:]
         flow = self._flow(node, arguments)
         ty = self.type_of(receiver)
         if ty is None:
             self._arguments(arguments)
-            if self._ask("rs.method", node.name):
-                self._findings.unknown(f"{_written(receiver)}.{node.name}", node.line)
+            if self._lookup("rs.method", node.name):
+                self._findings.add_unresolved(f"{_written(receiver)}.{node.name}", node.line)
             return None
         member = None if has_rule(ty, node.name) else self._members.method(ty, node.name)
         if member is None:
@@ -187,30 +195,32 @@ class Calls(ABC):
         self._findings.call(member.path, member.decl, EVIDENT, node.line, flow)
         return self._applied(member, arguments, 0)
 
-    def _standard_method(self, node: Node, ty: Ty) -> Ty | None:
+    def _standard_method(self, node: RustNode, ty: ResolvedType) -> ResolvedType | None:
         receiver, arguments = node.parts[0], node.parts[1:]
         seen = self._members.as_standard(ty)
         rule = rule_of(seen, node.name)
         if rule is None:
-            self._learn(receiver, seen, node.name, self._arguments(arguments))
+            self._refine_container(receiver, seen, node.name, self._arguments(arguments))
             return EXT if ty.kind in {"ext", "std", "tuple"} else None
         plain = [self.type_of(part) for part in arguments if part.kind not in {"closure", "turbofish"}]
         first = plain[0] if plain else None
-        self._learn(receiver, seen, node.name, plain)
-        called_with = Ty("fn", "", (None, *(filled(one, seen, None, first) for one in rule.given)))
+        self._refine_container(receiver, seen, node.name, plain)
+        called_with = ResolvedType("fn", "", (None, *(instantiate(one, seen, None, first) for one in rule.given)))
         closures = [self.closure(part, called_with) for part in arguments if part.kind == "closure"]
         function = next((ty for ty in (*closures, *plain) if ty is not None and ty.kind == "fn"), None)
         if node.name == "collect" and arguments and arguments[-1].parts:
             held = seen.args[0] if seen.args else None
             return with_elements(self._types.lower(arguments[-1].parts[0], self._context), held)
-        return filled(rule.result, seen, _result(function), first)
+        return instantiate(rule.result, seen, _result(function), first)
 
-    def _learn(self, receiver: Node, ty: Ty, method: str, types: list[Ty | None]) -> None:
-        """An empty container is one of what is first put into it."""
+    def _refine_container(
+        self, receiver: RustNode, ty: ResolvedType, method: str, types: list[ResolvedType | None]
+    ) -> None:
+        """Infer the element type of an empty container from the first value added."""
         if receiver.kind == "path" and ty.kind == "std" and method in _FILLING and not any(ty.args) and any(types):
-            self._locals.learn(receiver.name, Ty("std", ty.name, tuple(types)))
+            self._locals.refine(receiver.name, ResolvedType("std", ty.name, tuple(types)))
 
-    def macro(self, node: Node) -> Ty | None:
+    def macro(self, node: RustNode) -> ResolvedType | None:
         name = node.name
         names, module = self._types.names, self._context.module
         found = names.resolve(module, tuple(name.split("::")), MACROS) if "::" in name else names.macro(module, name)
@@ -224,16 +234,16 @@ class Calls(ABC):
         if found is not None and found.decl is not None:
             return None
         if name in _LISTS and not types:
-            return Ty("std", "Vec", (None,))
-        return given_by_macro(name.rpartition("::")[2], types[0] if types else None)
+            return ResolvedType("std", "Vec", (None,))
+        return macro_result(name.rpartition("::")[2], types[0] if types else None)
 
 
-def _result(ty: Ty | None) -> Ty | None:
+def _result(ty: ResolvedType | None) -> ResolvedType | None:
     return ty.args[0] if ty is not None and ty.kind == "fn" and ty.args else None
 
 
-def _fix(written: Node, ty: Ty, env: dict[str, Ty | None]) -> None:
-    """A type parameter is what stands in its place in an argument."""
+def _bind_parameters(written: RustNode, ty: ResolvedType, env: dict[str, ResolvedType | None]) -> None:
+    """Bind a type parameter to the type at its position in an argument."""
     if written.kind != "tpath":
         return
     if written.name in env:
@@ -241,11 +251,11 @@ def _fix(written: Node, ty: Ty, env: dict[str, Ty | None]) -> None:
         return
     for part, inside in zip(written.parts, ty.args, strict=False):
         if inside is not None:
-            _fix(part, inside, env)
+            _bind_parameters(part, inside, env)
 
 
-def with_elements(ty: Ty | None, held: Ty | None) -> Ty | None:
-    """A container written `Vec<_>`, holding this."""
+def with_elements(ty: ResolvedType | None, held: ResolvedType | None) -> ResolvedType | None:
+    """Return a container written `Vec<_>` with this element type."""
     if ty is None or ty.kind != "std" or not ty.args or ty.args[0] is not None:
         if ty is not None and ty.kind == "std" and ty.name in {"Result", "Option"} and held is not None and held.args:
             return replace(ty, args=(with_elements(ty.args[0], held.args[0]), *ty.args[1:]))
@@ -255,8 +265,8 @@ def with_elements(ty: Ty | None, held: Ty | None) -> Ty | None:
     return replace(ty, args=(held, *ty.args[1:]))
 
 
-def _written(node: Node) -> str:
-    """An expression as it was written, shortened to its names."""
+def _written(node: RustNode) -> str:
+    """Return an expression as written, shortened to its names."""
     names: list[str] = []
     while node.kind in {"method", "field", "call", "try", "await", "index"} and node.parts:
         if node.name:

@@ -1,4 +1,4 @@
-"""Cargo.toml: which files are roots of crates, and by which names crates know each other."""
+"""Cargo.toml: crate roots, and the names of dependencies."""
 
 import posixpath
 from collections.abc import Iterator, Mapping
@@ -14,48 +14,48 @@ _DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies", "dev_
 
 
 def read_manifest(path: str, source: bytes) -> tuple[Manifest | None, tuple[Problem, ...]]:
-    """What the manifest says, or why it cannot be read."""
-    told = read_toml(source)
-    if isinstance(told, Problem):
-        return None, (told,)
+    """Return the manifest, or the reason why it cannot be read."""
+    data = read_toml(source)
+    if isinstance(data, Problem):
+        return None, (data,)
     place = posixpath.dirname(path)
-    package = _table(told, "package")
-    workspace = _table(told, "workspace")
-    library = _table(told, "lib")
+    package = _table(data, "package")
+    workspace = _table(data, "workspace")
+    library = _table(data, "lib")
     name = _text(package, "name")
     return Manifest(
         package=name,
         library=(_text(library, "name") or name).replace("-", "_"),
         library_path=joined(place, _text(library, "path") or "src/lib.rs") if package else "",
-        roots=tuple(sorted(set(_roots(place, told, package)))),
+        roots=tuple(sorted(set(_roots(place, data, package)))),
         automatic=tuple(kind for kind, switch in _TARGETS.items() if package.get(switch, True) is not False),
-        dependencies=tuple(_dependencies(place, told)),
-        workspace="workspace" in told,
+        dependencies=tuple(_dependencies(place, data)),
+        workspace="workspace" in data,
         shared=tuple(_named(place, workspace, "dependencies")),
     ), ()
 
 
-def _roots(place: str, told: Mapping[str, Any], package: Mapping[str, Any]) -> Iterator[str]:
+def _roots(place: str, data: Mapping[str, Any], package: Mapping[str, Any]) -> Iterator[str]:
     build = package.get("build", "build.rs")
     if isinstance(build, str):
         yield joined(place, build)
     for kind in _TARGETS:
-        targets = told.get(kind)
+        targets = data.get(kind)
         for target in targets if isinstance(targets, list) else ():
             if isinstance(target, dict) and isinstance(target.get("path"), str):
                 yield joined(place, target["path"])
 
 
-def _dependencies(place: str, told: Mapping[str, Any]) -> Iterator[Dependency]:
-    tables = [told, *(table for table in _table(told, "target").values() if isinstance(table, dict))]
+def _dependencies(place: str, data: Mapping[str, Any]) -> Iterator[Dependency]:
+    tables = [data, *(table for table in _table(data, "target").values() if isinstance(table, dict))]
     for table in tables:
         for kind in _DEPENDENCIES:
             yield from _named(place, table, kind)
 
 
 def _named(place: str, table: Mapping[str, Any], kind: str) -> Iterator[Dependency]:
-    for name, told in _table(table, kind).items():
-        details = told if isinstance(told, dict) else {}
+    for name, entry in _table(table, kind).items():
+        details = entry if isinstance(entry, dict) else {}
         path = _text(details, "path")
         yield Dependency(
             name.replace("-", "_"),

@@ -1,37 +1,43 @@
-"""Items of the grammar as declarations: functions, types, traits, implementations, modules, uses, macros."""
+"""Conversion of items to declarations: functions, types, traits, implementations, modules, uses, macros."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from tree_sitter import Node as Tree
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
 from treering.code.facts import Definition, DefinitionKind, EntryPoint
-from treering.code.languages.lines import Lines
-from treering.code.languages.nodes import text_of
-from treering.code.languages.rust.attributes import derived, first_string, path_attribute, says, with_attributes
+from treering.code.languages.line_index import LineIndex
+from treering.code.languages.rust.attributes import derived, first_string, has_word, path_attribute, with_attributes
 from treering.code.languages.rust.body import (
     FUNCTION_MARK,
     HOLE,
     MACRO_USE,
-    Decl,
-    Item,
-    Node,
+    Declaration,
+    RustItem,
+    RustNode,
     inner_scope,
     qualname,
 )
-from treering.code.languages.rust.conditions import left_out
-from treering.code.languages.rust.expressions import Expressions, parameter_node
-from treering.code.languages.rust.grammar import DEEPEST, bounds, generics, path_text, squeezed, type_node
-from treering.code.languages.rust.standard import TRANSPARENT
-from treering.code.languages.rust.uses import used
+from treering.code.languages.rust.cfg_conditions import is_excluded
+from treering.code.languages.rust.expressions import RustExpressions, parameter_node
+from treering.code.languages.rust.standard_library import TRANSPARENT
+from treering.code.languages.rust.syntax_conversion import (
+    MAX_DEPTH,
+    bounds,
+    generics,
+    path_text,
+    type_node,
+    without_whitespace,
+)
+from treering.code.languages.rust.use_trees import flatten_use_tree
+from treering.code.languages.syntax_nodes import text_of
 
 Result = TypeVar("Result")
 
 POINTER = "*const"
-"""The name under which the members of `impl Trait for *const T` stand: no other type has them."""
+"""Name under which the members of `impl Trait for *const T` are stored; no other type has them."""
 BLANKET = "*"
-"""The name under which the members of `impl<T> Trait for T` are asked for."""
+"""Name under which the members of `impl<T> Trait for T` are stored."""
 
 _DEFINED = {
     "fn": DefinitionKind.FUNCTION,
@@ -45,18 +51,18 @@ _DEFINED = {
 _ENTRIES = {"main": EntryPoint.MAIN, "route": EntryPoint.ROUTE, "command": EntryPoint.COMMAND}
 
 
-class Items:
-    """Reads a file's items in order; `mark` says whether an attribute makes a test or an entry point."""
+class ItemReader:
+    """Reads a file's items in order; `mark` classifies attributes as test or entry point."""
 
-    def __init__(self, parser: Parser, mark: Callable[[Tree], str], lines: Lines) -> None:
-        self.items: list[Item] = []
+    def __init__(self, parser: Parser, mark: Callable[[Node], str], lines: LineIndex) -> None:
+        self.items: list[RustItem] = []
         self.definitions: list[Definition] = []
         self._mark = mark
         self._scope = ""
-        self._left_out: list[Item] = []
-        self._header: Decl | None = None
-        self._expressions = Expressions(parser, self._nested, lines)
-        self._readers: dict[str, Callable[[Tree, list[Tree], Decl | None, int], None]] = {
+        self._left_out: list[RustItem] = []
+        self._header: Declaration | None = None
+        self._expressions = RustExpressions(parser, self._nested, lines)
+        self._readers: dict[str, Callable[[Node, list[Node], Declaration | None, int], None]] = {
             "function_item": self._function,
             "function_signature_item": self._function,
             "struct_item": self._struct,
@@ -77,11 +83,11 @@ class Items:
             "foreign_mod_item": self._foreign,
         }
 
-    def read(self, trees: Iterable[Tree], header: Decl | None, depth: int) -> None:
-        """Every item among these, with the attributes that stand before it."""
-        if depth > DEEPEST:
+    def read(self, trees: Iterable[Node], header: Declaration | None, depth: int) -> None:
+        """Read every item among the trees with the attributes before it."""
+        if depth > MAX_DEPTH:
             return
-        attributes: list[Tree] = []
+        attributes: list[Node] = []
         for tree in trees:
             kind = tree.type
             if kind == "attribute_item":
@@ -91,7 +97,7 @@ class Items:
             if reader is not None:
                 place = len(self.items)
                 reader(tree, attributes, header, depth)
-                if any(left_out(text_of(attribute)) for attribute in attributes):
+                if any(is_excluded(text_of(attribute)) for attribute in attributes):
                     self._left_out += self.items[place:]
                     del self.items[place:]
             elif kind == "ERROR":
@@ -99,25 +105,27 @@ class Items:
             if kind not in {"line_comment", "block_comment"}:
                 attributes = []
 
-    def in_order(self) -> tuple[Item, ...]:
-        """All items; what this platform leaves out comes last, so that its twin is found before it."""
+    def in_order(self) -> tuple[RustItem, ...]:
+        """Return all items; those excluded on the reference platform come last, after their alternatives."""
         return (*self.items, *self._left_out)
 
-    def _nested(self, tree: Tree, depth: int) -> None:
+    def _nested(self, tree: Node, depth: int) -> None:
         self.read(with_attributes(tree), self._header, depth + 1)
 
-    def _inside(self, scope: str, header: Decl | None, read: Callable[[], Result]) -> Result:
-        """Reads with items nested in expressions standing in this scope, as members of what has this header."""
+    def _inside(self, scope: str, header: Declaration | None, read: Callable[[], Result]) -> Result:
+        """Read with nested items placed in this scope, as members of the declaration `header`."""
         before = self._scope, self._header
         self._scope, self._header = scope, header
         result = read()
         self._scope, self._header = before
         return result
 
-    def _add(self, tree: Tree, decl: Decl, params: tuple[Node, ...] = (), body: Node | None = None) -> None:
-        self.items.append(Item(decl, self._expressions.line_of(tree), params, body))
+    def _add(
+        self, tree: Node, decl: Declaration, params: tuple[RustNode, ...] = (), body: RustNode | None = None
+    ) -> None:
+        self.items.append(RustItem(decl, self._expressions.line_of(tree), params, body))
 
-    def _define(self, tree: Tree, decl: Decl, attributes: Iterable[Tree] = ()) -> None:
+    def _define(self, tree: Node, decl: Declaration, attributes: Iterable[Node] = ()) -> None:
         if not decl.name:
             return
         kind = DefinitionKind.METHOD if decl.kind == "fn" and decl.header else _DEFINED[decl.kind]
@@ -138,23 +146,25 @@ class Items:
             )
         )
 
-    def _function(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+    def _function(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         name = path_text(tree.child_by_field_name("name"))
         listed = tree.child_by_field_name("parameters")
         read = [
-            parameter_node(child) if child.type == "parameter" else Node("param", "", (Node("pbind", "self"), HOLE))
+            parameter_node(child)
+            if child.type == "parameter"
+            else RustNode("param", "", (RustNode("pbind", "self"), HOLE))
             for child in (listed.named_children if listed is not None else ())
             if child.type in {"parameter", "self_parameter"}
         ]
         takes_self = bool(read) and read[0].parts[0].name == "self"
         params = tuple(read[1:] if takes_self else read)
         result = tree.child_by_field_name("return_type")
-        types = (type_node(result) if result is not None else Node("ttuple"), *(param.parts[1] for param in params))
-        decl = Decl(
+        types = (type_node(result) if result is not None else RustNode("ttuple"), *(param.parts[1] for param in params))
+        decl = Declaration(
             "fn",
             name,
             self._scope,
-            _is_public(tree) or _is_seen_with(header),
+            _is_public(tree) or _is_visible(header),
             "self" if takes_self else "",
             generics(tree),
             types,
@@ -170,157 +180,167 @@ class Items:
         read_body = (
             self._inside(scope, None, lambda: self._expressions.read(body, depth + 1)) if body is not None else None
         )
-        self.items.insert(place, Item(decl, self._expressions.line_of(tree), params, read_body))
+        self.items.insert(place, RustItem(decl, self._expressions.line_of(tree), params, read_body))
 
-    def _struct(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+    def _struct(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         body = tree.child_by_field_name("body")
         fields, shape = _fields(body)
         self._declare(tree, attributes, "struct", flag=shape, types=fields)
 
-    def _enum(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+    def _enum(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         body = tree.child_by_field_name("body")
         variants = tuple(
-            Node("variant", path_text(child.child_by_field_name("name")), _fields(child.child_by_field_name("body"))[0])
+            RustNode(
+                "variant", path_text(child.child_by_field_name("name")), _fields(child.child_by_field_name("body"))[0]
+            )
             for child in (body.named_children if body is not None else ())
             if child.type == "enum_variant"
         )
         self._declare(tree, attributes, "enum", types=variants)
 
-    def _trait(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+    def _trait(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         name = path_text(tree.child_by_field_name("name"))
         decl = self._declare(tree, attributes, "trait", types=bounds(tree.child_by_field_name("bounds")), text_=name)
         self._members(tree, decl, depth)
 
-    def _impl(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+    def _impl(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         written = tree.child_by_field_name("type")
         trait = tree.child_by_field_name("trait")
         if written is None:
             return
         parameters = generics(tree)
         itself = type_node(written)
-        bare = path_text(written) if written.type == "generic_type" else squeezed(written)
+        bare = path_text(written) if written.type == "generic_type" else without_whitespace(written)
         types = (itself, type_node(trait)) if trait is not None else (itself,)
         pointer = written.type == "pointer_type"
         key = POINTER if pointer else _implemented_name(itself, {parameter.name for parameter in parameters})
-        decl = Decl("impl", key, self._scope, trait is not None, "", parameters, types, bare)
+        decl = Declaration("impl", key, self._scope, trait is not None, "", parameters, types, bare)
         self._add(tree, decl)
         self._members(tree, decl, depth)
 
-    def _members(self, tree: Tree, header: Decl, depth: int) -> None:
+    def _members(self, tree: Node, header: Declaration, depth: int) -> None:
         body = tree.child_by_field_name("body")
         if body is not None:
             self.read(body.named_children, header, depth + 1)
 
-    def _module(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+    def _module(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         name = path_text(tree.child_by_field_name("name"))
         body = tree.child_by_field_name("body")
         file = next((path for path in map(path_attribute, attributes) if path), "")
         flag = "inline" if body is not None else "file"
-        if says(attributes, b"macro_use"):
+        if has_word(attributes, b"macro_use"):
             flag += MACRO_USE
-        self._add(tree, Decl("mod", name, self._scope, _is_public(tree), flag, text=file))
+        self._add(tree, Declaration("mod", name, self._scope, _is_public(tree), flag, text=file))
         if body is not None:
             self._inside(inner_scope(self._scope, name), None, lambda: self.read(body.named_children, None, depth + 1))
 
-    def _use(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+    def _use(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         public = _is_public(tree)
-        for name, path in used(tree.child_by_field_name("argument"), ""):
+        for name, path in flatten_use_tree(tree.child_by_field_name("argument"), ""):
             kind = "glob" if name == "*" else "use"
-            self._add(tree, Decl(kind, name, self._scope, public, text=path))
+            self._add(tree, Declaration(kind, name, self._scope, public, text=path))
 
-    def _extern_crate(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+    def _extern_crate(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         name = path_text(tree.child_by_field_name("name"))
         alias = tree.child_by_field_name("alias")
         bound = path_text(alias) if alias is not None else name
-        macros = says(attributes, b"macro_use")
+        macros = has_word(attributes, b"macro_use")
         flag = f"crate{MACRO_USE if macros else ''}"
-        self._add(tree, Decl("use", bound, self._scope, _is_public(tree), flag, text=f"::{name}"))
+        self._add(tree, Declaration("use", bound, self._scope, _is_public(tree), flag, text=f"::{name}"))
 
-    def _constant(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+    def _constant(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         types = (type_node(tree.child_by_field_name("type")),)
         value = self._expressions.read(tree.child_by_field_name("value"), depth + 1)
         self._declare(tree, attributes, "const", types=types, header=header, body=value)
 
-    def _type(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+    def _type(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         aliased = tree.child_by_field_name("type")
         known = (
             type_node(aliased)
             if aliased is not None
-            else Node("tbounds", "", bounds(tree.child_by_field_name("bounds")))
+            else RustNode("tbounds", "", bounds(tree.child_by_field_name("bounds")))
         )
         self._declare(tree, attributes, "type", types=(known,), header=header)
 
-    def _macro(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
-        exported = says(attributes, b"macro_export")
+    def _macro(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
+        exported = has_word(attributes, b"macro_export")
         self._declare(tree, attributes, "macro", flag="export" if exported else "", public=exported)
 
-    def _invocation(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+    def _invocation(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         if text_of(tree).startswith("automod::dir!"):
-            self._add(tree, Decl("glob", "*", self._scope, flag="directory"))
+            self._add(tree, Declaration("glob", "*", self._scope, flag="directory"))
             return
         place = len(self.items)
         body = self._inside(self._scope, header, lambda: self._expressions.read(tree, depth + 1))
-        self.items.insert(place, Item(Decl("code", "", self._scope), self._expressions.line_of(tree), (), body))
+        self.items.insert(
+            place, RustItem(Declaration("code", "", self._scope), self._expressions.line_of(tree), (), body)
+        )
 
-    def _foreign(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+    def _foreign(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         body = tree.child_by_field_name("body")
         if body is not None:
             self.read(body.named_children, None, depth + 1)
 
     def _declare(
         self,
-        tree: Tree,
-        attributes: list[Tree],
+        tree: Node,
+        attributes: list[Node],
         kind: str,
         *,
         flag: str = "",
-        types: tuple[Node, ...] = (),
+        types: tuple[RustNode, ...] = (),
         text_: str = "",
-        header: Decl | None = None,
-        body: Node | None = None,
+        header: Declaration | None = None,
+        body: RustNode | None = None,
         public: bool = False,
-    ) -> Decl:
+    ) -> Declaration:
         name = path_text(tree.child_by_field_name("name"))
-        seen = public or _is_public(tree) or _is_seen_with(header)
-        decl = Decl(kind, name, self._scope, seen, flag, generics(tree), types, text_, header)
+        seen = public or _is_public(tree) or _is_visible(header)
+        decl = Declaration(kind, name, self._scope, seen, flag, generics(tree), types, text_, header)
         self._define(tree, decl, attributes)
         self._add(tree, decl, (), body)
         for trait in derived(attributes) if kind in {"struct", "enum"} else ():
-            itself = Node(
-                "tpath", name, tuple(Node("tpath", node.name) for node in decl.generics if node.kind == "tparam")
+            itself = RustNode(
+                "tpath", name, tuple(RustNode("tpath", node.name) for node in decl.generics if node.kind == "tparam")
             )
             self._add(
                 tree,
-                Decl("impl", name, self._scope, True, "derive", decl.generics, (itself, Node("tpath", trait)), name),
+                Declaration(
+                    "impl", name, self._scope, True, "derive", decl.generics, (itself, RustNode("tpath", trait)), name
+                ),
             )
         return decl
 
 
-def _is_public(tree: Tree) -> bool:
+def _is_public(tree: Node) -> bool:
     return any(child.type == "visibility_modifier" for child in tree.children[:3])
 
 
-def _is_seen_with(header: Decl | None) -> bool:
+def _is_visible(header: Declaration | None) -> bool:
     """Members of a trait, and of its implementations, are as visible as the trait."""
     return header is not None and header.public
 
 
-def _fields(body: Tree | None) -> tuple[tuple[Node, ...], str]:
+def _fields(body: Node | None) -> tuple[tuple[RustNode, ...], str]:
     if body is None:
         return (), "unit"
     if body.type == "ordered_field_declaration_list":
         types = body.children_by_field_name("type")
-        return tuple(Node("fielddecl", str(place), (type_node(tree),)) for place, tree in enumerate(types)), "tuple"
+        return tuple(RustNode("fielddecl", str(place), (type_node(tree),)) for place, tree in enumerate(types)), "tuple"
     named = [child for child in body.named_children if child.type == "field_declaration"]
     return tuple(
-        Node("fielddecl", path_text(child.child_by_field_name("name")), (type_node(child.child_by_field_name("type")),))
+        RustNode(
+            "fielddecl", path_text(child.child_by_field_name("name")), (type_node(child.child_by_field_name("type")),)
+        )
         for child in named
     ), "named"
 
 
-def _implemented_name(itself: Node, parameters: set[str]) -> str:
-    """Under which name members of an implementation are asked for: the last of its self type, seen through pointers;
-    what is implemented for `Box<T>` is not there for every `T`."""
+def _implemented_name(itself: RustNode, parameters: set[str]) -> str:
+    """Return the name under which the members of an implementation are stored: the last segment of its self type.
+
+    Pointers are dereferenced; an implementation for `Box<T>` does not apply to every `T`.
+    """
     last = itself.name.rpartition("::")[2]
     if itself.kind == "tpath" and itself.parts and last in TRANSPARENT:
         inside = _implemented_name(itself.parts[0], parameters)

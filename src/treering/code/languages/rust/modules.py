@@ -1,130 +1,132 @@
-"""The tree of modules: what a module declares, the file of a `mod`, the modules around a file."""
+"""The module tree: declarations of a module, the file of a `mod`, the enclosing modules of a file."""
 
 import posixpath
 from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from treering.code.facts import Ask, Facts
+from treering.code.facts import Facts, SymbolLookup
 from treering.code.languages.paths import joined
-from treering.code.languages.rust.body import FUNCTION_MARK, MACRO_USE, Decl, inner_scope, outer_scope
+from treering.code.languages.rust.body import FUNCTION_MARK, MACRO_USE, Declaration, inner_scope, outer_scope
 from treering.code.languages.rust.crates import Crates
 from treering.code.languages.rust.surface import module_files
 
-LONGEST_CHAIN = 40
-"""Re-exports and modules around modules that are followed before giving up."""
+MAX_CHAIN = 40
+"""Maximum length of a chain of re-exports or enclosing modules."""
 
 
-class Module(msgspec.Struct, frozen=True, gc=False):
-    """A module by the file it stands in and the inline modules around it there; a function is one in its own way."""
+class RustModule(msgspec.Struct, frozen=True, gc=False):
+    """A module: its file and the path of inline modules there; a function is a module as well."""
 
     path: str
     scope: str = ""
 
     @property
-    def real(self) -> "Module":
-        """The module a function stands in."""
+    def real(self) -> "RustModule":
+        """Return the module that contains a function."""
         scope = self.scope
         while scope.endswith(FUNCTION_MARK):
             scope = outer_scope(scope)
-        return Module(self.path, scope)
+        return RustModule(self.path, scope)
 
 
-class Modules:
-    """The modules of the project for the resolution of one file: its own declarations are at hand, others asked for."""
+class RustModules:
+    """The modules of the project for the resolution of one file; only other files' declarations are looked up."""
 
-    def __init__(self, facts: Facts, ask: Ask, crates: Crates) -> None:
+    def __init__(self, facts: Facts, lookup: SymbolLookup, crates: Crates) -> None:
         self._path = facts.path
-        self._ask = ask
+        self._lookup = lookup
         self._crates = crates
-        self._own: dict[tuple[str, str], list[Decl]] = {}
-        self._own_globs: dict[str, list[Decl]] = {}
+        self._own: dict[tuple[str, str], list[Declaration]] = {}
+        self._own_globs: dict[str, list[Declaration]] = {}
         for item in facts.body.items:
             decl = item.decl
             if decl.kind == "glob":
                 self._own_globs.setdefault(decl.scope, []).append(decl)
             elif decl.header is None and decl.kind not in {"impl", "code"}:
                 self._own.setdefault((decl.scope, decl.name), []).append(decl)
-        self._elsewhere: dict[tuple[Module, str], Sequence[Decl]] = {}
-        self._parents: dict[str, tuple[Module, ...]] = {}
-        self._roots: dict[str, tuple[Module, ...]] = {}
-        self._children: dict[tuple[Module, Decl], Module | None] = {}
+        self._elsewhere: dict[tuple[RustModule, str], Sequence[Declaration]] = {}
+        self._parents: dict[str, tuple[RustModule, ...]] = {}
+        self._roots: dict[str, tuple[RustModule, ...]] = {}
+        self._children: dict[tuple[RustModule, Declaration], RustModule | None] = {}
 
-    def declared(self, module: Module, name: str) -> Sequence[Decl]:
+    def declared(self, module: RustModule, name: str) -> Sequence[Declaration]:
         if module.path == self._path:
             return self._own.get((module.scope, name), ())
         key = (module, name)
         known = self._elsewhere.get(key)
         if known is None:
-            given = self._ask("rs.item", module.path, module.scope, name)
+            given = self._lookup("rs.item", module.path, module.scope, name)
             known = self._elsewhere[key] = given[0][1] if given else ()
         return known
 
-    def globs(self, module: Module) -> Sequence[Decl]:
+    def globs(self, module: RustModule) -> Sequence[Declaration]:
         if module.path == self._path:
             return self._own_globs.get(module.scope, ())
-        return [decl for _, decls in self._ask("rs.globs", module.path, module.scope) for decl in decls]
+        return [decl for _, decls in self._lookup("rs.globs", module.path, module.scope) for decl in decls]
 
-    def child(self, module: Module, decl: Decl) -> Module | None:
-        """The module that a `mod` declares: inline, or a file where there is one."""
+    def child(self, module: RustModule, decl: Declaration) -> RustModule | None:
+        """Return the module that a `mod` declares: inline, or its file if it exists."""
         if decl.flag.startswith("inline"):
-            return Module(module.path, inner_scope(module.scope, decl.name))
+            return RustModule(module.path, inner_scope(module.scope, decl.name))
         key = (module, decl)
         if key not in self._children:
             files = module_files(module.path, decl, as_root=self._crates.is_root(module.path))
-            self._children[key] = next((Module(file) for file in files if self._ask("rs.file", file)), None)
+            self._children[key] = next((RustModule(file) for file in files if self._lookup("rs.file", file)), None)
         return self._children[key]
 
-    def beside(self, module: Module, name: str) -> Module | None:
-        """A module that a macro declares for every file of the directory."""
+    def beside(self, module: RustModule, name: str) -> RustModule | None:
+        """Return a module that a macro declares for every file of the directory."""
         file = joined(posixpath.dirname(module.path), f"{name}.rs")
-        return Module(file) if self._ask("rs.file", file) else None
+        return RustModule(file) if self._lookup("rs.file", file) else None
 
-    def above(self, module: Module) -> Sequence[Module]:
-        """The module around; of a file, those that declare it."""
+    def above(self, module: RustModule) -> Sequence[RustModule]:
+        """Return the enclosing module; for a file, those that declare it."""
         if module.scope:
-            return (Module(module.path, outer_scope(module.scope)),)
+            return (RustModule(module.path, outer_scope(module.scope)),)
         path = module.path
         if path not in self._parents:
             declaring = tuple(
-                Module(parent, scope)
-                for parent, declared in self._ask("rs.mod", path)
+                RustModule(parent, scope)
+                for parent, declared in self._lookup("rs.mod", path)
                 for scope, name in declared
-                if parent != path and self._declares(Module(parent, scope), name, path)
+                if parent != path and self._declares(RustModule(parent, scope), name, path)
             )
             self._parents[path] = declaring or tuple(
-                Module(parent) for parent, _ in self._ask("rs.directory", posixpath.dirname(path)) if parent != path
+                RustModule(parent)
+                for parent, _ in self._lookup("rs.directory", posixpath.dirname(path))
+                if parent != path
             )
         return self._parents[path]
 
-    def _declares(self, module: Module, name: str, path: str) -> bool:
+    def _declares(self, module: RustModule, name: str, path: str) -> bool:
         return any(
-            decl.kind == "mod" and decl.flag.startswith("file") and self.child(module, decl) == Module(path)
+            decl.kind == "mod" and decl.flag.startswith("file") and self.child(module, decl) == RustModule(path)
             for decl in self.declared(module, name)
         )
 
-    def around(self, module: Module) -> list[Module]:
-        """A module and all modules around it, to the roots of its crates."""
+    def around(self, module: RustModule) -> list[RustModule]:
+        """Return a module and all enclosing modules, up to the crate roots."""
         around = [module]
         for one in around:
-            if len(around) < LONGEST_CHAIN:
+            if len(around) < MAX_CHAIN:
                 around.extend(above for above in self.above(one) if above not in around)
         return around
 
-    def roots(self, path: str) -> tuple[Module, ...]:
-        """The roots of the crates a file belongs to, a library's first: usually one, more where crates share it."""
+    def roots(self, path: str) -> tuple[RustModule, ...]:
+        """Return the roots of the crates that contain a file, a library's first: several if crates share the file."""
         if path not in self._roots:
-            around = self.around(Module(path))
+            around = self.around(RustModule(path))
             roots = [module for module in around if not module.scope and not self.above(module)]
             self._roots[path] = tuple(sorted(roots, key=lambda root: (not root.path.endswith("lib.rs"), root.path)))
         return self._roots[path]
 
-    def seeing_macros_of(self, module: Module) -> Iterator[Module]:
-        """The modules that see a macro written in this one: itself, and above it as far as `#[macro_use]` goes."""
+    def modules_with_macros_of(self, module: RustModule) -> Iterator[RustModule]:
+        """Yield the modules in which a macro is visible: its own, and those above as far as `#[macro_use]` extends."""
         pending = [(module, 0)]
         for one, height in pending:
             yield one
-            for above in self.above(one) if height < LONGEST_CHAIN else ():
+            for above in self.above(one) if height < MAX_CHAIN else ():
                 name = one.scope.rpartition("/")[2] or _name_of(one.path)
                 if any(decl.flag.endswith(MACRO_USE) for decl in self.declared(above, name) if decl.kind == "mod"):
                     pending.append((above, height + 1))

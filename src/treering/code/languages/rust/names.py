@@ -1,4 +1,4 @@
-"""What a path means: crates, modules, use trees and globs, as rustc looks them up."""
+"""Path resolution as in rustc: crates, modules, use trees and globs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,29 +6,29 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from treering.code.facts import Ask, Facts
-from treering.code.languages.rust.body import FUNCTION_MARK, MACRO_USE, Decl, Node, outer_scope
+from treering.code.facts import Facts, SymbolLookup
+from treering.code.languages.rust.body import FUNCTION_MARK, MACRO_USE, Declaration, RustNode, outer_scope
 from treering.code.languages.rust.crates import Crates
-from treering.code.languages.rust.modules import LONGEST_CHAIN, Module, Modules
+from treering.code.languages.rust.modules import MAX_CHAIN, RustModule, RustModules
 
 TYPES = frozenset({"struct", "enum", "trait", "type", "mod"})
 VALUES = frozenset({"fn", "const", "struct"})
 MACROS = frozenset({"macro"})
 
-_Question = tuple[Module, str, frozenset[str]]
+_Question = tuple[RustModule, str, frozenset[str]]
 _HERE = frozenset({"", "crate", "self", "super"})
 
 
-class Found(msgspec.Struct, frozen=True, gc=False):
-    """What a path leads to: a declaration, or a module; `rest` is what was written after it.
+class PathTarget(msgspec.Struct, frozen=True, gc=False):
+    """The target of a path: a declaration or a module; `rest` holds the segments after it.
 
-    Outside the project there is no path, and `rest` is the whole name there.
+    Outside the project `path` is empty, and `rest` is the whole path.
     """
 
     path: str
     scope: str = ""
-    decl: Decl | None = None
-    variant: Node | None = None
+    decl: Declaration | None = None
+    variant: RustNode | None = None
     rest: tuple[str, ...] = ()
 
     @property
@@ -36,34 +36,33 @@ class Found(msgspec.Struct, frozen=True, gc=False):
         return not self.path
 
 
-def found_module(module: Module) -> Found:
-    return Found(module.path, module.scope)
+def found_module(module: RustModule) -> PathTarget:
+    return PathTarget(module.path, module.scope)
 
 
-class Names:
-    """Looks up names for the resolution of one file."""
+class RustNames:
+    """Name lookup for the resolution of one file."""
 
-    def __init__(self, facts: Facts, ask: Ask) -> None:
+    def __init__(self, facts: Facts, lookup: SymbolLookup) -> None:
         self._path = facts.path
-        self._ask = ask
-        self._crates = Crates(ask)
-        self._modules = Modules(facts, ask, self._crates)
+        self._lookup = lookup
+        self._crates = Crates(lookup)
+        self._modules = RustModules(facts, lookup, self._crates)
         self._looking: set[_Question] = set()
-        self._answers: dict[_Question, Found | None] = {}
-        self._passing: dict[_Question, Found | None] = {}
-        self._around: dict[Module, frozenset[Module]] = {}
-        self._paths: dict[tuple[Module, tuple[str, ...], frozenset[str]], Found | None] = {}
-        self._uses: dict[_Question, Found | None] = {}
-        self._macros: dict[tuple[Module, str], Found | None] = {}
+        self._answers: dict[_Question, PathTarget | None] = {}
+        self._passing: dict[_Question, PathTarget | None] = {}
+        self._around: dict[RustModule, frozenset[RustModule]] = {}
+        self._paths: dict[tuple[RustModule, tuple[str, ...], frozenset[str]], PathTarget | None] = {}
+        self._uses: dict[_Question, PathTarget | None] = {}
+        self._macros: dict[tuple[RustModule, str], PathTarget | None] = {}
         self._cut = 0
 
     def sees(self, path: str) -> bool:
-        """Whether what another file implements for types of others may hold here: its crate is this file's, or one
-        that it depends on, however far."""
+        """Whether implementations in another file may apply here: of the same crate or a transitive dependency."""
         return self._crates.reaches(self._path, path)
 
-    def resolve(self, module: Module, segments: tuple[str, ...], wanted: frozenset[str]) -> Found | None:
-        """What the path means where it is written; `None` if nobody can say."""
+    def resolve(self, module: RustModule, segments: tuple[str, ...], wanted: frozenset[str]) -> PathTarget | None:
+        """Resolve a path in a module; return `None` if the target is unknown."""
         key = (module, segments, wanted)
         if key in self._paths:
             return self._paths[key]
@@ -72,7 +71,7 @@ class Names:
             self._paths[key] = found
         return found
 
-    def _resolve(self, module: Module, segments: tuple[str, ...], wanted: frozenset[str]) -> Found | None:
+    def _resolve(self, module: RustModule, segments: tuple[str, ...], wanted: frozenset[str]) -> PathTarget | None:
         first, rest = segments[0], segments[1:]
         if first == "" and rest:
             crate = self._crate(module.path, rest[0])
@@ -92,20 +91,20 @@ class Names:
         return self._down(self._lexical(module, first, wanted if not rest else TYPES), rest, wanted)
 
     def _first_down(
-        self, modules: list[Module] | tuple[Module, ...], segments: tuple[str, ...], wanted: frozenset[str]
-    ) -> Found | None:
+        self, modules: list[RustModule] | tuple[RustModule, ...], segments: tuple[str, ...], wanted: frozenset[str]
+    ) -> PathTarget | None:
         every = (self._down(found_module(module), segments, wanted) for module in modules)
         return next((found for found in every if found is not None), None)
 
-    def _down(self, found: Found | None, segments: tuple[str, ...], wanted: frozenset[str]) -> Found | None:
+    def _down(self, found: PathTarget | None, segments: tuple[str, ...], wanted: frozenset[str]) -> PathTarget | None:
         for place, name in enumerate(segments):
             if found is None:
                 return None
             if found.outside:
-                return Found("", rest=found.rest + segments[place:])
+                return PathTarget("", rest=found.rest + segments[place:])
             if found.decl is None:
                 last = place == len(segments) - 1
-                found = self.find(Module(found.path, found.scope), name, wanted if last else TYPES)
+                found = self.find(RustModule(found.path, found.scope), name, wanted if last else TYPES)
             elif found.decl.kind == "enum" and found.variant is None:
                 variant = next((node for node in found.decl.types if node.name == name), None)
                 if variant is None:
@@ -115,36 +114,35 @@ class Names:
                 return replace(found, rest=segments[place:])
         return found
 
-    def _lexical(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
-        """A name by itself: what the functions around and the module say, then the crates."""
+    def _lexical(self, module: RustModule, name: str, wanted: frozenset[str]) -> PathTarget | None:
+        """Look up a single name: in the enclosing functions and the module, then among crates."""
         while True:
             found = self.find(module, name, wanted)
             if found is not None:
                 return found
             if not module.scope.endswith(FUNCTION_MARK):
                 break
-            module = Module(module.path, outer_scope(module.scope))
+            module = RustModule(module.path, outer_scope(module.scope))
         return self._crate(module.path, name) if wanted is TYPES else None
 
-    def _crate(self, path: str, name: str) -> Found | None:
+    def _crate(self, path: str, name: str) -> PathTarget | None:
         root = self._crates.library(path, name)
         if root is None:
             return None
-        return Found(root) if root else Found("", rest=(name,))
+        return PathTarget(root) if root else PathTarget("", rest=(name,))
 
-    def find(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
-        """A name among what a module declares and uses, else among what its globs reach."""
+    def find(self, module: RustModule, name: str, wanted: frozenset[str]) -> PathTarget | None:
+        """Look up a name in a module: declared or used there, else through its globs."""
         question = (module, name, wanted)
         if question in self._answers:
             return self._answers[question]
-        return self._once(question, lambda: self._find(module, name, wanted))
+        return self._cached(question, lambda: self._find(module, name, wanted))
 
-    def _once(self, question: _Question, look: Callable[[], Found | None]) -> Found | None:
-        """The answer to a question; one found while going in circles holds until the question that began it is
-        answered."""
+    def _cached(self, question: _Question, look: Callable[[], PathTarget | None]) -> PathTarget | None:
+        """Cache the answer; one found within a cycle is kept only until the outermost lookup is complete."""
         if question in self._answers:
             return self._answers[question]
-        if question in self._looking or question in self._passing or len(self._looking) > LONGEST_CHAIN:
+        if question in self._looking or question in self._passing or len(self._looking) > MAX_CHAIN:
             self._cut += 1
             return self._passing.get(question)
         self._looking.add(question)
@@ -156,32 +154,32 @@ class Names:
             self._passing.clear()
         return found
 
-    def _find(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
+    def _find(self, module: RustModule, name: str, wanted: frozenset[str]) -> PathTarget | None:
         outside = None
-        waiting, seen = [found_module(module)], set()
-        while waiting:
-            place = waiting.pop()
+        pending, seen = [found_module(module)], set()
+        while pending:
+            place = pending.pop()
             if place in seen:
                 continue
             seen.add(place)
             if place.decl is not None:
                 found = self._down(place, (name,), wanted)
             else:
-                one = Module(place.path, place.scope)
+                one = RustModule(place.path, place.scope)
                 found = self._named(one, name, wanted) or self._beside(one, name, wanted)
                 if found is None:
-                    waiting += reversed(self._globbed(one, module))
+                    pending += reversed(self._globbed(one, module))
             if found is not None and found.outside:
                 outside = outside or found
             elif found is not None and not found.rest:
                 return found
         return outside
 
-    def _named(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
+    def _named(self, module: RustModule, name: str, wanted: frozenset[str]) -> PathTarget | None:
         outside = None
         for decl in self._modules.declared(module, name):
             if decl.kind == "use":
-                found = self.used(module, decl.text, wanted)
+                found = self.resolve_use(module, decl.text, wanted)
                 if found is not None and found.outside:
                     outside = outside or found
                 elif found is not None and not found.rest:
@@ -193,13 +191,13 @@ class Names:
                 if child is not None:
                     return found_module(child)
             else:
-                return Found(module.path, module.scope, decl)
+                return PathTarget(module.path, module.scope, decl)
         if wanted is MACROS and not module.scope:
             return self._exported_macro(module, name) or outside
         return outside
 
-    def used(self, module: Module, text: str, wanted: frozenset[str]) -> Found | None:
-        """What a use path means: as any path, else, as in the edition of 2015, from the root of the crate."""
+    def resolve_use(self, module: RustModule, text: str, wanted: frozenset[str]) -> PathTarget | None:
+        """Resolve the path of a use: like any path, else from the crate root, as in the 2015 edition."""
         key = (module, text, wanted)
         if key in self._uses:
             return self._uses[key]
@@ -208,7 +206,7 @@ class Names:
             self._uses[key] = found
         return found
 
-    def _used(self, module: Module, text: str, wanted: frozenset[str]) -> Found | None:
+    def _used(self, module: RustModule, text: str, wanted: frozenset[str]) -> PathTarget | None:
         segments = tuple(text.split("::"))
         found = self._resolve(module, segments, wanted)
         if (found is None or found.outside) and segments[0] not in _HERE:
@@ -216,48 +214,49 @@ class Names:
             return older if older is not None and not older.outside else found
         return found
 
-    def _globbed(self, module: Module, seen_from: Module) -> list[Found]:
-        """The modules and enums whose names a module's globs give; a private glob gives to the module and those inside
-        it only."""
+    def _globbed(self, module: RustModule, seen_from: RustModule) -> list[PathTarget]:
+        """Return the modules and enums that a module's globs import; a private glob applies only inside its module."""
         targets = []
         for glob in self._modules.globs(module):
             if glob.flag == "directory" or not (
                 glob.public or module == seen_from or module in self._inside(seen_from)
             ):
                 continue
-            target = self._once((module, f"{glob.text}::*", TYPES), partial(self.used, module, glob.text, TYPES))
+            target = self._cached(
+                (module, f"{glob.text}::*", TYPES), partial(self.resolve_use, module, glob.text, TYPES)
+            )
             if target is not None and not target.rest:
                 targets.append(target)
         return targets
 
-    def _inside(self, module: Module) -> frozenset[Module]:
-        """The modules that a module is inside of, itself among them."""
+    def _inside(self, module: RustModule) -> frozenset[RustModule]:
+        """Return a module with all its enclosing modules."""
         if module not in self._around:
             self._around[module] = frozenset(self._modules.around(module))
         return self._around[module]
 
-    def _beside(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
+    def _beside(self, module: RustModule, name: str, wanted: frozenset[str]) -> PathTarget | None:
         if wanted is not TYPES or all(glob.flag != "directory" for glob in self._modules.globs(module)):
             return None
         beside = self._modules.beside(module, name)
         return found_module(beside) if beside is not None else None
 
-    def _exported_macro(self, module: Module, name: str) -> Found | None:
-        """A macro with `#[macro_export]` stands in the root of its crate, wherever it is written."""
-        for path, decls in self._ask("rs.macro", name):
+    def _exported_macro(self, module: RustModule, name: str) -> PathTarget | None:
+        """A macro with `#[macro_export]` belongs to the root of its crate, wherever it is defined."""
+        for path, decls in self._lookup("rs.macro", name):
             for decl in decls:
                 if decl.flag == "export" and module in self._modules.roots(path):
-                    return Found(path, decl.scope, decl)
+                    return PathTarget(path, decl.scope, decl)
         return None
 
-    def macro(self, module: Module, name: str) -> Found | None:
-        """A macro by its bare name: used, or written in a module around it, or seen there through `#[macro_use]`."""
+    def macro(self, module: RustModule, name: str) -> PathTarget | None:
+        """Look up a macro by its bare name: used, defined in an enclosing module, or visible through `#[macro_use]`."""
         key = (module, name)
         if key not in self._macros:
             self._macros[key] = self._macro(module, name)
         return self._macros[key]
 
-    def _macro(self, module: Module, name: str) -> Found | None:
+    def _macro(self, module: RustModule, name: str) -> PathTarget | None:
         around = self._modules.around(module)
         for one in around:
             found = self.find(one, name, MACROS)
@@ -265,15 +264,17 @@ class Names:
                 return found
             if not one.scope.endswith(FUNCTION_MARK):
                 break
-        written = [(path, decl) for path, decls in self._ask("rs.macro", name) for decl in decls]
+        written = [(path, decl) for path, decls in self._lookup("rs.macro", name) for decl in decls]
         for path, decl in written:
-            if any(one in around for one in self._modules.seeing_macros_of(Module(path, decl.scope))):
-                return Found(path, decl.scope, decl)
+            if any(one in around for one in self._modules.modules_with_macros_of(RustModule(path, decl.scope))):
+                return PathTarget(path, decl.scope, decl)
         exported = ((path, decl) for path, decl in written if decl.flag == "export")
-        return next((Found(path, decl.scope, decl) for path, decl in exported if self._brought(path, around)), None)
+        return next(
+            (PathTarget(path, decl.scope, decl) for path, decl in exported if self._imports_macros(path, around)), None
+        )
 
-    def _brought(self, path: str, around: list[Module]) -> bool:
-        """Whether `#[macro_use] extern crate` brings the macros of a file's crate into a crate."""
+    def _imports_macros(self, path: str, around: list[RustModule]) -> bool:
+        """Whether `#[macro_use] extern crate` imports the macros of a file's crate."""
         for root in self._modules.roots(path):
             name = self._crates.library_name(root.path)
             for one in around if name else ():

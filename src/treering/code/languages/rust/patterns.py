@@ -1,19 +1,19 @@
-"""Names that patterns bind, and the types they get from what is matched."""
+"""Names bound by patterns, with types from the matched value."""
 
-from treering.code.languages.rust.body import Node
-from treering.code.languages.rust.found import Findings
-from treering.code.languages.rust.members import Members
-from treering.code.languages.rust.names import TYPES, VALUES, Found
-from treering.code.languages.rust.standard import CONSTRUCTORS, element
-from treering.code.languages.rust.terms import Context, Ty
-from treering.code.languages.rust.types import Types
+from treering.code.languages.rust.body import RustNode
+from treering.code.languages.rust.findings import Findings
+from treering.code.languages.rust.members import RustMembers
+from treering.code.languages.rust.names import TYPES, VALUES, PathTarget
+from treering.code.languages.rust.resolved_types import ResolvedType, TypeContext
+from treering.code.languages.rust.standard_library import CONSTRUCTORS, element
+from treering.code.languages.rust.type_lowering import TypeLowering
 
 
 class Locals:
     """The local names of a function, innermost block last."""
 
     def __init__(self) -> None:
-        self._blocks: list[dict[str, Ty | None]] = [{}]
+        self._blocks: list[dict[str, ResolvedType | None]] = [{}]
 
     def enter(self) -> None:
         self._blocks.append({})
@@ -21,11 +21,11 @@ class Locals:
     def leave(self) -> None:
         self._blocks.pop()
 
-    def bind(self, name: str, ty: Ty | None) -> None:
+    def bind(self, name: str, ty: ResolvedType | None) -> None:
         self._blocks[-1][name] = ty
 
-    def learn(self, name: str, ty: Ty) -> None:
-        """What is now known of a name bound before."""
+    def refine(self, name: str, ty: ResolvedType) -> None:
+        """Refine the type of a bound name."""
         for block in reversed(self._blocks):
             if name in block:
                 block[name] = ty
@@ -34,21 +34,21 @@ class Locals:
     def knows(self, name: str) -> bool:
         return any(name in block for block in self._blocks)
 
-    def type_of(self, name: str) -> Ty | None:
+    def type_of(self, name: str) -> ResolvedType | None:
         for block in reversed(self._blocks):
             if name in block:
                 return block[name]
         return None
 
 
-class Patterns:
-    def __init__(self, types: Types, members: Members, findings: Findings) -> None:
+class PatternBinder:
+    def __init__(self, types: TypeLowering, members: RustMembers, findings: Findings) -> None:
         self._types = types
         self._members = members
         self._findings = findings
 
-    def bind(self, pattern: Node, ty: Ty | None, context: Context, names: Locals) -> None:
-        """Binds what the pattern names to the parts of the type it is matched with."""
+    def bind(self, pattern: RustNode, ty: ResolvedType | None, context: TypeContext, names: Locals) -> None:
+        """Bind the names of a pattern to the parts of the matched type."""
         kind = pattern.kind
         if kind == "pbind":
             names.bind(pattern.name, ty)
@@ -73,7 +73,7 @@ class Patterns:
                 inside = self._members.inside(whole, field.name, variant) if whole is not None else None
                 self.bind(field.parts[0], inside, context, names)
 
-    def _bind_call(self, pattern: Node, ty: Ty | None, context: Context, names: Locals) -> None:
+    def _bind_call(self, pattern: RustNode, ty: ResolvedType | None, context: TypeContext, names: Locals) -> None:
         last = pattern.name.rpartition("::")[2]
         if last in CONSTRUCTORS and (ty is None or ty.kind != "adt"):
             family, place = CONSTRUCTORS[last]
@@ -87,12 +87,12 @@ class Patterns:
             inside = self._members.inside(whole, str(place), variant) if whole is not None else None
             self.bind(part, inside, context, names)
 
-    def _constructed(self, name: str, ty: Ty | None, context: Context) -> tuple[Ty | None, str]:
-        """The struct or enum a pattern's path names, as the type at hand where it is the same, and the variant."""
+    def _constructed(self, name: str, ty: ResolvedType | None, context: TypeContext) -> tuple[ResolvedType | None, str]:
+        """Return the struct or enum that a pattern's path names (as the matched type, if the same) and the variant."""
         segments = tuple(name.split("::"))
-        if segments[0] == "Self" and context.me is not None:
-            me = ty if ty is not None and ty.decl == context.me.decl else context.me
-            return me, segments[1] if len(segments) > 1 else ""
+        if segments[0] == "Self" and context.self_type is not None:
+            self_type = ty if ty is not None and ty.decl == context.self_type.decl else context.self_type
+            return self_type, segments[1] if len(segments) > 1 else ""
         found = self._types.names.resolve(context.module, segments, TYPES)
         if not _names_type(found):
             found = self._types.names.resolve(context.module, segments, VALUES)
@@ -106,15 +106,17 @@ class Patterns:
         return whole, variant
 
 
-def _names_type(found: Found | None) -> bool:
+def _names_type(found: PathTarget | None) -> bool:
     return found is not None and found.decl is not None
 
 
-def _aligned(patterns: tuple[Node, ...], types: tuple[Ty | None, ...]) -> list[tuple[Node, Ty | None]]:
-    """Patterns with the types at their places, counted from the end after `..`."""
+def _aligned(
+    patterns: tuple[RustNode, ...], types: tuple[ResolvedType | None, ...]
+) -> list[tuple[RustNode, ResolvedType | None]]:
+    """Pair patterns with types by position; after `..`, counted from the end."""
     rest = next((place for place, part in enumerate(patterns) if part.kind == "prest"), len(patterns))
     after = len(patterns) - rest - 1
-    aligned: list[tuple[Node, Ty | None]] = []
+    aligned: list[tuple[RustNode, ResolvedType | None]] = []
     for place, part in enumerate(patterns):
         if place == rest:
             continue

@@ -1,4 +1,4 @@
-"""What of a Rust file or a manifest the resolution of other files may observe."""
+"""The part of a Rust file or manifest that is visible to other files, by lookup key."""
 
 import posixpath
 from collections import defaultdict
@@ -7,13 +7,13 @@ from typing import Any
 
 from treering.code.facts import Facts, Key
 from treering.code.languages.paths import joined
-from treering.code.languages.rust.body import FUNCTION_MARK, Body, Decl, Manifest
+from treering.code.languages.rust.body import FUNCTION_MARK, Declaration, Manifest, RustBody
 
 ROOT_NAMES = frozenset({"mod.rs", "lib.rs", "main.rs"})
 
 
 def surface(facts: Facts) -> Mapping[Key, Any]:
-    body: Body = facts.body
+    body: RustBody = facts.body
     if body.manifest is not None:
         return _manifest_surface(facts.path, body.manifest)
     found: dict[Key, Any] = {("rs.file", facts.path): True}
@@ -32,7 +32,7 @@ def _manifest_surface(path: str, manifest: Manifest) -> Mapping[Key, Any]:
     return found
 
 
-def _entries(path: str, decl: Decl) -> Iterator[tuple[Key, Any]]:
+def _entries(path: str, decl: Declaration) -> Iterator[tuple[Key, Any]]:
     if decl.header is not None:
         yield ("rs.member", decl.header.name, decl.name), decl
         if decl.kind == "fn" and decl.flag == "self":
@@ -56,8 +56,8 @@ def _entries(path: str, decl: Decl) -> Iterator[tuple[Key, Any]]:
                 yield ("rs.mod", candidate), (decl.scope, decl.name)
 
 
-def module_files(path: str, decl: Decl, *, as_root: bool) -> tuple[str, ...]:
-    """Where `mod x;` looks: beside a crate's root or a `mod.rs`, else in the directory of the file's own name."""
+def module_files(path: str, decl: Declaration, *, as_root: bool) -> tuple[str, ...]:
+    """Return the candidate files of `mod x;`: beside a crate root or `mod.rs`, else in the directory of that name."""
     place, file = posixpath.split(path)
     if not as_root and file not in ROOT_NAMES:
         place = joined(place, file.removesuffix(".rs"))

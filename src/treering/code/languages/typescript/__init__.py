@@ -1,4 +1,4 @@
-"""TypeScript, TSX and JavaScript: read by tree-sitter, resolved as the compiler does it, without running anything."""
+"""TypeScript, TSX and JavaScript: parsed with tree-sitter and resolved like the compiler does, without running code."""
 
 from treering.code.languages.typescript.language import TypeScript
 

@@ -1,10 +1,10 @@
-"""Types as they are written, as terms."""
+"""Conversion of type annotations to terms."""
 
 from tree_sitter import Node
 
 from treering.code.facts import DefinitionKind
-from treering.code.languages.nodes import first_of
-from treering.code.languages.typescript.reader import Handler, Reader
+from treering.code.languages.syntax_nodes import first_of
+from treering.code.languages.typescript.reader import Handler, TermReader
 from treering.code.languages.typescript.terms import (
     CALL,
     CONSTRUCTS,
@@ -20,42 +20,42 @@ from treering.code.languages.typescript.terms import (
 )
 
 
-def named(r: Reader, node: Node, _: int) -> int:
+def named(r: TermReader, node: Node, _: int) -> int:
     return type_reference(r, r.text(node), ())
 
 
-def type_reference(r: Reader, text: str, arguments: tuple[int, ...]) -> int:
+def type_reference(r: TermReader, text: str, arguments: tuple[int, ...]) -> int:
     if not arguments:
         for variables in reversed(r.variables):
             if text in variables:
                 return variables[text]
-    return r.cell("type", text, r.place.scope, arguments)
+    return r.cell("type", text, r.position.scope, arguments)
 
 
-def generic(r: Reader, node: Node, _: int) -> int:
+def generic(r: TermReader, node: Node, _: int) -> int:
     name = node.child_by_field_name("name")
     arguments = type_arguments(r, node.child_by_field_name("type_arguments"))
     return type_reference(r, r.text(name) if name else "", arguments)
 
 
-def type_arguments(r: Reader, node: Node | None) -> tuple[int, ...]:
+def type_arguments(r: TermReader, node: Node | None) -> tuple[int, ...]:
     return tuple([r.type(child) for child in node.named_children]) if node is not None else ()
 
 
-def inner(r: Reader, node: Node, _: int) -> int:
-    """Of a wrapper that changes nothing: an annotation, parentheses, `readonly`."""
+def inner(r: TermReader, node: Node, _: int) -> int:
+    """A wrapper without effect on the type: an annotation, parentheses, `readonly`."""
     children = node.named_children
     return r.type(children[-1]) if children else NONE
 
 
 def several(op: str) -> Handler:
-    def read(r: Reader, node: Node, _: int) -> int:
+    def read(r: TermReader, node: Node, _: int) -> int:
         parts: list[Node] = []
-        waiting = [node]
-        while waiting:
-            part = waiting.pop()
+        pending = [node]
+        while pending:
+            part = pending.pop()
             if part.type == node.type:
-                waiting.extend(reversed(part.named_children))
+                pending.extend(reversed(part.named_children))
             else:
                 parts.append(part)
         return r.cell(op, kids=tuple(dict.fromkeys([r.type(part) for part in parts if part.type != "comment"])))
@@ -63,11 +63,11 @@ def several(op: str) -> Handler:
     return read
 
 
-def array(r: Reader, node: Node, _: int) -> int:
+def array(r: TermReader, node: Node, _: int) -> int:
     return r.cell("list", kids=(inner(r, node, NONE),))
 
 
-def tuple_type(r: Reader, node: Node, _: int) -> int:
+def tuple_type(r: TermReader, node: Node, _: int) -> int:
     kids = []
     for child in node.named_children:
         if child.type in ("required_parameter", "optional_parameter"):
@@ -82,7 +82,7 @@ def tuple_type(r: Reader, node: Node, _: int) -> int:
     return r.cell("tuple", kids=tuple(kids))
 
 
-def literal(r: Reader, node: Node, _: int) -> int:
+def literal(r: TermReader, node: Node, _: int) -> int:
     children = node.named_children
     what = r.string(children[0]) if children else None
     if what is not None:
@@ -90,30 +90,30 @@ def literal(r: Reader, node: Node, _: int) -> int:
     return r.cell("literal", {"number": "number"}.get(children[0].type, r.text(node)) if children else "")
 
 
-def predefined(r: Reader, node: Node, _: int) -> int:
+def predefined(r: TermReader, node: Node, _: int) -> int:
     return r.cell("literal", r.text(node))
 
 
-def type_query(r: Reader, node: Node, _: int) -> int:
+def type_query(r: TermReader, node: Node, _: int) -> int:
     children = node.named_children
     return r.cell("typeof", kids=(r.read(children[0]),)) if children else NONE
 
 
-def lookup(r: Reader, node: Node, _: int) -> int:
+def lookup(r: TermReader, node: Node, _: int) -> int:
     children = node.named_children
     if len(children) < 2:
         return NONE
     return r.cell("lookup", kids=(r.type(children[0]), r.type(children[1])))
 
 
-def conditional(r: Reader, node: Node, _: int) -> int:
-    """Either branch, as which one it is would need the whole of the type system."""
+def conditional(r: TermReader, node: Node, _: int) -> int:
+    """Either branch: choosing one would require the complete type system."""
     branches = [node.child_by_field_name("consequence"), node.child_by_field_name("alternative")]
     return r.cell("union", kids=tuple(r.type(branch) for branch in branches if branch is not None))
 
 
-def imported_type(r: Reader, node: Node, _: int) -> int:
-    """`import("module").Name`: the grammar reads it as an expression."""
+def imported_type(r: TermReader, node: Node, _: int) -> int:
+    """`import("module").Name`: the grammar parses it as an expression."""
     target, name = node.child_by_field_name("object"), node.child_by_field_name("property")
     if node.type == "call_expression":
         target, name = node, None
@@ -129,16 +129,16 @@ def imported_type(r: Reader, node: Node, _: int) -> int:
     return r.cell("import", specifier, NAMED, (r.cell("word", TYPE + r.text(name)),))
 
 
-def this_type(r: Reader, node: Node, _: int) -> int:
-    return r.cell("this", n=r.place.owner)
+def this_type(r: TermReader, node: Node, _: int) -> int:
+    return r.cell("this", n=r.position.owner)
 
 
-def function_type(r: Reader, node: Node, _: int) -> int:
+def function_type(r: TermReader, node: Node, _: int) -> int:
     return signature(r, node, "", CONSTRUCTS if node.type in ("constructor_type", "construct_signature") else 0)
 
 
-def signature(r: Reader, node: Node, qualname: str, flags: int = 0) -> int:
-    """A function that has no body: its type parameters, parameters and result."""
+def signature(r: TermReader, node: Node, qualname: str, flags: int = 0) -> int:
+    """A function without a body: its type parameters, parameters and result."""
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     parameters = node.child_by_field_name("parameters")
     kids = []
@@ -153,7 +153,7 @@ def signature(r: Reader, node: Node, qualname: str, flags: int = 0) -> int:
 
 
 STORING = frozenset(("accessibility_modifier", "readonly", "override_modifier"))
-"""Words before a parameter of a constructor by which it is a property too."""
+"""Modifiers that make a constructor parameter a property."""
 
 
 def parameter_flags(node: Node, pattern: Node) -> int:
@@ -162,8 +162,8 @@ def parameter_flags(node: Node, pattern: Node) -> int:
     return optional * OPTIONAL | (pattern.type == "rest_pattern") * REST | stores * PROPERTY
 
 
-def type_parameters(r: Reader, node: Node | None) -> int:
-    """Brings type variables into sight, until `r.variables` is taken back; the term lists them."""
+def type_parameters(r: TermReader, node: Node | None) -> int:
+    """Bring type variables into scope until `r.variables` is reset; the term lists them."""
     variables: dict[str, int] = {}
     r.variables.append(variables)
     kids = []
@@ -180,12 +180,12 @@ def type_parameters(r: Reader, node: Node | None) -> int:
     return r.cell("variables", kids=tuple(kids))
 
 
-def shape(r: Reader, node: Node, _: int) -> int:
+def shape(r: TermReader, node: Node, _: int) -> int:
     return r.cell("shape", kids=members(r, node))
 
 
-def mapped(r: Reader, clause: Node, kind: Node | None) -> int:
-    """`[K in keyof T]: …`: for each member of `T` one of the same name."""
+def mapped(r: TermReader, clause: Node, kind: Node | None) -> int:
+    """`[K in keyof T]: …`: one member per member of `T`, with the same name."""
     name, over = clause.child_by_field_name("name"), clause.child_by_field_name("type")
     if name is None or clause.child_by_field_name("alias") is not None:
         return r.cell("field", INDEX, 0, (r.type(kind), NONE))
@@ -197,8 +197,8 @@ def mapped(r: Reader, clause: Node, kind: Node | None) -> int:
     return term
 
 
-def members(r: Reader, node: Node) -> tuple[int, ...]:
-    """Of an interface or a type literal."""
+def members(r: TermReader, node: Node) -> tuple[int, ...]:
+    """Members of an interface or a type literal."""
     kids = []
     for child in node.named_children:
         read = MEMBERS.get(child.type)
@@ -207,7 +207,7 @@ def members(r: Reader, node: Node) -> tuple[int, ...]:
     return tuple(kid for kid in kids if kid != NONE)
 
 
-def method_member(r: Reader, node: Node, _: int) -> int:
+def method_member(r: TermReader, node: Node, _: int) -> int:
     name = r.key(node.child_by_field_name("name"))
     if name is None:
         return NONE
@@ -215,7 +215,7 @@ def method_member(r: Reader, node: Node, _: int) -> int:
     return r.cell("field", name, 0, (signature(r, node, qualname), NONE))
 
 
-def property_member(r: Reader, node: Node, _: int) -> int:
+def property_member(r: TermReader, node: Node, _: int) -> int:
     name, kind = r.key(node.child_by_field_name("name")), node.child_by_field_name("type")
     if name is None:
         return NONE
@@ -227,7 +227,7 @@ def property_member(r: Reader, node: Node, _: int) -> int:
 
 
 def unnamed_member(name: str) -> Handler:
-    def read(r: Reader, node: Node, _: int) -> int:
+    def read(r: TermReader, node: Node, _: int) -> int:
         if name == INDEX:
             clause = first_of(node)
             if clause is not None and clause.type == "mapped_type_clause":

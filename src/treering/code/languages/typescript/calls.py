@@ -1,15 +1,15 @@
-"""What a call gives, and what it expects of what it is passed."""
+"""Results of calls, and the types they expect of their arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from treering.code.languages.typescript.builtin_types import STATICS, method_callback, method_result
 from treering.code.languages.typescript.inference import environment
 from treering.code.languages.typescript.members import GENERICS
-from treering.code.languages.typescript.own_types import STATICS, method_callback, method_result
 from treering.code.languages.typescript.signatures import (
-    Site,
+    CallSite,
     choose,
     constructors,
     parameter,
@@ -17,16 +17,16 @@ from treering.code.languages.typescript.signatures import (
     returned,
     signatures,
 )
-from treering.code.languages.typescript.terms import NOTHING, Term
-from treering.code.languages.typescript.values import OUTSIDE, Env, Value, alternatives, any_of, generic
+from treering.code.languages.typescript.terms import NOTHING, TsTerm
+from treering.code.languages.typescript.values import OUTSIDE, Env, TsValue, alternatives, any_of, generic
 
 if TYPE_CHECKING:
-    from treering.code.languages.typescript.evaluate import Evaluator
+    from treering.code.languages.typescript.evaluator import TsEvaluator
 
 
-def _call(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+def _call(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     callee = term.kids[0]
-    site = Site(e, term, path, env)
+    site = CallSite(e, term, path, env)
     if callee.op == "member" and callee.kids[0].op == "name":
         static = STATICS.get((callee.kids[0].text, callee.text))
         if static is not None:
@@ -36,10 +36,10 @@ def _call(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
     value = e.value(callee, path, env)
     if value is None:
         return None
-    return any_of([_given_by(site, one) for one in alternatives(value)])
+    return any_of([_result_for(site, one) for one in alternatives(value)])
 
 
-def _given_by(site: Site, value: Value) -> Value | None:
+def _result_for(site: CallSite, value: TsValue) -> TsValue | None:
     if value.kind == "outside":
         return OUTSIDE
     if value.kind == "method":
@@ -52,42 +52,44 @@ def _given_by(site: Site, value: Value) -> Value | None:
     return result(site.e, signature, environment(site, signature, signature.term.kids[0].kids))
 
 
-def _new(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+def _new(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     callee = term.kids[0].kids[0]
     value = e.value(callee, path, env)
-    site = Site(e, term, path, env)
+    site = CallSite(e, term, path, env)
     if value is None:
         return None
     if value.kind == "outside":
         if callee.op == "name" and callee.text in GENERICS:
-            return GENERICS[callee.text](e, tuple([e.value(kid, path, env) for kid in site.given]))
+            return GENERICS[callee.text](e, tuple([e.value(kid, path, env) for kid in site.type_arguments]))
         return OUTSIDE
     if value.kind == "class":
         among = constructors(e, value)
-        signature = choose(site, among) or Value("signature", EMPTY_FUNCTION, value.path)
+        signature = choose(site, among) or TsValue("signature", EMPTY_FUNCTION, value.path)
         variables = value.term.kids[0].kids
         made = environment(site, signature._replace(path=value.path), variables)
-        return Value("thing", value.term, value.path, {**value.env, **{one.text: made[one.text] for one in variables}})
+        return TsValue(
+            "thing", value.term, value.path, {**value.env, **{one.text: made[one.text] for one in variables}}
+        )
     return e.instance(value)
 
 
-EMPTY_FUNCTION = Term("fn", kids=(Term("variables"), Term("parameters"), NOTHING))
+EMPTY_FUNCTION = TsTerm("fn", kids=(TsTerm("variables"), TsTerm("parameters"), NOTHING))
 
 
-def _constructor(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+def _constructor(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     return e.value(term.kids[0], path, env)
 
 
-def _instance_of(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+def _instance_of(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     return e.instance(e.value(term.kids[0], path, env))
 
 
-def _argument(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
-    """The type that a call expects at a position."""
+def _argument(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
+    """Return the type that a call expects at a position."""
     callee = term.kids[0]
     value = e.value(callee, path, env)
-    site = Site(e, term, path, env)
-    expected: list[Value | None] = []
+    site = CallSite(e, term, path, env)
+    expected: list[TsValue | None] = []
     for one in alternatives(value):
         if one.kind == "outside":
             expected.append(OUTSIDE)
@@ -102,9 +104,9 @@ def _argument(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
     return any_of(expected)
 
 
-def _parameter_of(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
-    """What an expected function passes at a position."""
-    found: list[Value | None] = []
+def _parameter_of(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
+    """Return the type that an expected function receives at a position."""
+    found: list[TsValue | None] = []
     for one in alternatives(e.value(term.kids[0], path, env)):
         if one.kind == "outside":
             found.append(OUTSIDE)
@@ -115,15 +117,15 @@ def _parameter_of(e: Evaluator, term: Term, path: str, env: Env) -> Value | None
     return any_of(found)
 
 
-def _rest_of(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+def _rest_of(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     return generic("Array", _parameter_of(e, term, path, env))
 
 
-def _result_of(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+def _result_of(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     return any_of([returned(e, one) for one in alternatives(e.value(term.kids[0], path, env))])
 
 
-OPERATIONS: dict[str, Callable[[Evaluator, Term, str, Env], Value | None]] = {
+OPERATIONS: dict[str, Callable[[TsEvaluator, TsTerm, str, Env], TsValue | None]] = {
     "call": _call,
     "new": _new,
     "constructor": _constructor,

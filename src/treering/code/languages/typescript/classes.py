@@ -9,13 +9,13 @@ from treering.code.languages.typescript.annotations import (
     type_arguments,
     type_parameters,
 )
-from treering.code.languages.typescript.functions import FUNCTIONS, Named, function, unwrapped
+from treering.code.languages.typescript.functions import FUNCTIONS, EnclosingDefinition, function, unwrapped
 from treering.code.languages.typescript.parser import grammar_of
-from treering.code.languages.typescript.reader import Reader
+from treering.code.languages.typescript.reader import TermReader
 from treering.code.languages.typescript.terms import GETTER, NONE, STATIC, TYPE, Heritage
 
 
-def class_declaration(r: Reader, node: Node, _: int) -> int:
+def class_declaration(r: TermReader, node: Node, _: int) -> int:
     name = node.child_by_field_name("name")
     text = r.text(name) if name is not None else "default"
     term = class_term(r, node, text)
@@ -25,33 +25,33 @@ def class_declaration(r: Reader, node: Node, _: int) -> int:
     return term
 
 
-def class_expression(r: Reader, node: Node, _: int) -> int:
+def class_expression(r: TermReader, node: Node, _: int) -> int:
     name = node.child_by_field_name("name")
     return class_term(r, node, r.text(name) if name is not None else "")
 
 
-def class_term(r: Reader, node: Node, name: str) -> int:
-    """The class as a term; a class without a name is no definition, its members stand in the enclosing one."""
+def class_term(r: TermReader, node: Node, name: str) -> int:
+    """Return the class as a term; an anonymous class is not a definition, its members belong to the enclosing one."""
     decorations(r, node)
-    kept = r.place
-    qualname, origin = r.define(name, DefinitionKind.CLASS, node) if name else ("", kept.origin)
+    saved = r.position
+    qualname, origin = r.define(name, DefinitionKind.CLASS, node) if name else ("", saved.origin)
     number = len(r.classes)
     r.classes.append(NONE)
     r.properties.append({})
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     bases = _class_bases(r, node, origin if name else -1)
-    prefix = qualname + "." if name else kept.prefix
-    r.place = kept._replace(prefix=prefix, origin=origin, this=r.cell("this", n=number), owner=number)
+    prefix = qualname + "." if name else saved.prefix
+    r.position = saved._replace(prefix=prefix, origin=origin, this=r.cell("this", n=number), owner=number)
     body = node.child_by_field_name("body")
     fields: list[int] = []
     for member in body.named_children if body is not None else ():
         read = CLASS_MEMBERS.get(member.type)
         if read is not None:
             fields += read(r, member)
-    r.place = kept
+    r.position = saved
     r.variables.pop()
-    known = {r.field_names[given] for given in fields}
-    for assigned, term in r.properties[number].items() if _assignments_declare(r, bases) else ():
+    known = {r.field_names[each] for each in fields}
+    for assigned, term in r.properties[number].items() if _assignment_declares(r, bases) else ():
         if assigned not in known:
             fields.append(r.cell("field", assigned, 0, (NONE, term)))
     term = r.cell("class", qualname, number, (variables, bases, r.cell("members", kids=tuple(fields))))
@@ -59,55 +59,55 @@ def class_term(r: Reader, node: Node, name: str) -> int:
     return term
 
 
-def _assignments_declare(r: Reader, bases: int) -> bool:
-    """Whether `this.name = …` makes a property: in TypeScript, it can only be one that a base declares."""
+def _assignment_declares(r: TermReader, bases: int) -> bool:
+    """Whether `this.name = …` declares a property: in TypeScript, a base must declare it."""
     return grammar_of(r.path) == "javascript" or bases == r.cell("bases")
 
 
-def field(r: Reader, name: str, flags: int, kind: int, value: int = NONE) -> int:
+def field(r: TermReader, name: str, flags: int, kind: int, value: int = NONE) -> int:
     term = r.cell("field", name, flags, (kind, value))
     r.field_names[term] = name
     return term
 
 
-def decorations(r: Reader, node: Node) -> None:
+def decorations(r: TermReader, node: Node) -> None:
     for child in node.children_by_field_name("decorator"):
         r.read(child)
 
 
-def _class_bases(r: Reader, node: Node, definition: int) -> int:
+def _class_bases(r: TermReader, node: Node, definition: int) -> int:
     kids: list[int] = []
     heritage = next((child for child in node.named_children if child.type == "class_heritage"), None)
     for part in r.query.parts(heritage) if heritage is not None else ():
         if "interface" in part:
             kids.append(_base(r, r.type(part["interface"][0]), definition, node, implements=True))
         elif "base" in part:
-            given = type_arguments(r, part["given"][0] if "given" in part else None)
-            term = r.cell("extends", kids=(r.read(part["base"][0]), *given))
+            type_args = type_arguments(r, part["given"][0] if "given" in part else None)
+            term = r.cell("extends", kids=(r.read(part["base"][0]), *type_args))
             kids.append(_base(r, term, definition, node, implements=False))
     return r.cell("bases", kids=tuple(kids))
 
 
-def _base(r: Reader, term: int, definition: int, node: Node, *, implements: bool) -> int:
+def _base(r: TermReader, term: int, definition: int, node: Node, *, implements: bool) -> int:
     if definition >= 0:
         r.heritage.append(Heritage(definition, term, implements, r.line(node.start_byte)))
     return term
 
 
-def method(r: Reader, node: Node) -> list[int]:
+def method(r: TermReader, node: Node) -> list[int]:
     """A method, accessor or constructor with its body."""
     name = r.key(node.child_by_field_name("name"))
     decorations(r, node)
     words = {child.type for child in node.children}
     flags = STATIC if "static" in words else 0
     if name is None:
-        function(r, node, Named())
+        function(r, node, EnclosingDefinition())
         return []
-    named = Named(*r.define(name, DefinitionKind.METHOD, node))
+    named = EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, node))
     read = function(r, node, named, this=static_this(r) if flags else None)
     if name == "constructor":
-        kept = [field(r, stored, 0, kind) for stored, kind in read.stored]
-        return [*kept, field(r, "constructor", 0, read.function)]
+        saved = [field(r, stored, 0, kind) for stored, kind in read.stored]
+        return [*saved, field(r, "constructor", 0, read.function)]
     if "get" in words:
         return [field(r, name, flags | GETTER, read.result)]
     if "set" in words:
@@ -115,11 +115,11 @@ def method(r: Reader, node: Node) -> list[int]:
     return [field(r, name, flags, read.function)]
 
 
-def static_this(r: Reader) -> int:
-    return r.cell("static", n=r.place.owner)
+def static_this(r: TermReader) -> int:
+    return r.cell("static", n=r.position.owner)
 
 
-def signature_member(r: Reader, node: Node) -> list[int]:
+def signature_member(r: TermReader, node: Node) -> list[int]:
     name = r.key(node.child_by_field_name("name"))
     if name is None:
         return []
@@ -128,7 +128,7 @@ def signature_member(r: Reader, node: Node) -> list[int]:
     return [field(r, name, flags, signature(r, node, qualname))]
 
 
-def field_member(r: Reader, node: Node) -> list[int]:
+def field_member(r: TermReader, node: Node) -> list[int]:
     decorations(r, node)
     name = r.key(node.child_by_field_name("name") or node.child_by_field_name("property"))
     kind, value = r.type(node.child_by_field_name("type")), node.child_by_field_name("value")
@@ -137,14 +137,14 @@ def field_member(r: Reader, node: Node) -> list[int]:
         return [field(r, name, flags, kind)] if name is not None else []
     inner = unwrapped(value)
     if name is not None and inner.type in FUNCTIONS:
-        named = Named(*r.define(name, DefinitionKind.METHOD, node))
+        named = EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, node))
         this = static_this(r) if flags else None
         return [field(r, name, flags, kind, function(r, inner, named, kind, this).function)]
     term = r.read(value, kind)
     return [field(r, name, flags, kind, term)] if name is not None else []
 
 
-def static_block(r: Reader, node: Node) -> list[int]:
+def static_block(r: TermReader, node: Node) -> list[int]:
     for child in node.named_children:
         r.read(child)
     return []
@@ -161,11 +161,11 @@ CLASS_MEMBERS = {
 }
 
 
-def interface(r: Reader, node: Node, _: int) -> int:
+def interface(r: TermReader, node: Node, _: int) -> int:
     name = node.child_by_field_name("name")
     if name is None:
         return NONE
-    kept = r.place
+    saved = r.position
     text = r.text(name)
     qualname, number = r.define(text, DefinitionKind.INTERFACE, node)
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
@@ -176,10 +176,10 @@ def interface(r: Reader, node: Node, _: int) -> int:
     r.classes.append(NONE)
     own = len(r.classes) - 1
     r.properties.append({})
-    r.place = r.place._replace(owner=own)
+    r.position = r.position._replace(owner=own)
     body = node.child_by_field_name("body")
     fields = members(r, body) if body is not None else ()
-    r.place = kept
+    r.position = saved
     r.variables.pop()
     kids = (variables, r.cell("bases", kids=tuple(bases)), r.cell("members", kids=fields))
     term = r.cell("interface", qualname, own, kids)
@@ -188,23 +188,23 @@ def interface(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def alias(r: Reader, node: Node, _: int) -> int:
+def alias(r: TermReader, node: Node, _: int) -> int:
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if name is None or value is None:
         return NONE
-    kept = r.place
+    saved = r.position
     text = r.text(name)
     qualname, number = r.define(text, DefinitionKind.TYPE, node)
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     r.inside(qualname, number)
     term = r.type(value)
-    r.place = kept
+    r.position = saved
     r.variables.pop()
     r.bind_type(text, r.cell("alias", qualname, 0, (variables, term)))
     return NONE
 
 
-def enum(r: Reader, node: Node, _: int) -> int:
+def enum(r: TermReader, node: Node, _: int) -> int:
     name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     if name is None:
         return NONE

@@ -1,53 +1,53 @@
-"""Expressions as terms, and the calls in them."""
+"""Conversion of expressions to terms, and the calls in them."""
 
 from tree_sitter import Node
 
 from treering.code.facts import DefinitionKind
-from treering.code.languages.nodes import first_of
+from treering.code.languages.syntax_nodes import first_of
 from treering.code.languages.typescript.annotations import type_arguments
 from treering.code.languages.typescript.classes import class_expression
-from treering.code.languages.typescript.entries import registered
+from treering.code.languages.typescript.entry_points import record_registration
 from treering.code.languages.typescript.functions import (
     FUNCTIONS,
     WRAPPERS,
-    Named,
+    EnclosingDefinition,
     function,
     narrow,
     unwrapped,
     without_comments,
 )
 from treering.code.languages.typescript.literals import array_literal, object_literal
-from treering.code.languages.typescript.reader import Handler, Reader
+from treering.code.languages.typescript.reader import Handler, TermReader
 from treering.code.languages.typescript.terms import COMMONJS, NAMESPACE, NONE
 
 LITERAL_CALLBACKS = FUNCTIONS | {"object", "array", "class"}
-"""Arguments whose inside is typed by the parameter they are passed to."""
-PASSED_APART = LITERAL_CALLBACKS | WRAPPERS | {"comment"}
-"""What stands among arguments and is not simply read in its turn."""
+"""Arguments whose contents are typed by the parameter they are passed to."""
+DEFERRED_ARGUMENTS = LITERAL_CALLBACKS | WRAPPERS | {"comment"}
+"""Arguments that are not converted in order of appearance."""
 
 
-def identifier(r: Reader, node: Node, _: int) -> int:
+def identifier(r: TermReader, node: Node, _: int) -> int:
     text = r.text(node)
     if text == "exports":
         return r.cell("own")
     cells = r.cells
-    return cells.setdefault(("name", text, r.place.scope, ()), len(cells))
+    return cells.setdefault(("name", text, r.position.scope, ()), len(cells))
 
 
 def literal(what: str) -> Handler:
-    def read(r: Reader, node: Node, _: int) -> int:
+    def read(r: TermReader, node: Node, _: int) -> int:
         return r.cell("literal", what)
 
     return read
 
 
-def string(r: Reader, node: Node, _: int) -> int:
+def string(r: TermReader, node: Node, _: int) -> int:
     cells = r.cells
     word = cells.setdefault(("word", r.text(node)[1:-1], 0, ()), len(cells))
     return cells.setdefault(("literal", "string", 0, (word,)), len(cells))
 
 
-def template(r: Reader, node: Node, _: int) -> int:
+def template(r: TermReader, node: Node, _: int) -> int:
     for child in node.named_children:
         if child.type == "template_substitution":
             for inner in child.named_children:
@@ -55,15 +55,15 @@ def template(r: Reader, node: Node, _: int) -> int:
     return r.cell("literal", "string")
 
 
-def this(r: Reader, node: Node, _: int) -> int:
-    return r.place.this
+def this(r: TermReader, node: Node, _: int) -> int:
+    return r.position.this
 
 
-def super_(r: Reader, node: Node, _: int) -> int:
-    return r.cell("super", n=r.place.owner)
+def super_(r: TermReader, node: Node, _: int) -> int:
+    return r.cell("super", n=r.position.owner)
 
 
-def member(r: Reader, node: Node, _: int) -> int:
+def member(r: TermReader, node: Node, _: int) -> int:
     parts = node.named_children
     if len(parts) < 2:
         return NONE
@@ -79,7 +79,7 @@ def member(r: Reader, node: Node, _: int) -> int:
     return term
 
 
-def subscript(r: Reader, node: Node, _: int) -> int:
+def subscript(r: TermReader, node: Node, _: int) -> int:
     target, index = node.child_by_field_name("object"), node.child_by_field_name("index")
     if target is None or index is None:
         return NONE
@@ -91,16 +91,16 @@ def subscript(r: Reader, node: Node, _: int) -> int:
     return r.cell("element", kids=(of, by))
 
 
-def _given(r: Reader, parts: list[Node], expected: int) -> int:
-    """Type arguments of a call; without any, the type its result is to have tells something about them."""
+def _given(r: TermReader, parts: list[Node], expected: int) -> int:
+    """Return the type arguments of a call; if absent, the expected type of the result helps to infer them."""
     if len(parts) > 2:
-        written = type_arguments(r, next((part for part in parts[1:-1] if part.type == "type_arguments"), None))
-        if written:
-            return r.cell("arguments", "", 0, written)
+        explicit = type_arguments(r, next((part for part in parts[1:-1] if part.type == "type_arguments"), None))
+        if explicit:
+            return r.cell("arguments", "", 0, explicit)
     return r.cell("arguments") if expected == NONE else r.cell("arguments", "expected", 0, (expected,))
 
 
-def call(r: Reader, node: Node, expected: int) -> int:
+def call(r: TermReader, node: Node, expected: int) -> int:
     discarded, r.discarded = r.discarded, False
     parts = node.named_children
     if len(parts) < 2:
@@ -111,30 +111,30 @@ def call(r: Reader, node: Node, expected: int) -> int:
         loaded = _loaded(r, callee, arguments)
         if loaded != NONE:
             return loaded
-    given = _given(r, parts, expected)
+    type_args = _given(r, parts, expected)
     target = r.read(callee)
     if arguments.type == "template_string":
         r.read(arguments)
-        term = r.cell("call", "", 0, (target, given, NONE))
+        term = r.cell("call", "", 0, (target, type_args, NONE))
         r.called(term, called_name(callee), passes=True, used=not discarded)
         return term
-    terms = _arguments(r, target, given, arguments)
+    terms = _arguments(r, target, type_args, arguments)
     cells = r.cells
-    term = cells.setdefault(("call", "", 0, (target, given, *terms)), len(cells))
+    term = cells.setdefault(("call", "", 0, (target, type_args, *terms)), len(cells))
     name = called_name(callee)
     if kind != "super":
         r.called(term, name, passes=bool(terms), used=not discarded)
-    if terms or r.place.origin < 0:
-        registered(r, callee, name, arguments)
+    if terms or r.position.origin < 0:
+        record_registration(r, callee, name, arguments)
     return term
 
 
 def called_name(callee: Node) -> Node:
-    """The name that is called: its line is the call's, in a chain over several."""
+    """Return the callee's name: its line is the line of the call, in a chain over several lines."""
     return callee.named_children[-1] if callee.type == "member_expression" else callee
 
 
-def _loaded(r: Reader, callee: Node, arguments: Node) -> int:
+def _loaded(r: TermReader, callee: Node, arguments: Node) -> int:
     """`import('module')` and `require('module')`."""
     first = first_of(arguments)
     specifier = None if first is None else r.string(first)
@@ -151,14 +151,14 @@ def _loaded(r: Reader, callee: Node, arguments: Node) -> int:
     return term
 
 
-def _arguments(r: Reader, target: int, given: int, arguments: Node | None) -> tuple[int, ...]:
-    """Terms of what is passed; functions and literals are read last, as the others may decide what they get."""
+def _arguments(r: TermReader, target: int, type_args: int, arguments: Node | None) -> tuple[int, ...]:
+    """Convert arguments; functions and literals last, because the others may determine their types."""
     terms: list[int] = []
-    later: list[tuple[int, Node]] = []
+    deferred: list[tuple[int, Node]] = []
     callbacks: set[int] = set()
     for child in arguments.named_children if arguments is not None else ():
         kind = child.type
-        if kind not in PASSED_APART:
+        if kind not in DEFERRED_ARGUMENTS:
             terms.append(r.read(child))
             continue
         if kind == "comment":
@@ -168,48 +168,52 @@ def _arguments(r: Reader, target: int, given: int, arguments: Node | None) -> tu
         if kind in LITERAL_CALLBACKS:
             if kind in FUNCTIONS:
                 callbacks.add(len(terms))
-            later.append((len(terms), child))
+            deferred.append((len(terms), child))
             terms.append(NONE)
         else:
             terms.append(r.read(child))
-    for place, child in later:
+    for position, child in deferred:
         shown = terms
         if callbacks:
             shown = [r.cell("callback") if term == NONE and at in callbacks else term for at, term in enumerate(terms)]
-        terms[place] = r.read(child, r.cell("argument", "", place, (target, given, *shown)))
+        terms[position] = r.read(child, r.cell("argument", "", position, (target, type_args, *shown)))
     return tuple(terms)
 
 
-def new(r: Reader, node: Node, expected: int) -> int:
+def new(r: TermReader, node: Node, expected: int) -> int:
     discarded, r.discarded = r.discarded, False
     callee = node.child_by_field_name("constructor")
     if callee is None:
         return NONE
     parts = node.named_children
     arguments = parts[-1] if parts[-1].type == "arguments" else None
-    given = _given(r, parts if arguments is not None else [*parts, callee], expected)
+    type_args = _given(r, parts if arguments is not None else [*parts, callee], expected)
     target = r.cell("constructor", "", 0, (r.read(callee),))
-    terms = _arguments(r, target, given, arguments)
-    term = r.cell("new", "", 0, (target, given, *terms))
+    terms = _arguments(r, target, type_args, arguments)
+    term = r.cell("new", "", 0, (target, type_args, *terms))
     r.called(term, called_name(callee), passes=bool(terms), used=not discarded)
     return term
 
 
-def function_expression(r: Reader, node: Node, expected: int) -> int:
+def function_expression(r: TermReader, node: Node, expected: int) -> int:
     subject, r.subject = r.subject, NONE
     name = node.child_by_field_name("name")
-    named = Named(*r.define(r.text(name), DefinitionKind.FUNCTION, node)) if name is not None else Named()
+    named = (
+        EnclosingDefinition(*r.define(r.text(name), DefinitionKind.FUNCTION, node))
+        if name is not None
+        else EnclosingDefinition()
+    )
     arrow = node.type == "arrow_function"
     return function(r, node, named, expected, None if arrow or subject == NONE else subject).function
 
 
-def passed_through(r: Reader, node: Node, expected: int) -> int:
+def passed_through(r: TermReader, node: Node, expected: int) -> int:
     children = without_comments(node)
     return r.read(children[0], expected) if children else NONE
 
 
-def cast(r: Reader, node: Node, expected: int) -> int:
-    """`x as T`: the type, if it says something; `as const` and `satisfies` keep the value."""
+def cast(r: TermReader, node: Node, expected: int) -> int:
+    """`x as T`: the type, if it is known; `as const` and `satisfies` keep the value."""
     children = without_comments(node)
     if not children:
         return NONE
@@ -220,7 +224,7 @@ def cast(r: Reader, node: Node, expected: int) -> int:
     return r.cell("cast", kids=(kind, value))
 
 
-def assertion(r: Reader, node: Node, expected: int) -> int:
+def assertion(r: TermReader, node: Node, expected: int) -> int:
     children = without_comments(node)
     if len(children) < 2:
         return NONE
@@ -228,33 +232,33 @@ def assertion(r: Reader, node: Node, expected: int) -> int:
     return r.cell("cast", kids=(kinds[0] if kinds else NONE, r.read(children[1])))
 
 
-def awaited(r: Reader, node: Node, expected: int) -> int:
+def awaited(r: TermReader, node: Node, expected: int) -> int:
     children = without_comments(node)
     return r.cell("await", kids=(r.read(children[0], expected),)) if children else NONE
 
 
-def ternary(r: Reader, node: Node, expected: int) -> int:
+def ternary(r: TermReader, node: Node, expected: int) -> int:
     test, then = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
     otherwise = node.child_by_field_name("alternative")
     if test is not None:
         r.read(test)
-    kept = r.place
+    saved = r.position
     narrow(r, test)
     terms = [r.read(then, expected)] if then is not None else []
-    r.place = kept
+    r.position = saved
     if otherwise is not None:
         terms.append(r.read(otherwise, expected))
     return r.cell("either", kids=tuple([term for term in terms if term != NONE]))
 
 
-def binary(r: Reader, node: Node, expected: int) -> int:
-    """`a || b`, `a ?? b` and `a && b` are either; other operators give something without members."""
-    sign = _sign(node)
+def binary(r: TermReader, node: Node, expected: int) -> int:
+    """`a || b`, `a ?? b` and `a && b` may be either; other operators return a value without members."""
+    sign = _operator(node)
     if sign == "&&":
         return _conjunction(r, node, expected)
     parts: list[Node] = []
     current: Node | None = node
-    while current is not None and current.type == "binary_expression" and _sign(current) != "&&":
+    while current is not None and current.type == "binary_expression" and _operator(current) != "&&":
         right = current.child_by_field_name("right")
         if right is not None:
             parts.append(right)
@@ -267,33 +271,33 @@ def binary(r: Reader, node: Node, expected: int) -> int:
     return r.cell("literal", "boolean" if sign in COMPARISONS else "value")
 
 
-def _sign(node: Node) -> str:
+def _operator(node: Node) -> str:
     operator = node.child_by_field_name("operator")
     return operator.type if operator is not None else ""
 
 
-def _conjunction(r: Reader, node: Node, expected: int) -> int:
+def _conjunction(r: TermReader, node: Node, expected: int) -> int:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is not None:
         r.read(left)
-    kept = r.place
+    saved = r.position
     narrow(r, left)
     term = r.read(right, expected) if right is not None else NONE
-    r.place = kept
+    r.position = saved
     return term
 
 
 COMPARISONS = frozenset(("===", "!==", "==", "!=", "<", ">", "<=", ">=", "in", "instanceof"))
 
 
-def sequence(r: Reader, node: Node, expected: int) -> int:
+def sequence(r: TermReader, node: Node, expected: int) -> int:
     term = NONE
     for child in node.named_children:
         term = r.read(child, expected)
     return term
 
 
-def unary(r: Reader, node: Node, _: int) -> int:
+def unary(r: TermReader, node: Node, _: int) -> int:
     for child in node.named_children:
         r.read(child)
     return r.cell("literal", "value")

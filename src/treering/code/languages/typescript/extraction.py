@@ -1,4 +1,4 @@
-"""A source file becomes facts."""
+"""Extraction of a TypeScript or JavaScript file."""
 
 import re
 from collections.abc import Iterable
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 import msgspec
 
 from treering.code.facts import MODULE, Definition, DefinitionKind, EntryPoint, Facts, Problem
-from treering.code.languages.nodes import problems_of
+from treering.code.languages.syntax_nodes import problems_of
 from treering.code.languages.typescript.annotations import TYPES
-from treering.code.languages.typescript.entries import ROUTE_EXPORTS
+from treering.code.languages.typescript.entry_points import ROUTE_EXPORTS
 from treering.code.languages.typescript.expressions import EXPRESSIONS, LEAVES
 from treering.code.languages.typescript.modules import MODULES
 from treering.code.languages.typescript.parser import parse
-from treering.code.languages.typescript.reader import Reader, Tables
+from treering.code.languages.typescript.reader import Tables, TermReader
 from treering.code.languages.typescript.statements import STATEMENTS
 from treering.code.languages.typescript.terms import TYPE
 
@@ -22,24 +22,24 @@ REFERENCE = re.compile(rb"^///\s*<reference\s+path\s*=\s*[\"']([^\"']+)[\"']", r
 
 
 def read_source(path: str, source: bytes) -> Facts:
-    tree, text, mended = parse(path, source)
+    tree, text, repaired_lines = parse(path, source)
     root = tree.root_node
-    reader = Reader(path, text, TABLES)
+    reader = TermReader(path, text, TABLES)
     for found in REFERENCE.finditer(text) if text[:4096].find(b"///") >= 0 else ():
         target = found.group(1).decode("utf-8", "replace")
         reader.imports.setdefault(target if target.startswith(".") else "./" + target, 1)
     for statement in root.named_children:
         reader.read(statement)
-    _name_called_variables(reader)
+    _define_used_variables(reader)
     body = reader.body()
-    problems = [*problems_of(root, reader.lines, mended)]
+    problems = [*problems_of(root, reader.lines, repaired_lines)]
     problems += [Problem(line, what) for line, what in reader.problems.items()]
-    definitions = _finished(reader, body.exports, source.count(b"\n") + 1, source.startswith(b"#!"))
+    definitions = _complete_definitions(reader, body.exports, source.count(b"\n") + 1, source.startswith(b"#!"))
     return Facts(path, definitions, body, tuple(problems))
 
 
-def _name_called_variables(reader: Reader) -> None:
-    """A variable that holds something made elsewhere is worth a definition when it is called, handed on or exported."""
+def _define_used_variables(reader: TermReader) -> None:
+    """Define variables that hold an imported or computed value only if they are called, passed on or exported."""
     if not reader.variable_lines:
         return
     cells = list(reader.cells)
@@ -55,8 +55,8 @@ def _name_called_variables(reader: Reader) -> None:
             reader.definitions.append(Definition(text, DefinitionKind.CONSTANT, line, end, False))
 
 
-def _finished(reader: Reader, exports: Iterable[str], lines: int, runs: bool) -> tuple[Definition, ...]:
-    """Definitions with what only the whole file tells: what is exported, what is a test, what the outside calls."""
+def _complete_definitions(reader: TermReader, exports: Iterable[str], lines: int, runs: bool) -> tuple[Definition, ...]:
+    """Complete the definitions with properties of the whole file: exports, tests and entry points."""
     cells = list(reader.cells)
     shown = {name.removeprefix(TYPE) for name in exports}
     for term in reader.exports.values():

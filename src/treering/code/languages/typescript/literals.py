@@ -1,14 +1,14 @@
-"""Object and array literals: their members are definitions, typed by what is expected where they stand."""
+"""Object and array literals: their members are definitions, typed by the expected type."""
 
 from tree_sitter import Node
 
 from treering.code.facts import DefinitionKind
-from treering.code.languages.typescript.functions import FUNCTIONS, Named, function, unwrapped
-from treering.code.languages.typescript.reader import Reader
+from treering.code.languages.typescript.functions import FUNCTIONS, EnclosingDefinition, function, unwrapped
+from treering.code.languages.typescript.reader import TermReader
 from treering.code.languages.typescript.terms import GETTER, NONE
 
 
-def object_literal(r: Reader, node: Node, expected: int) -> int:
+def object_literal(r: TermReader, node: Node, expected: int) -> int:
     subject, r.subject = r.subject, NONE
     number = 0
     kids = []
@@ -36,15 +36,15 @@ def object_literal(r: Reader, node: Node, expected: int) -> int:
 OWN_THIS = FUNCTIONS - {"arrow_function"}
 
 
-def _this(r: Reader, expected: int) -> int:
-    """What the methods of an object literal without a name are called on: what is expected there, and the object."""
+def _this(r: TermReader, expected: int) -> int:
+    """Return the `this` of methods in an anonymous object literal: the expected type, and the object itself."""
     own = r.cell("this", n=len(r.classes))
     r.classes.append(NONE)
     r.properties.append({})
     return own if expected == NONE else r.cell("both", kids=(expected, own))
 
 
-def _property(r: Reader, pair: Node, value: Node, expected: int, subject: int) -> int:
+def _property(r: TermReader, pair: Node, value: Node, expected: int, subject: int) -> int:
     key = pair.child_by_field_name("key")
     name = r.key(key)
     if key is not None and key.type == "computed_property_name":
@@ -52,21 +52,23 @@ def _property(r: Reader, pair: Node, value: Node, expected: int, subject: int) -
     if name is None:
         r.read(value)
         return NONE
-    wanted = r.cell("member", name, 0, (expected,)) if expected != NONE else NONE
+    member_type = r.cell("member", name, 0, (expected,)) if expected != NONE else NONE
     inner = unwrapped(value)
     if inner.type in FUNCTIONS:
-        named = Named(*r.define(name, DefinitionKind.METHOD, pair))
+        named = EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, pair))
         this = None if inner.type == "arrow_function" or subject == NONE else subject
-        return r.cell("field", name, 0, (NONE, function(r, inner, named, wanted, this).function))
-    return r.cell("field", name, 0, (NONE, r.read(value, wanted)))
+        return r.cell("field", name, 0, (NONE, function(r, inner, named, member_type, this).function))
+    return r.cell("field", name, 0, (NONE, r.read(value, member_type)))
 
 
-def _method(r: Reader, node: Node, expected: int, subject: int) -> int:
+def _method(r: TermReader, node: Node, expected: int, subject: int) -> int:
     name = r.key(node.child_by_field_name("name"))
     words = {child.type for child in node.children}
-    named = Named(*r.define(name, DefinitionKind.METHOD, node)) if name is not None else Named()
-    wanted = r.cell("member", name, 0, (expected,)) if expected != NONE and name is not None else NONE
-    read = function(r, node, named, wanted, subject if subject != NONE else None)
+    named = (
+        EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, node)) if name is not None else EnclosingDefinition()
+    )
+    member_type = r.cell("member", name, 0, (expected,)) if expected != NONE and name is not None else NONE
+    read = function(r, node, named, member_type, subject if subject != NONE else None)
     if name is None or "set" in words:
         return NONE
     if "get" in words:
@@ -74,7 +76,7 @@ def _method(r: Reader, node: Node, expected: int, subject: int) -> int:
     return r.cell("field", name, 0, (NONE, read.function))
 
 
-def array_literal(r: Reader, node: Node, expected: int) -> int:
+def array_literal(r: TermReader, node: Node, expected: int) -> int:
     inner = r.cell("element", kids=(expected,)) if expected != NONE else NONE
     terms = []
     for child in node.named_children:

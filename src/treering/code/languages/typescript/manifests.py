@@ -1,4 +1,4 @@
-"""tsconfig.json, jsconfig.json and package.json: what of them decides where an import leads."""
+"""tsconfig.json, jsconfig.json and package.json: the parts that affect import resolution."""
 
 import json
 import re
@@ -6,40 +6,40 @@ from collections.abc import Iterator
 from typing import Any
 
 from treering.code.facts import Facts, Problem
-from treering.code.languages.configurations import CONFIGURATIONS
-from treering.code.languages.typescript.terms import Body, Config, Package
+from treering.code.languages.tsconfig_names import TSCONFIG_NAMES
+from treering.code.languages.typescript.terms import Config, Package, TsBody
 
-MANIFESTS = (*CONFIGURATIONS, "package.json")
+MANIFESTS = (*TSCONFIG_NAMES, "package.json")
 
 STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 STRING_OR_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
 ENTRY_FIELDS = ("source", "types", "typings", "module", "main", "browser")
-DEEPEST = 12
+MAX_DEPTH = 12
 
 
 def read_manifest(path: str, source: bytes) -> Facts:
-    """A manifest's facts; one that is no JSON says nothing but that."""
+    """Return a manifest's facts; invalid JSON yields only a problem."""
     text = source.decode("utf-8-sig", "replace")
     try:
         value = _storable(json.loads(_plain_json(text)))
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-        return Facts(path, (), Body(), (Problem(line, f"not readable as JSON: {type(error).__name__}"),))
+        return Facts(path, (), TsBody(), (Problem(line, f"not readable as JSON: {type(error).__name__}"),))
     if not isinstance(value, dict):
-        return Facts(path, (), Body(), (Problem(1, "not a JSON object"),))
+        return Facts(path, (), TsBody(), (Problem(1, "not a JSON object"),))
     if path.rpartition("/")[2] == "package.json":
-        return Facts(path, (), Body(package=_package(value)))
-    return Facts(path, (), Body(config=_config(value)))
+        return Facts(path, (), TsBody(package=_package(value)))
+    return Facts(path, (), TsBody(config=_config(value)))
 
 
 def _plain_json(text: str) -> str:
-    """Without the comments and trailing commas that these files may have."""
-    kept = STRING_OR_COMMENT.sub(lambda found: found.group() if found.group()[0] == '"' else " ", text)
-    return STRING_OR_COMMA.sub(lambda found: found.group() if found.group()[0] == '"' else "", kept)
+    """Remove the comments and trailing commas that these files may contain."""
+    uncommented = STRING_OR_COMMENT.sub(lambda found: found.group() if found.group()[0] == '"' else " ", text)
+    return STRING_OR_COMMA.sub(lambda found: found.group() if found.group()[0] == '"' else "", uncommented)
 
 
 def _storable(value: Any) -> Any:
-    """With names that can be written down: an escape in JSON may be half a character."""
+    """Replace lone surrogates, which cannot be encoded: an escape in JSON may be half a character."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
@@ -85,9 +85,9 @@ def _package(value: dict[str, Any]) -> Package:
 
 
 def _targets(value: Any, depth: int = 0) -> Iterator[str]:
-    """Every file that a condition may choose, in the order they are written."""
+    """Yield every file that a condition may select, in order of appearance."""
     if isinstance(value, str):
         yield value
-    elif depth < DEEPEST:
+    elif depth < MAX_DEPTH:
         for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
             yield from _targets(item, depth + 1)

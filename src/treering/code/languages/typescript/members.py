@@ -1,22 +1,22 @@
-"""What `value.name` is: of classes and what they extend, of types, objects, modules and the language's own types."""
+"""Members of values: of classes and their bases, types, objects, modules and built-in types."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from treering.code.languages.typescript.terms import GETTER, INDEX, MAPPED, STATIC, Term
-from treering.code.languages.typescript.values import OUTSIDE, UNKNOWN, Env, Value, any_of, generic, known
+from treering.code.languages.typescript.terms import GETTER, INDEX, MAPPED, STATIC, TsTerm
+from treering.code.languages.typescript.values import OUTSIDE, UNKNOWN, Env, TsValue, any_of, generic, known
 
 if TYPE_CHECKING:
-    from treering.code.languages.typescript.evaluate import Evaluator
+    from treering.code.languages.typescript.evaluator import TsEvaluator
 
 SEQUENCES = frozenset(("Array", "Tuple", "Set"))
 CALLED_FUNCTION = frozenset(("bind", "call", "apply"))
 
 
-def member(e: Evaluator, value: Value | None, name: str) -> Value | None:
-    """The member of a value; none if it has none of that name, or what it is cannot be told."""
+def member(e: TsEvaluator, value: TsValue | None, name: str) -> TsValue | None:
+    """Return the member of a value; None if it has none of that name, or if it is unknown."""
     if value is None or e.depth > 70:
         return None
     reader = MEMBERS.get(value.kind)
@@ -28,10 +28,10 @@ def member(e: Evaluator, value: Value | None, name: str) -> Value | None:
     return found
 
 
-def _of_thing(e: Evaluator, value: Value, name: str) -> Value | None:
+def _of_thing(e: TsEvaluator, value: TsValue, name: str) -> TsValue | None:
     term = value.term
     if term.op == "enum":
-        return Value("literal", text="enum")
+        return TsValue("literal", text="enum")
     if term.op in ("class", "interface"):
         return _of_declared(e, value, name, static=False)
     fields = fields_of(e, term)
@@ -46,29 +46,29 @@ def _of_thing(e: Evaluator, value: Value, name: str) -> Value | None:
     return _indexed(e, fields, value)
 
 
-def _mapped(e: Evaluator, field: Term, value: Value, name: str) -> Value | None:
-    """What a mapped type has under a name: it is still that member of what the type was made from."""
+def _mapped(e: TsEvaluator, field: TsTerm, value: TsValue, name: str) -> TsValue | None:
+    """Return a member of a mapped type: it corresponds to the same member of the source type."""
     kind, over = field.kids
-    found = e.value(kind, value.path, {**value.env, field.text: Value("literal", text="string", path=name)})
+    found = e.value(kind, value.path, {**value.env, field.text: TsValue("literal", text="string", path=name)})
     if over.op == "none":
         return found
     own = member(e, e.value(over, value.path, value.env), name)
     target = own.target if own is not None else None
     if found is None:
-        return Value("opaque", target=target) if target is not None else None
+        return TsValue("opaque", target=target) if target is not None else None
     return found._replace(target=target)
 
 
-def _indexed(e: Evaluator, fields: dict[str, list[Term]], value: Value) -> Value | None:
-    """What an index signature says of every name."""
+def _indexed(e: TsEvaluator, fields: dict[str, list[TsTerm]], value: TsValue) -> TsValue | None:
+    """Return the type that an index signature gives every name."""
     for name in (INDEX, MAPPED):
         if name in fields:
             return e.value(fields[name][0].kids[0], value.path, value.env)
     return None
 
 
-def _of_declared(e: Evaluator, value: Value, name: str, *, static: bool) -> Value | None:
-    """A member of a class or interface, its own before those it extends."""
+def _of_declared(e: TsEvaluator, value: TsValue, name: str, *, static: bool) -> TsValue | None:
+    """Return a member of a class or interface; own members take precedence over inherited ones."""
     fields = fields_of(e, value.term.kids[2])
     own = [field for field in fields.get(name, ()) if bool(field.n & STATIC) == static]
     if own:
@@ -80,11 +80,11 @@ def _of_declared(e: Evaluator, value: Value, name: str, *, static: bool) -> Valu
     return None if static else _indexed(e, fields, value)
 
 
-def base_of(e: Evaluator, base: Term, value: Value, *, static: bool = False) -> Value | None:
-    """What a class or interface extends, with its type arguments; on the static side the class itself."""
+def base_of(e: TsEvaluator, base: TsTerm, value: TsValue, *, static: bool = False) -> TsValue | None:
+    """Return the base of a class or interface with its type arguments; on the static side, the class itself."""
     if static:
         return e.value(base.kids[0], value.path, value.env) if base.op == "extends" else None
-    env = {key: given for key, given in value.env.items() if key != "this"}
+    env = {key: bound for key, bound in value.env.items() if key != "this"}
     found = e.value(base, value.path, env)
     if found is not None and found.kind == "thing":
         this = value.env.get("this") or value
@@ -95,58 +95,58 @@ def base_of(e: Evaluator, base: Term, value: Value, *, static: bool = False) -> 
 NAMELESS = {"spread": "...", "mapped": MAPPED}
 
 
-def fields_of(e: Evaluator, holder: Term) -> dict[str, list[Term]]:
-    """A term's members by name; under `...` what is spread into it."""
+def fields_of(e: TsEvaluator, holder: TsTerm) -> dict[str, list[TsTerm]]:
+    """Return a term's members by name; spread objects are under `...`."""
     key = id(holder)
     if key not in e.fields:
-        table: dict[str, list[Term]] = {}
+        table: dict[str, list[TsTerm]] = {}
         for kid in holder.kids:
             table.setdefault(NAMELESS.get(kid.op) or kid.text, []).append(kid)
         e.fields[key] = table
-        e.keep(holder)
+        e.keep_alive(holder)
     return e.fields[key]
 
 
-def _field(e: Evaluator, fields: list[Term], value: Value) -> Value | None:
-    """A member's value; several of one name are overloads."""
+def _field(e: TsEvaluator, fields: list[TsTerm], value: TsValue) -> TsValue | None:
+    """Return a member's value; several of one name are overloads."""
     this = value.env.get("this") or value
     env: Env = {**value.env, "this": this}
     field = fields[0]
-    kind, held = field.kids
+    kind, member_term = field.kids
     if field.n & GETTER:
         return e.value(kind, value.path, env)
     if len(fields) > 1:
         functions = [part for one in fields for part in one.kids if part.op == "fn"]
         if functions:
-            seen = functions[:-1] if len(functions) > 1 and value.term.op == "class" else functions
+            visible = functions[:-1] if len(functions) > 1 and value.term.op == "class" else functions
             target = f"{value.path}::{functions[0].text}" if functions[0].text else None
-            parts = tuple([Value("signature", function, value.path, env) for function in seen])
-            return Value("function", parts=parts, target=target)
-    if held.op == "fn" and held.text and kind.op != "none":
-        typed, function = e.value(kind, value.path, env), e.value(held, value.path, env)
+            parts = tuple([TsValue("signature", function, value.path, env) for function in visible])
+            return TsValue("function", parts=parts, target=target)
+    if member_term.op == "fn" and member_term.text and kind.op != "none":
+        typed, function = e.value(kind, value.path, env), e.value(member_term, value.path, env)
         if function is not None and typed is not None:
             return function._replace(parts=e.signatures(typed) or function.parts)
         return function
     typed = e.value(kind, value.path, env) if kind.op != "none" else None
-    return typed if typed is not None else e.value(held, value.path, env)
+    return typed if typed is not None else e.value(member_term, value.path, env)
 
 
-def _of_class(e: Evaluator, value: Value, name: str) -> Value | None:
+def _of_class(e: TsEvaluator, value: TsValue, name: str) -> TsValue | None:
     if name == "prototype":
         return e.instance(value)
     return _of_declared(e, value, name, static=True)
 
 
-def _of_module(e: Evaluator, value: Value, name: str) -> Value | None:
+def _of_module(e: TsEvaluator, value: TsValue, name: str) -> TsValue | None:
     return e.exported(value.path, name)
 
 
-def _of_any(e: Evaluator, value: Value, name: str) -> Value | None:
+def _of_any(e: TsEvaluator, value: TsValue, name: str) -> TsValue | None:
     return any_of([member(e, part, name) for part in value.parts])
 
 
-def _of_all(e: Evaluator, value: Value, name: str) -> Value | None:
-    elsewhere: Value | None = None
+def _of_all(e: TsEvaluator, value: TsValue, name: str) -> TsValue | None:
+    elsewhere: TsValue | None = None
     for part in value.parts:
         found = member(e, part, name)
         if found is not None and found.kind not in ("outside", "method"):
@@ -156,23 +156,23 @@ def _of_all(e: Evaluator, value: Value, name: str) -> Value | None:
     return elsewhere
 
 
-def _of_function(e: Evaluator, value: Value, name: str) -> Value | None:
-    return Value("method", text=name, parts=(value,)) if name in CALLED_FUNCTION else OUTSIDE
+def _of_function(e: TsEvaluator, value: TsValue, name: str) -> TsValue | None:
+    return TsValue("method", text=name, parts=(value,)) if name in CALLED_FUNCTION else OUTSIDE
 
 
-def _of_generic(e: Evaluator, value: Value, name: str) -> Value | None:
+def _of_generic(e: TsEvaluator, value: TsValue, name: str) -> TsValue | None:
     if value.text == "Record":
         return value.parts[1] if len(value.parts) > 1 else None
     if value.text in FAMILIES:
-        return Value("method", text=name, parts=(value,))
+        return TsValue("method", text=name, parts=(value,))
     return OUTSIDE
 
 
-def _outside(e: Evaluator, value: Value, name: str) -> Value | None:
+def _outside(e: TsEvaluator, value: TsValue, name: str) -> TsValue | None:
     return OUTSIDE
 
 
-MEMBERS: dict[str, Callable[[Evaluator, Value, str], Value | None]] = {
+MEMBERS: dict[str, Callable[[TsEvaluator, TsValue, str], TsValue | None]] = {
     "thing": _of_thing,
     "class": _of_class,
     "module": _of_module,
@@ -185,8 +185,8 @@ MEMBERS: dict[str, Callable[[Evaluator, Value, str], Value | None]] = {
 }
 
 
-def element(e: Evaluator, value: Value | None) -> Value | None:
-    """What iterating over a value, or indexing it with something not known, gives."""
+def element(e: TsEvaluator, value: TsValue | None) -> TsValue | None:
+    """Return the result of iterating over a value, or of indexing it with an unknown key."""
     if value is None:
         return None
     if value.kind == "any of":
@@ -198,7 +198,7 @@ def element(e: Evaluator, value: Value | None) -> Value | None:
     return OUTSIDE if value.kind in ("outside", "literal") else None
 
 
-def _generic_element(value: Value) -> Value | None:
+def _generic_element(value: TsValue) -> TsValue | None:
     if value.text in SEQUENCES:
         return any_of(list(value.parts))
     if value.text == "Map":
@@ -208,20 +208,20 @@ def _generic_element(value: Value) -> Value | None:
     return OUTSIDE
 
 
-def _holder(term: Term) -> Term:
+def _holder(term: TsTerm) -> TsTerm:
     return term.kids[2] if term.op in ("class", "interface") else term
 
 
-def at(e: Evaluator, value: Value | None, place: int) -> Value | None:
-    """The element at a position."""
-    if value is not None and value.kind == "generic" and value.text == "Tuple" and place < len(value.parts):
-        return value.parts[place]
+def at(e: TsEvaluator, value: TsValue | None, position: int) -> TsValue | None:
+    """Return the element at a position."""
+    if value is not None and value.kind == "generic" and value.text == "Tuple" and position < len(value.parts):
+        return value.parts[position]
     if value is not None and value.kind == "any of":
-        return any_of([at(e, part, place) for part in value.parts])
+        return any_of([at(e, part, position) for part in value.parts])
     return element(e, value)
 
 
-def awaited(value: Value | None) -> Value | None:
+def awaited(value: TsValue | None) -> TsValue | None:
     if value is None:
         return None
     if value.kind == "generic" and value.text == "Promise":
@@ -231,23 +231,23 @@ def awaited(value: Value | None) -> Value | None:
     return value
 
 
-def _member(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+def _member(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     return member(e, e.value(term.kids[0], path, env), term.text)
 
 
-def _at(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+def _at(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     return at(e, e.value(term.kids[0], path, env), term.n)
 
 
-def _element(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+def _element(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     return element(e, e.value(term.kids[0], path, env))
 
 
-def _await(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+def _await(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     return awaited(e.value(term.kids[0], path, env))
 
 
-def _lookup(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+def _lookup(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     """`Type['name']`, `Type[number]`."""
     of, by = e.value(term.kids[0], path, env), term.kids[1]
     if by.op == "literal" and by.kids:
@@ -259,11 +259,11 @@ def _lookup(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
     return element(e, of) if by.op == "literal" and by.text == "number" else None
 
 
-def _without_target(value: Value | None) -> Value | None:
+def _without_target(value: TsValue | None) -> TsValue | None:
     return value._replace(target=None) if value is not None else None
 
 
-OPERATIONS: dict[str, Callable[[Evaluator, Term, str, Env], Value | None]] = {
+OPERATIONS: dict[str, Callable[[TsEvaluator, TsTerm, str, Env], TsValue | None]] = {
     "member": _member,
     "at": _at,
     "element": _element,
@@ -273,30 +273,30 @@ OPERATIONS: dict[str, Callable[[Evaluator, Term, str, Env], Value | None]] = {
 
 FAMILIES = frozenset(("Array", "Tuple", "Set", "Map", "Promise"))
 
-Arguments = tuple[Value | None, ...]
+Arguments = tuple[TsValue | None, ...]
 
 
-def _wrapping(text: str) -> Callable[[Evaluator, Arguments], Value | None]:
-    return lambda e, given: generic(text, *(given or (UNKNOWN,)))
+def _wrapping(text: str) -> Callable[[TsEvaluator, Arguments], TsValue | None]:
+    return lambda e, arguments: generic(text, *(arguments or (UNKNOWN,)))
 
 
-def _first(e: Evaluator, given: Arguments) -> Value | None:
-    return given[0] if given else None
+def _first(e: TsEvaluator, arguments: Arguments) -> TsValue | None:
+    return arguments[0] if arguments else None
 
 
-def _awaited(e: Evaluator, given: Arguments) -> Value | None:
-    return awaited(given[0]) if given else None
+def _awaited(e: TsEvaluator, arguments: Arguments) -> TsValue | None:
+    return awaited(arguments[0]) if arguments else None
 
 
-def _instance(e: Evaluator, given: Arguments) -> Value | None:
-    return e.instance(given[0]) if given else None
+def _instance(e: TsEvaluator, arguments: Arguments) -> TsValue | None:
+    return e.instance(arguments[0]) if arguments else None
 
 
-def _returned(e: Evaluator, given: Arguments) -> Value | None:
-    return e.returned(given[0]) if given else None
+def _returned(e: TsEvaluator, arguments: Arguments) -> TsValue | None:
+    return e.returned(arguments[0]) if arguments else None
 
 
-GENERICS: dict[str, Callable[[Evaluator, Arguments], Value | None]] = {
+GENERICS: dict[str, Callable[[TsEvaluator, Arguments], TsValue | None]] = {
     **{name: _wrapping("Array") for name in ("Array", "ReadonlyArray", "Iterable", "AsyncIterable", "Iterator")},
     **{name: _wrapping("Array") for name in ("Generator", "AsyncGenerator", "IterableIterator", "AsyncIterator")},
     **{name: _wrapping("Promise") for name in ("Promise", "PromiseLike")},
@@ -309,4 +309,4 @@ GENERICS: dict[str, Callable[[Evaluator, Arguments], Value | None]] = {
     "InstanceType": _instance,
     "ReturnType": _returned,
 }
-"""The language's own generic types, where nobody declares another of the name."""
+"""Built-in generic types, unless the project declares one of the same name."""

@@ -1,65 +1,65 @@
-"""What is known while a file is being read from top to bottom: scopes, the enclosing definition, the terms so far."""
+"""State of the conversion of a file: scopes, the enclosing definition, and the terms so far."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tree_sitter import Node
 
-from treering.code.facts import Definition, DefinitionKind, EntryPoint, Flow
-from treering.code.languages.lines import Lines
-from treering.code.languages.typescript.parts import PartQuery
-from treering.code.languages.typescript.terms import NONE, TYPE, Body, Call, Cell, Heritage, Scope
+from treering.code.facts import CallFlow, Definition, DefinitionKind, EntryPoint
+from treering.code.languages.line_index import LineIndex
+from treering.code.languages.typescript.query_parts import PartQuery
+from treering.code.languages.typescript.terms import NONE, TYPE, Cell, Heritage, TsBody, TsCall, TsScope
 
-DEEPEST = 170
-"""Nesting of expressions past which a file is cut: no program of people is that deep, and Python's stack ends."""
+MAX_DEPTH = 170
+"""Maximum nesting of expressions, below the limit of Python's stack; handwritten code is never that deep."""
 
-ARGUMENTS, RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
+ARGUMENTS, RESULT = int(CallFlow.ARGUMENTS), int(CallFlow.RESULT)
 
-Handler = Callable[["Reader", Node, int], int]
+Handler = Callable[["TermReader", Node, int], int]
 
 
 class Tables(NamedTuple):
-    """Who reads which type of node."""
+    """The handlers by node type."""
 
     leaves: Mapping[str, Handler]
-    """Those that hold nothing to be read."""
+    """Nodes without children to convert."""
     inner: Mapping[str, Handler]
     types: Mapping[str, Handler]
 
 
-class Place(NamedTuple):
-    """Where the reader stands, as far as it is put back when a function, class or block ends."""
+class ReaderPosition(NamedTuple):
+    """The part of the reader's state that is restored at the end of a function, class or block."""
 
     scope: int
     function_scope: int
     block: bool
-    """The block has no scope yet: the first declaration in it makes one."""
+    """The block has no scope yet: its first declaration creates one."""
     prefix: str
-    """What comes before the name of a definition here: the enclosing definitions."""
+    """Prefix of the qualified name of definitions here: the enclosing definitions."""
     origin: int
     this: int
     owner: int
-    """The number of the class whose member is read; 0 outside."""
+    """The number of the class whose member is being read; 0 outside classes."""
     returns: list[int] | None
-    wanted: int
-    """The type of what the function returns, where it is known from outside."""
+    expected_result: int
+    """The expected return type of the function, if known."""
 
 
-class Reader:
-    """Builds a file's body. Handlers of node types, by table, do the reading; this holds what they share."""
+class TermReader:
+    """Builds a file's body. The handlers in the tables convert nodes; this class holds their shared state."""
 
     def __init__(self, path: str, source: bytes, tables: Tables) -> None:
         self.path = path
         self.source = source
         self.text = _texts(source)
-        self.lines = Lines(source)
+        self.lines = LineIndex(source)
         self.line = self.lines.of
         self._leaves, self._handlers, self._types = tables
         self.query = PartQuery(path)
         self.cells: dict[Cell, int] = {("none", "", 0, ()): NONE}
         self.parents: list[int] = [0]
         self.names: list[dict[str, int]] = [{}]
-        self.calls: list[Call] = []
+        self.calls: list[TsCall] = []
         self.imports: dict[str, int] = {}
         self.exports: dict[str, int] = {}
         self.stars: list[str] = []
@@ -71,12 +71,12 @@ class Reader:
         self.known: dict[str, int] = {}
         self.assigned: list[tuple[int, str, int]] = []
         self.properties: list[dict[str, int]] = [{}]
-        """By class number: what `this.name = …` gives it."""
+        """By class number: members assigned by `this.name = …`."""
         self.attached: dict[tuple[int, str], list[int]] = {}
-        """By scope and name of a function or variable: members given to it later, `f.prototype.m = …`."""
+        """By scope and name of a function or variable: members added later, `f.prototype.m = …`."""
         self.loaded: set[int] = set()
         self.parts: dict[int, int] = {}
-        """Members of what was loaded, each with what it is a part of."""
+        """Members of imported modules, each with its owner."""
         self.instances: dict[int, tuple[int, str]] = {}
         self.variable_lines: dict[str, tuple[int, int]] = {}
         self.field_names: dict[int, str] = {}
@@ -85,23 +85,23 @@ class Reader:
         self.problems: dict[int, str] = {}
         self.runs_tests = False
         self.discarded = False
-        """The value of the expression that is read next is not used."""
+        """The value of the next expression is unused."""
         self.subject = NONE
-        """The name under which the object literal that is read next is kept: what its methods' `this` is."""
+        """The name of the next object literal: the `this` of its methods."""
         self.exporting = -1
         self.sink = self.exports
-        """Declarations in the scope `exporting` are exports, and go there."""
+        """Declarations in the scope `exporting` are exports and are recorded here."""
         self.depth = 0
-        self.place = Place(0, 0, False, "", -1, NONE, 0, None, NONE)
+        self.position = ReaderPosition(0, 0, False, "", -1, NONE, 0, None, NONE)
 
     def read(self, node: Node, expected: int = NONE) -> int:
-        """The term of an expression (of a statement: none), everything in it read; `expected` is its type if known."""
+        """Convert an expression with everything in it (NONE for a statement); `expected` is its type, if known."""
         kind = node.type
         leaf = self._leaves.get(kind)
         if leaf is not None:
             return leaf(self, node, expected)
         depth = self.depth
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             self.problems.setdefault(self.line(node.start_byte), "nested too deeply: the inner part is left out")
             return NONE
         self.depth = depth + 1
@@ -116,9 +116,9 @@ class Reader:
         return term
 
     def type(self, node: Node | None) -> int:
-        """The term of a type as written; none where there is no annotation or none that is understood."""
+        """Convert a type annotation; NONE if it is absent or unsupported."""
         depth = self.depth
-        if node is None or depth > DEEPEST:
+        if node is None or depth > MAX_DEPTH:
             return NONE
         handler = self._types.get(node.type)
         if handler is None:
@@ -129,11 +129,11 @@ class Reader:
         return term
 
     def string(self, node: Node) -> str | None:
-        """What a literal string says, without its quotes; none for anything else."""
+        """Return the value of a string literal, or None for any other node."""
         return self.text(node)[1:-1] if node.type == "string" else None
 
     def key(self, node: Node | None) -> str | None:
-        """The name of a property that is written as a name or a literal."""
+        """Return the name of a property that is written as a name or a literal."""
         if node is None:
             return None
         if node.type == "computed_property_name":
@@ -147,35 +147,35 @@ class Reader:
 
     def name(self, text: str) -> int:
         cells = self.cells
-        return cells.setdefault(("name", text, self.place.scope, ()), len(cells))
+        return cells.setdefault(("name", text, self.position.scope, ()), len(cells))
 
     def instance(self, text: str) -> int:
-        """What `new` makes of a function of this name: its `this`."""
+        """Return the instance that `new` creates from a function of this name: its `this`."""
         term = self.cell("instance_of", kids=(self.name(text),))
-        self.instances[term] = (self.place.scope, text)
+        self.instances[term] = (self.position.scope, text)
         return term
 
-    def loads(self, term: int) -> bool:
-        """Whether a term is a module, or a part of one: a variable that holds it is another name for it."""
+    def is_module_part(self, term: int) -> bool:
+        """Whether a term is a module or a part of one, so that a variable holding it is an alias."""
         while term in self.parts:
             term = self.parts[term]
         return term in self.loaded
 
     def enter_scope(self) -> int:
-        """A new scope inside the present one; the caller puts it into a new place."""
-        self.parents.append(self.place.scope)
+        """Create a scope inside the current one; the caller sets it in a new position."""
+        self.parents.append(self.position.scope)
         self.names.append({})
         return len(self.parents) - 1
 
     def declare(self, name: str, term: int, *, hoisted: bool = False) -> None:
         """Bind a name here; `hoisted` binds it in the whole function."""
-        place = self.place
+        position = self.position
         if hoisted:
-            scope = place.function_scope
+            scope = position.function_scope
         else:
-            if place.block:
-                self.place = place = place._replace(scope=self.enter_scope(), block=False)
-            scope = place.scope
+            if position.block:
+                self.position = position = position._replace(scope=self.enter_scope(), block=False)
+            scope = position.scope
         if scope == self.exporting:
             op = "declared" if name.startswith(TYPE) else "name"
             self.sink[name] = self.cell(op, name.removeprefix(TYPE), scope)
@@ -184,8 +184,8 @@ class Reader:
         names[name] = term if before is None or before == term else self.cell("merge", kids=(before, term))
 
     def define(self, name: str, kind: DefinitionKind, node: Node) -> tuple[str, int]:
-        """A definition in the present one: its qualified name and its number; a second one of the name is the first."""
-        qualname = self.place.prefix + name
+        """Add a definition inside the current one, once per name; return its qualified name and number."""
+        qualname = self.position.prefix + name
         known = self.known.get(qualname)
         if known is not None:
             return qualname, known
@@ -195,26 +195,26 @@ class Reader:
         return qualname, len(self.definitions) - 1
 
     def inside(self, qualname: str, origin: int) -> None:
-        self.place = self.place._replace(prefix=qualname + ".", origin=origin)
+        self.position = self.position._replace(prefix=qualname + ".", origin=origin)
 
     def called(self, term: int, node: Node, *, passes: bool, used: bool) -> None:
-        """A call stands here; whether it is given something, and whether what it gives is used."""
+        """Record a call, whether it has arguments, and whether its result is used."""
         flow = passes * ARGUMENTS | used * RESULT
-        self.calls.append(Call(term, self.place.origin, self.line(node.start_byte), flow))
+        self.calls.append(TsCall(term, self.position.origin, self.line(node.start_byte), flow))
 
     def imported(self, specifier: str, node: Node) -> None:
         self.imports.setdefault(specifier, self.line(node.start_byte))
 
-    def body(self) -> Body:
+    def body(self) -> TsBody:
         self._settle_assignments()
         self._settle_attached()
         self._settle_targets()
         cells = tuple(self.cells)
         module = self.module or bool(self.exports) or bool(self.stars)
         ambient = self.ambient if module else {**self.names[0], **self.ambient}
-        return Body(
+        return TsBody(
             cells=cells,
-            scopes=tuple(Scope(parent, names) for parent, names in zip(self.parents, self.names, strict=True)),
+            scopes=tuple(TsScope(parent, names) for parent, names in zip(self.parents, self.names, strict=True)),
             calls=tuple(self.calls),
             imports=tuple(self.imports.items()),
             exports=self.exports,
@@ -226,7 +226,7 @@ class Reader:
         )
 
     def _bound(self, scope: int, name: str) -> int | None:
-        """The scope that binds a name seen from another."""
+        """Return the scope that binds a name visible from another scope."""
         while name not in self.names[scope]:
             if scope == 0:
                 return None
@@ -234,31 +234,31 @@ class Reader:
         return scope
 
     def _settle_assignments(self) -> None:
-        """A variable that is declared without type is what is assigned to it."""
-        given: dict[tuple[int, str], list[int]] = {}
+        """The type of a variable declared without a type comes from the values assigned to it."""
+        assigned: dict[tuple[int, str], list[int]] = {}
         for seen_from, name, term in self.assigned:
             scope = self._bound(seen_from, name)
             if scope is not None:
-                given.setdefault((scope, name), []).append(term)
+                assigned.setdefault((scope, name), []).append(term)
         cells = list(self.cells)
-        for (scope, name), terms in given.items():
+        for (scope, name), terms in assigned.items():
             op, text, n, kids = cells[self.names[scope][name]]
             if op == "var" and kids[0] == NONE:
-                later = tuple(dict.fromkeys(term for term in terms if term not in kids))
-                self.names[scope][name] = self.cell(op, text, n, kids + later[:4])
+                more = tuple(dict.fromkeys(term for term in terms if term not in kids))
+                self.names[scope][name] = self.cell(op, text, n, kids + more[:4])
 
     def _settle_attached(self) -> None:
-        given: dict[tuple[int, str], list[int]] = {}
+        attached: dict[tuple[int, str], list[int]] = {}
         for (seen_from, name), members in self.attached.items():
             scope = self._bound(seen_from, name)
             if scope is not None:
-                given.setdefault((scope, name), []).extend(members)
-        for (scope, name), members in given.items():
+                attached.setdefault((scope, name), []).extend(members)
+        for (scope, name), members in attached.items():
             space = self.cell("space", kids=tuple(dict.fromkeys(members)))
             self.names[scope][name] = self.cell("merge", kids=(self.names[scope][name], space))
 
     def _settle_targets(self) -> None:
-        """A variable that was not worth a definition is no target either."""
+        """A variable without a definition cannot be a target."""
         unnamed = self.variable_lines.keys() - self.known.keys()
         cells = list(self.cells) if unnamed else []
         for names in self.names if unnamed else ():
@@ -276,14 +276,14 @@ class Reader:
 
 
 def _texts(source: bytes) -> Callable[[Node], str]:
-    """Tells what is written in a node; a character for each byte makes places in one places in the other."""
+    """Return a function that reads a node's text; decoding one character per byte keeps offsets equal."""
     characters = source.decode("latin-1")
 
     def plain(node: Node) -> str:
         return characters[node.start_byte : node.end_byte]
 
     def mixed(node: Node) -> str:
-        written = characters[node.start_byte : node.end_byte]
-        return written if written.isascii() else written.encode("latin-1").decode("utf-8", "replace")
+        raw = characters[node.start_byte : node.end_byte]
+        return raw if raw.isascii() else raw.encode("latin-1").decode("utf-8", "replace")
 
     return plain if source.isascii() else mixed

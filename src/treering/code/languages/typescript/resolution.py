@@ -1,37 +1,37 @@
-"""A file's edges: what it imports, calls, extends and exports."""
+"""The edges of a file: imports, calls, base types and exports."""
 
-from treering.code.facts import Ask, Edge, Facts, Resolved, Unresolved
-from treering.code.languages.edges import EVIDENT, SURE, Edges, add_constructors
-from treering.code.languages.typescript.evaluate import Evaluator
+from treering.code.facts import Edge, Facts, Resolved, SymbolLookup, Unresolved
+from treering.code.languages.edges import EVIDENT, SURE, EdgeSet, add_constructors
+from treering.code.languages.typescript.evaluator import TsEvaluator
 from treering.code.languages.typescript.members import base_of, fields_of, member
 from treering.code.languages.typescript.operations import declared
-from treering.code.languages.typescript.terms import STATIC, TYPE, Body, Term
-from treering.code.languages.typescript.values import OUTSIDE, Value, alternatives
+from treering.code.languages.typescript.terms import STATIC, TYPE, TsBody, TsTerm
+from treering.code.languages.typescript.values import OUTSIDE, TsValue, alternatives
 from treering.core.graph import EdgeKind
 
 ONE_OF_FEW = 0.7
 DIRECT = frozenset(("name", "constructor", "this", "super"))
-LONGEST_TEXT = 120
+MAX_TEXT = 120
 _CONSTRUCTORS = frozenset({"constructor"})
 
 
-def resolve(facts: Facts, ask: Ask) -> Resolved:
-    body: Body = facts.body
+def resolve(facts: Facts, lookup: SymbolLookup) -> Resolved:
+    body: TsBody = facts.body
     if not body.scopes:
         return Resolved((), ())
-    evaluator = Evaluator(facts.path, body, ask)
-    edges = _Found(facts)
+    evaluator = TsEvaluator(facts.path, body, lookup)
+    edges = _TsEdges(facts)
     _imports(evaluator, edges)
     _heritage(evaluator, edges)
     _calls(evaluator, edges)
     _exports(evaluator, edges)
     add_constructors(edges, facts, _CONSTRUCTORS)
-    evaluator.let_go()
+    evaluator.clear()
     return Resolved(edges.all(), tuple(edges.unresolved.values()))
 
 
-class _Found(Edges):
-    """What resolution has found so far; definitions are known by their number."""
+class _TsEdges(EdgeSet):
+    """Edges found so far; definitions are referred to by number."""
 
     def __init__(self, facts: Facts) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class _Found(Edges):
         return f"{self.facts.path}::{self.facts.body.owners[number]}"
 
 
-def _imports(e: Evaluator, edges: _Found) -> None:
+def _imports(e: TsEvaluator, edges: _TsEdges) -> None:
     for specifier, line in e.body.imports:
         target = e.locator.find(e.path, specifier)
         if target is not None and target != e.path:
@@ -54,32 +54,32 @@ def _imports(e: Evaluator, edges: _Found) -> None:
             edges.unresolved[(e.path, specifier, line)] = Unresolved(e.path, specifier, line)
 
 
-def _calls(e: Evaluator, edges: _Found) -> None:
+def _calls(e: TsEvaluator, edges: _TsEdges) -> None:
     for call in e.body.calls:
         callee = e.terms[call.term].kids[0]
-        e.ask_anew()
+        e.reset_steps()
         value = e.value(callee, e.path)
         if value is OUTSIDE:
             continue
         origin = edges.origin(call.origin)
         if value is None:
             if callee.op != "super":
-                text = written(callee)
+                text = source_text(callee)
                 edges.unresolved.setdefault((origin, text, call.line), Unresolved(origin, text, call.line))
             continue
-        found = [value] if value.target is not None else [one for one in alternatives(value) if _callable(one)]
+        found = [value] if value.target is not None else [one for one in alternatives(value) if _is_callable(one)]
         targets = dict.fromkeys(target for one in found if (target := target_of(one)) is not None)
         base = SURE if callee.op in DIRECT else EVIDENT
         confidence = base if len(targets) < 2 else ONE_OF_FEW
         for target in targets:
             edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow))
         if not targets and any(one.kind in ("function", "thing", "opaque") for one in found):
-            text = written(callee)
+            text = source_text(callee)
             edges.unresolved.setdefault((origin, text, call.line), Unresolved(origin, text, call.line))
 
 
-def target_of(value: Value) -> str | None:
-    """The definition that calling a value runs."""
+def target_of(value: TsValue) -> str | None:
+    """Return the definition that calling a value runs."""
     if value.target is not None:
         return value.target
     if value.kind == "all of":
@@ -87,17 +87,17 @@ def target_of(value: Value) -> str | None:
     return None
 
 
-def _callable(value: Value) -> bool:
-    """Not what an operator or a class has made: those are never called, even where a variable may hold them."""
+def _is_callable(value: TsValue) -> bool:
+    """Exclude results of operators and instances: they are never called, even if a variable may hold them."""
     if value.kind == "literal" or (value.kind == "thing" and value.term.op == "class"):
         return False
     return value.kind != "outside" or value.target is not None
 
 
-def _heritage(e: Evaluator, edges: _Found) -> None:
+def _heritage(e: TsEvaluator, edges: _TsEdges) -> None:
     for one in e.body.heritage:
         origin = edges.origin(one.definition)
-        e.ask_anew()
+        e.reset_steps()
         term = e.terms[one.base]
         meant = declared(e, term, e.path, {}) if term.op == "type" else e.value(term, e.path)
         for base in alternatives(meant):
@@ -110,32 +110,32 @@ def _heritage(e: Evaluator, edges: _Found) -> None:
         _overrides(e, e.terms[number], edges)
 
 
-def _declared(value: Value) -> str | None:
+def _declared(value: TsValue) -> str | None:
     if value.kind in ("thing", "class", "alias") and value.term.text and value.term.op != "space":
         return f"{value.path}::{value.term.text}"
     return None
 
 
-def _overrides(e: Evaluator, term: Term, edges: _Found) -> None:
-    """Each method of a class that takes the place of one of a base."""
+def _overrides(e: TsEvaluator, term: TsTerm, edges: _TsEdges) -> None:
+    """Add an edge for each method of a class that overrides one of a base."""
     if term.op != "class" or not term.text or not term.kids[1].kids:
         return
-    value = Value("thing", term, e.path)
+    value = TsValue("thing", term, e.path)
     for base in term.kids[1].kids:
         above = base_of(e, base, value)
         for name, fields in fields_of(e, term.kids[2]).items():
-            held = fields[0].kids[0] if fields[0].kids[0].op == "fn" else fields[0].kids[1]
-            if name == "constructor" or fields[0].n & STATIC or held.op != "fn" or not held.text:
+            method = fields[0].kids[0] if fields[0].kids[0].op == "fn" else fields[0].kids[1]
+            if name == "constructor" or fields[0].n & STATIC or method.op != "fn" or not method.text:
                 continue
-            e.ask_anew()
+            e.reset_steps()
             overridden = member(e, above, name)
             target = overridden.target if overridden is not None and overridden.kind == "function" else None
-            if target is not None and target != f"{e.path}::{held.text}":
-                origin = f"{e.path}::{held.text}"
-                edges.add(Edge(origin, target, EdgeKind.IMPLEMENTS, EVIDENT, edges.lines.get(held.text, 1)))
+            if target is not None and target != f"{e.path}::{method.text}":
+                origin = f"{e.path}::{method.text}"
+                edges.add(Edge(origin, target, EdgeKind.IMPLEMENTS, EVIDENT, edges.lines.get(method.text, 1)))
 
 
-def _exports(e: Evaluator, edges: _Found) -> None:
+def _exports(e: TsEvaluator, edges: _TsEdges) -> None:
     names = dict.fromkeys(e.body.exports)
     for name in names:
         _export(e, edges, e.path, name)
@@ -147,26 +147,26 @@ def _exports(e: Evaluator, edges: _Found) -> None:
                     _export(e, edges, target, name)
 
 
-def _all_exports(e: Evaluator, path: str) -> dict[str, None]:
-    """The names that a file exports, through `export *` as well."""
+def _all_exports(e: TsEvaluator, path: str) -> dict[str, None]:
+    """Return the names that a file exports, including `export *`."""
     names: dict[str, None] = {}
     seen: set[str] = set()
-    waiting = [path]
-    while waiting:
-        current = waiting.pop(0)
+    pending = [path]
+    while pending:
+        current = pending.pop(0)
         if current in seen or current == e.path:
             continue
         seen.add(current)
-        for _, listed in e.ask("ts.exports", current):
+        for _, listed in e.lookup("ts.exports", current):
             names.update(dict.fromkeys(listed))
-        for _, specifiers in e.ask("ts.stars", current):
+        for _, specifiers in e.lookup("ts.stars", current):
             found = (e.locator.find(current, specifier) for specifier in specifiers)
-            waiting += [target for target in found if target is not None]
+            pending += [target for target in found if target is not None]
     return names
 
 
-def _export(e: Evaluator, edges: _Found, path: str, name: str) -> None:
-    e.ask_anew()
+def _export(e: TsEvaluator, edges: _TsEdges, path: str, name: str) -> None:
+    e.reset_steps()
     value = e.exported(path, name)
     for one in alternatives(value):
         for part in one.parts if one.kind == "all of" else (one,):
@@ -175,8 +175,8 @@ def _export(e: Evaluator, edges: _Found, path: str, name: str) -> None:
                 edges.add(Edge(e.path, target, EdgeKind.EXPORTS, SURE, 1))
 
 
-def written(term: Term) -> str:
-    """A callee as it was written, near enough."""
+def source_text(term: TsTerm) -> str:
+    """Return the approximate source text of a callee."""
     parts: list[str] = []
     while True:
         if term.op == "member":
@@ -190,7 +190,7 @@ def written(term: Term) -> str:
             term = term.kids[0]
         else:
             parts.append({"name": term.text, "this": "this", "static": "this"}.get(term.op, "…"))
-            return "".join(reversed(parts))[-LONGEST_TEXT:]
+            return "".join(reversed(parts))[-MAX_TEXT:]
 
 
 WRAPPERS = frozenset(("element", "at", "await", "constructor", "cast"))

@@ -1,4 +1,4 @@
-"""How a value can be called: its signatures, which of them a call means, what they take and give."""
+"""Signatures of values: overload selection, parameters and results."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from treering.code.languages.typescript.terms import (
     OPTIONAL,
     REST,
     TYPE,
-    Term,
+    TsTerm,
 )
-from treering.code.languages.typescript.values import MOST_ALTERNATIVES, OUTSIDE, Env, Value, alternatives, generic
+from treering.code.languages.typescript.values import MAX_ALTERNATIVES, OUTSIDE, Env, TsValue, alternatives, generic
 
 if TYPE_CHECKING:
-    from treering.code.languages.typescript.evaluate import Evaluator
+    from treering.code.languages.typescript.evaluator import TsEvaluator
 
 SIMPLE = frozenset(("literal",))
 CALLBACKS = frozenset(("callback", "fn"))
 
 
-def signatures(e: Evaluator, value: Value | None) -> tuple[Value, ...]:
-    """How a value can be called."""
+def signatures(e: TsEvaluator, value: TsValue | None) -> tuple[TsValue, ...]:
+    """Return the call signatures of a value."""
     if value is None:
         return ()
     if value.kind in ("any of", "all of"):
         return tuple(signature for part in value.parts for signature in signatures(e, part))
-    called: Value | None = value
+    called: TsValue | None = value
     if value.kind == "thing" and value.term.op in ("interface", "shape"):
         called = member(e, value, CALL)
     return called.parts if called is not None and called.kind == "function" else ()
 
 
-def constructors(e: Evaluator, value: Value | None) -> tuple[Value, ...]:
-    """How a value can be called with `new`."""
+def constructors(e: TsEvaluator, value: TsValue | None) -> tuple[TsValue, ...]:
+    """Return the construct signatures of a value."""
     if value is None:
         return ()
     if value.kind in ("any of", "all of"):
@@ -49,8 +49,8 @@ def constructors(e: Evaluator, value: Value | None) -> tuple[Value, ...]:
     return called.parts if called is not None and called.kind == "function" else ()
 
 
-def _class_constructors(e: Evaluator, value: Value) -> tuple[Value, ...]:
-    """A class's own constructor, or that of the nearest base that has one."""
+def _class_constructors(e: TsEvaluator, value: TsValue) -> tuple[TsValue, ...]:
+    """Return a class's own constructor, or that of the nearest base that has one."""
     fields = fields_of(e, value.term.kids[2]).get("constructor", [])
     if fields:
         made = [e.value(field.kids[0], value.path, value.env) for field in fields]
@@ -60,8 +60,8 @@ def _class_constructors(e: Evaluator, value: Value) -> tuple[Value, ...]:
     return constructors(e, e.value(base.kids[0], value.path, value.env)) if base is not None else ()
 
 
-def constructed(e: Evaluator, value: Value) -> Value | None:
-    """What `new` makes of something that is no class: of a construct signature, of a function with a prototype."""
+def constructed(e: TsEvaluator, value: TsValue) -> TsValue | None:
+    """Return what `new` creates from a construct signature or from a function with a prototype."""
     found = member(e, value, NEW) if value.kind == "thing" else None
     if found is not None and found.kind == "function":
         signature = found.parts[0]
@@ -69,94 +69,96 @@ def constructed(e: Evaluator, value: Value) -> Value | None:
     return None
 
 
-class Site:
-    """A call as it is written: what is passed, in which file."""
+class CallSite:
+    """A call as written: its arguments and its file."""
 
-    __slots__ = ("arguments", "e", "env", "expected", "given", "path")
+    __slots__ = ("arguments", "e", "env", "expected", "path", "type_arguments")
 
-    def __init__(self, e: Evaluator, term: Term, path: str, env: Env) -> None:
+    def __init__(self, e: TsEvaluator, term: TsTerm, path: str, env: Env) -> None:
         self.e = e
-        written = term.kids[1]
-        self.given = written.kids if not written.text else ()
-        self.expected = written.kids[0] if written.text else None
+        arguments_term = term.kids[1]
+        self.type_arguments = arguments_term.kids if not arguments_term.text else ()
+        self.expected = arguments_term.kids[0] if arguments_term.text else None
         self.arguments = term.kids[2:]
         self.path = path
         self.env = env
 
-    def argument(self, place: int) -> Value | None:
-        if place >= len(self.arguments):
+    def argument(self, position: int) -> TsValue | None:
+        if position >= len(self.arguments):
             return None
-        return self.e.value(self.arguments[place], self.path, self.env)
+        return self.e.value(self.arguments[position], self.path, self.env)
 
 
-def choose(site: Site, among: tuple[Value, ...]) -> Value | None:
-    """The first signature that takes what is passed, as far as its number and plain kinds tell."""
+def choose(site: CallSite, among: tuple[TsValue, ...]) -> TsValue | None:
+    """Return the first signature that accepts the arguments, judged by their number and basic kinds."""
     if len(among) < 2:
         return among[0] if among else None
     count = len(site.arguments)
     taking = [signature for signature in among if _takes(signature.term, count)]
     for signature in taking:
-        if all(_fits(site, signature, place) for place in range(count)):
+        if all(_fits(site, signature, position) for position in range(count)):
             return signature
     return taking[0] if taking else among[0]
 
 
-def _takes(function: Term, count: int) -> bool:
-    least = most = 0
+def _takes(function: TsTerm, count: int) -> bool:
+    minimum = maximum = 0
     for parameter in function.kids[1].kids:
         if parameter.n & REST:
             kind = parameter.kids[0]
             if kind.op == "tuple" and not any(kid.op == "rest" for kid in kind.kids):
-                least, most = least + len(kind.kids), most + len(kind.kids)
+                minimum, maximum = minimum + len(kind.kids), maximum + len(kind.kids)
             else:
-                most = 1000
+                maximum = 1000
         else:
-            least, most = least + (not parameter.n & OPTIONAL), most + 1
-    return least <= count <= most
+            minimum, maximum = minimum + (not parameter.n & OPTIONAL), maximum + 1
+    return minimum <= count <= maximum
 
 
-def _fits(site: Site, signature: Value, place: int) -> bool:
-    passed = site.arguments[place]
+def _fits(site: CallSite, signature: TsValue, position: int) -> bool:
+    passed = site.arguments[position]
     if passed.op not in SIMPLE and passed.op not in CALLBACKS:
         return True
-    if passed.op in CALLBACKS and _is_function(site.e, _written_parameter(signature.term, place), signature.path):
+    if passed.op in CALLBACKS and _is_function(site.e, _written_parameter(signature.term, position), signature.path):
         return True
-    wanted = parameter(site.e, signature, place, signature.env or {"": None})
-    if wanted is None or (wanted.kind in ("outside", "generic", "unknown") and passed.op in CALLBACKS):
+    parameter_type = parameter(site.e, signature, position, signature.env or {"": None})
+    if parameter_type is None or (parameter_type.kind in ("outside", "generic", "unknown") and passed.op in CALLBACKS):
         return True
     if passed.op in CALLBACKS:
-        return any(one.kind in ("function", "outside") or signatures(site.e, one) for one in alternatives(wanted))
-    return any(_literal_fits(passed, one) for one in alternatives(wanted))
+        return any(
+            one.kind in ("function", "outside") or signatures(site.e, one) for one in alternatives(parameter_type)
+        )
+    return any(_literal_fits(passed, one) for one in alternatives(parameter_type))
 
 
-def _written_parameter(function: Term, place: int) -> Term:
-    """The type of a parameter as it is written; of those that are taken together, that of one."""
+def _written_parameter(function: TsTerm, position: int) -> TsTerm:
+    """Return the type of a parameter as written; for a rest parameter, its element type."""
     for number, one in enumerate(function.kids[1].kids):
         kind = one.kids[0]
-        if number == place and not one.n & REST:
+        if number == position and not one.n & REST:
             return kind
-        if one.n & REST and kind.op == "tuple" and number <= place < number + len(kind.kids):
-            return kind.kids[place - number]
+        if one.n & REST and kind.op == "tuple" and number <= position < number + len(kind.kids):
+            return kind.kids[position - number]
         if one.n & REST and kind.op == "list":
             return kind.kids[0]
     return NOTHING
 
 
-def _is_function(e: Evaluator, kind: Term, path: str) -> bool:
-    """Whether a type is one of a function as it is written, whatever type variables stand for."""
+def _is_function(e: TsEvaluator, kind: TsTerm, path: str) -> bool:
+    """Whether a type is written as a function type, regardless of type variables."""
     if kind.op == "fn":
         return True
     if kind.op not in FOLLOWED or kind.n:
         return False
     known = e.functions.get(id(kind))
     if known is None:
-        e.keep(kind)
+        e.keep_alive(kind)
         e.functions[id(kind)] = False
         if kind.op == "type":
             meant = e.top(path, TYPE + kind.text) if "." not in kind.text else None
             known = meant is not None and meant.kind == "alias" and _is_function(e, meant.term.kids[1], meant.path)
         else:
-            known = any(_is_function(e, kid, path) for kid in kind.kids[:MOST_ALTERNATIVES])
+            known = any(_is_function(e, kid, path) for kid in kind.kids[:MAX_ALTERNATIVES])
         e.functions[id(kind)] = known
     return known
 
@@ -164,35 +166,35 @@ def _is_function(e: Evaluator, kind: Term, path: str) -> bool:
 FOLLOWED = frozenset(("type", "union"))
 
 
-def _literal_fits(passed: Term, wanted: Value) -> bool:
-    if wanted.kind != "literal":
-        return wanted.kind == "outside"
-    return passed.text in (wanted.text, "value") and (
-        not wanted.path or not passed.kids or wanted.path == passed.kids[0].text
+def _literal_fits(passed: TsTerm, parameter_type: TsValue) -> bool:
+    if parameter_type.kind != "literal":
+        return parameter_type.kind == "outside"
+    return passed.text in (parameter_type.text, "value") and (
+        not parameter_type.path or not passed.kids or parameter_type.path == passed.kids[0].text
     )
 
 
-def parameter(e: Evaluator, signature: Value, place: int, env: Env) -> Value | None:
-    """The type of a signature's parameter; one past the last belongs to the rest."""
+def parameter(e: TsEvaluator, signature: TsValue, position: int, env: Env) -> TsValue | None:
+    """Return the type of a signature's parameter; positions past the last belong to the rest parameter."""
     listed = signature.term.kids[1].kids
     for number, one in enumerate(listed):
         if one.n & REST:
-            if place >= number:
-                return at(e, e.value(one.kids[0], signature.path, env), place - number)
-        elif number == place:
+            if position >= number:
+                return at(e, e.value(one.kids[0], signature.path, env), position - number)
+        elif number == position:
             return e.value(one.kids[0], signature.path, env)
     return None
 
 
-def returned(e: Evaluator, value: Value | None) -> Value | None:
-    """What calling a value gives, whatever is passed."""
-    given = signatures(e, value)
-    if not given:
+def returned(e: TsEvaluator, value: TsValue | None) -> TsValue | None:
+    """Return the result of calling a value, regardless of arguments."""
+    type_arguments = signatures(e, value)
+    if not type_arguments:
         return OUTSIDE if value is not None and value.kind == "outside" else None
-    return result(e, given[-1], given[-1].env)
+    return result(e, type_arguments[-1], type_arguments[-1].env)
 
 
-def result(e: Evaluator, signature: Value, env: Env) -> Value | None:
+def result(e: TsEvaluator, signature: TsValue, env: Env) -> TsValue | None:
     found = e.value(signature.term.kids[2], signature.path, env)
     if signature.term.n & GENERATOR:
         return generic("Array", found)

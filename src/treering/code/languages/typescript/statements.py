@@ -1,4 +1,4 @@
-"""Statements: what a file declares, and how control reaches its expressions."""
+"""Statements: declarations, and control flow."""
 
 from tree_sitter import Node
 
@@ -13,23 +13,30 @@ from treering.code.languages.typescript.classes import (
     enum,
     interface,
 )
-from treering.code.languages.typescript.functions import FUNCTIONS, Named, bind, function, narrow, unwrapped
-from treering.code.languages.typescript.reader import Handler, Reader
+from treering.code.languages.typescript.functions import (
+    FUNCTIONS,
+    EnclosingDefinition,
+    bind,
+    function,
+    narrow,
+    unwrapped,
+)
+from treering.code.languages.typescript.reader import Handler, TermReader
 from treering.code.languages.typescript.terms import NONE, STATIC, TYPE
 
 
-def function_declaration(r: Reader, node: Node, _: int) -> int:
+def function_declaration(r: TermReader, node: Node, _: int) -> int:
     name = node.child_by_field_name("name")
     text = r.text(name) if name is not None else "default"
-    named = Named(*r.define(text, DefinitionKind.FUNCTION, node))
+    named = EnclosingDefinition(*r.define(text, DefinitionKind.FUNCTION, node))
     term = function(r, node, named, this=r.instance(text)).function
     if name is not None:
         r.declare(text, term)
     return term
 
 
-def function_signature(r: Reader, node: Node, _: int) -> int:
-    """An overload, or a declaration without body."""
+def function_signature(r: TermReader, node: Node, _: int) -> int:
+    """An overload, or a declaration without a body."""
     name = node.child_by_field_name("name")
     if name is not None:
         qualname, _number = r.define(r.text(name), DefinitionKind.FUNCTION, node)
@@ -37,7 +44,7 @@ def function_signature(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def variables(r: Reader, node: Node, _: int) -> int:
+def variables(r: TermReader, node: Node, _: int) -> int:
     hoisted = node.type == "variable_declaration"
     for child in node.named_children:
         if child.type == "variable_declarator":
@@ -45,7 +52,7 @@ def variables(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def _variable(r: Reader, node: Node, hoisted: bool) -> None:
+def _variable(r: TermReader, node: Node, hoisted: bool) -> None:
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     kind = r.type(node.child_by_field_name("type"))
     if name is None:
@@ -56,7 +63,7 @@ def _variable(r: Reader, node: Node, hoisted: bool) -> None:
     text = r.text(name)
     inner = unwrapped(value) if value is not None else None
     if inner is not None and inner.type in FUNCTIONS:
-        named = Named(*r.define(text, DefinitionKind.FUNCTION, node))
+        named = EnclosingDefinition(*r.define(text, DefinitionKind.FUNCTION, node))
         if kind == NONE and value is not None and value.type == "as_expression":
             kind = r.type(value.named_children[-1])
         this = None if inner.type == "arrow_function" else r.instance(text)
@@ -71,15 +78,15 @@ def _variable(r: Reader, node: Node, hoisted: bool) -> None:
         r.declare(text, term, hoisted=hoisted)
         r.bind_type(text, term)
         return
-    named_here = r.place.prefix == ""
+    named_here = r.position.prefix == ""
     qualname = text if named_here and value is not None else ""
     exported = r.exports.get("=")
     r.subject = r.name(text) if inner is not None and inner.type == "object" else NONE
     term = r.read(value, kind) if value is not None else NONE
     r.subject = NONE
-    if r.loads(term):
+    if r.is_module_part(term):
         qualname = ""
-    if (named_here and r.exporting == r.place.scope) or (r.place.scope == 0 and text.isupper()):
+    if (named_here and r.exporting == r.position.scope) or (r.position.scope == 0 and text.isupper()):
         r.define(text, DefinitionKind.CONSTANT, node)
     if qualname and value is not None:
         r.variable_lines.setdefault(qualname, (r.line(node.start_byte), r.line(node.end_byte)))
@@ -92,17 +99,17 @@ def _first(value: int, kind: int) -> int:
     return kind if kind != NONE else value
 
 
-def block(r: Reader, node: Node, _: int) -> int:
-    """What a block declares is seen in all of it, also by functions that stand before the declaration."""
-    kept = r.place
+def block(r: TermReader, node: Node, _: int) -> int:
+    """Declarations of a block are visible in all of it, also to functions before the declaration."""
+    saved = r.position
     children = node.named_children
     if any(child.type in BLOCK_DECLARATIONS for child in children):
-        r.place = kept._replace(scope=r.enter_scope(), block=False)
+        r.position = saved._replace(scope=r.enter_scope(), block=False)
     else:
-        r.place = kept._replace(block=True)
+        r.position = saved._replace(block=True)
     for child in children:
         r.read(child)
-    r.place = kept
+    r.position = saved
     return NONE
 
 
@@ -111,9 +118,9 @@ BLOCK_DECLARATIONS = frozenset(
 )
 
 
-def for_in(r: Reader, node: Node, _: int) -> int:
-    kept = r.place
-    r.place = kept._replace(block=True)
+def for_in(r: TermReader, node: Node, _: int) -> int:
+    saved = r.position
+    r.position = saved._replace(block=True)
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     source = r.read(right) if right is not None else NONE
     operator = node.child_by_field_name("operator")
@@ -123,48 +130,48 @@ def for_in(r: Reader, node: Node, _: int) -> int:
     body = node.child_by_field_name("body")
     if body is not None:
         r.read(body)
-    r.place = kept
+    r.position = saved
     return NONE
 
 
-def catch(r: Reader, node: Node, _: int) -> int:
-    kept = r.place
-    r.place = kept._replace(block=True)
+def catch(r: TermReader, node: Node, _: int) -> int:
+    saved = r.position
+    r.position = saved._replace(block=True)
     parameter, body = node.child_by_field_name("parameter"), node.child_by_field_name("body")
     if parameter is not None:
         bind(r, parameter, NONE)
     if body is not None:
         r.read(body)
-    r.place = kept
+    r.position = saved
     return NONE
 
 
-def condition(r: Reader, node: Node, _: int) -> int:
-    """`if`: inside, a variable that was found to be an instance of a class is one."""
+def condition(r: TermReader, node: Node, _: int) -> int:
+    """`if`: inside, a variable tested by `instanceof` is an instance of the class."""
     test, then = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
     otherwise = node.child_by_field_name("alternative")
     if test is not None:
         r.read(test)
     if then is not None:
-        kept = r.place
+        saved = r.position
         narrow(r, test)
         r.read(then)
-        r.place = kept
+        r.position = saved
     if otherwise is not None:
         r.read(otherwise)
     return NONE
 
 
-def returned(r: Reader, node: Node, _: int) -> int:
+def returned(r: TermReader, node: Node, _: int) -> int:
     children = [child for child in node.named_children if child.type != "comment"]
     if children:
-        term = r.read(children[0], r.place.wanted)
-        if r.place.returns is not None:
-            r.place.returns.append(term)
+        term = r.read(children[0], r.position.expected_result)
+        if r.position.returns is not None:
+            r.position.returns.append(term)
     return NONE
 
 
-def statement(r: Reader, node: Node, _: int) -> int:
+def statement(r: TermReader, node: Node, _: int) -> int:
     for child in node.named_children:
         r.discarded = child.type in ("call_expression", "await_expression", "new_expression")
         r.read(child)
@@ -172,9 +179,9 @@ def statement(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def namespace(r: Reader, node: Node, _: int) -> int:
+def namespace(r: TermReader, node: Node, _: int) -> int:
     name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-    kept, sink, exporting = r.place, r.sink, r.exporting
+    saved, sink, exporting = r.position, r.sink, r.exporting
     scope = r.enter_scope()
     title = r.text(name) if name is not None and name.type != "string" else ""
     inside: dict[str, int] = {}
@@ -182,15 +189,15 @@ def namespace(r: Reader, node: Node, _: int) -> int:
     specifier = r.string(name) if name is not None else None
     if specifier is not None:
         r.imported(specifier, node)
-    r.place = kept._replace(scope=scope, function_scope=scope, block=False)
+    r.position = saved._replace(scope=scope, function_scope=scope, block=False)
     for child in body.named_children if body is not None else ():
         r.read(child)
-    shown = {**dict.fromkeys(r.names[scope], 0), **inside} if _ambient(r, node) else inside
+    shown = {**dict.fromkeys(r.names[scope], 0), **inside} if _is_ambient(r, node) else inside
     fields = []
     for key in shown:
         op = "declared" if key.startswith(TYPE) else "name"
         fields.append(r.cell("field", key, STATIC, (NONE, r.cell(op, key.removeprefix(TYPE), scope))))
-    r.place, r.sink, r.exporting = kept, sink, exporting
+    r.position, r.sink, r.exporting = saved, sink, exporting
     if title:
         term = r.cell("space", title, 0, tuple(fields))
         head = title.split(".")[0]
@@ -201,28 +208,28 @@ def namespace(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def _ambient(r: Reader, node: Node) -> bool:
+def _is_ambient(r: TermReader, node: Node) -> bool:
     parent = node.parent
     return r.path.endswith(".d.ts") or (parent is not None and parent.type == "ambient_declaration")
 
 
-def ambient(r: Reader, node: Node, _: int) -> int:
-    """`declare …`; what `declare global` holds is given to every file."""
+def ambient(r: TermReader, node: Node, _: int) -> int:
+    """`declare …`; the contents of `declare global` are visible in every file."""
     for child in node.named_children:
         if child.type == "statement_block":
-            kept, exporting, sink = r.place, r.exporting, r.sink
+            saved, exporting, sink = r.position, r.exporting, r.sink
             scope = r.enter_scope()
-            r.place = kept._replace(scope=scope, function_scope=scope, block=False)
+            r.position = saved._replace(scope=scope, function_scope=scope, block=False)
             for inner in child.named_children:
                 r.read(inner)
             r.ambient.update(r.names[scope])
-            r.place, r.exporting, r.sink = kept, exporting, sink
+            r.position, r.exporting, r.sink = saved, exporting, sink
         else:
             r.read(child)
     return NONE
 
 
-def decorator(r: Reader, node: Node, _: int) -> int:
+def decorator(r: TermReader, node: Node, _: int) -> int:
     for child in node.named_children:
         if child.type == "call_expression":
             r.read(child)

@@ -1,22 +1,22 @@
-"""What other files may see of a file: its names and exports as terms that hold no scope, no line and no body."""
+"""The part of a file that is visible to other files: names and exports as terms without scopes, lines or bodies."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from treering.code.facts import Facts, Key
-from treering.code.languages.typescript.locate import split_ending
-from treering.code.languages.typescript.terms import NOTHING, TYPE, Body, Term
+from treering.code.languages.typescript.module_locator import split_suffix
+from treering.code.languages.typescript.terms import NOTHING, TYPE, TsBody, TsTerm
 
-DEEPEST = 40
-MOST_LOCALS = 60
-"""Local names that are replaced in one function's result; past that the rest of it is not known outside."""
+MAX_DEPTH = 40
+MAX_LOCALS = 60
+"""Maximum number of local names replaced in one function's result; further ones are unknown outside."""
 
 SCOPED = frozenset(("name", "type", "declared"))
-NUMBERED = frozenset(("this", "super", "static", "class", "interface"))
+CLASS_NUMBERED = frozenset(("this", "super", "static", "class", "interface"))
 
 
 def surface(facts: Facts) -> Mapping[Key, Any]:
-    body: Body = facts.body
+    body: TsBody = facts.body
     path = facts.path
     entries: dict[Key, Any] = {}
     if body.config is not None:
@@ -26,14 +26,14 @@ def surface(facts: Facts) -> Mapping[Key, Any]:
         if body.package.name:
             entries[("ts.package", body.package.name)] = body.package
         return entries
-    return Surface(path, body) if body.scopes else entries
+    return LazySurface(path, body) if body.scopes else entries
 
 
-class Surface(Mapping[Key, Any]):
-    """A source file's entries. They are made when the first of them is wanted: often only the keys are."""
+class LazySurface(Mapping[Key, Any]):
+    """The entries of a source file, built on first access: often only the keys are needed."""
 
-    def __init__(self, path: str, body: Body) -> None:
-        stem, ending = split_ending(path)
+    def __init__(self, path: str, body: TsBody) -> None:
+        stem, ending = split_suffix(path)
         self._plain: dict[Key, Any] = {("ts.stem", stem): ending}
         if body.exports:
             self._plain[("ts.exports", path)] = tuple(sorted(body.exports))
@@ -42,13 +42,13 @@ class Surface(Mapping[Key, Any]):
         self._numbers: dict[Key, int] = {("ts.top", path, name): term for name, term in body.scopes[0].names.items()}
         self._numbers.update({("ts.export", path, name): term for name, term in body.exports.items()})
         self._numbers.update({("ts.ambient", name): term for name, term in body.ambient.items()})
-        self._body: Body | None = body
+        self._body: TsBody | None = body
         self._entries: dict[Key, Any] = {}
 
     def __getitem__(self, key: Key) -> Any:
         if self._body is not None:
-            closing = Closing(self._body)
-            self._entries = {each: closing.closed(number) for each, number in self._numbers.items()}
+            inliner = TermInliner(self._body)
+            self._entries = {each: inliner.inlined(number) for each, number in self._numbers.items()}
             self._entries.update(self._plain)
             self._body = None
         return self._entries[key]
@@ -64,61 +64,61 @@ class Surface(Mapping[Key, Any]):
         return len(self._numbers) + len(self._plain)
 
 
-class Closing:
-    """Replaces local names by what they stand for, as far as that stays small."""
+class TermInliner:
+    """Replaces local names by their values, within a size limit."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: TsBody) -> None:
         self._cells = body.cells
         self._scopes = body.scopes
-        self._left = MOST_LOCALS
-        self._known: dict[int, Term] = {}
+        self._left = MAX_LOCALS
+        self._known: dict[int, TsTerm] = {}
         self._open: set[int] = set()
 
-    def closed(self, number: int) -> Term:
-        self._left = MOST_LOCALS
-        return self._close(number, 0)
+    def inlined(self, number: int) -> TsTerm:
+        self._left = MAX_LOCALS
+        return self._inline(number, 0)
 
-    def _close(self, number: int, depth: int) -> Term:
+    def _inline(self, number: int, depth: int) -> TsTerm:
         known = self._known.get(number)
         if known is not None:
             return known
-        if depth > DEEPEST or number in self._open:
+        if depth > MAX_DEPTH or number in self._open:
             return NOTHING
         op, text, n, kids = self._cells[number]
         if n and op in SCOPED:
-            result = self._close_name(number, depth)
+            result = self._inline_name(number, depth)
         elif op == "fn":
-            result = self._close_function(number, depth)
+            result = self._inline_function(number, depth)
         else:
-            parts = tuple([self._close(kid, depth + 1) for kid in kids]) if kids else ()
-            result = Term(op, text, 0 if op in NUMBERED else n, parts)
+            parts = tuple([self._inline(kid, depth + 1) for kid in kids]) if kids else ()
+            result = TsTerm(op, text, 0 if op in CLASS_NUMBERED else n, parts)
         if self._left > 0 and not self._open:
             self._known[number] = result
         return result
 
-    def _close_name(self, number: int, depth: int) -> Term:
+    def _inline_name(self, number: int, depth: int) -> TsTerm:
         op, text, scope, parts = self._cells[number]
         head, _, rest = text.partition(".")
         key = TYPE + head if op != "name" and not rest else head
         while scope and key not in self._scopes[scope].names:
             scope = self._scopes[scope].parent
-        kids = tuple([self._close(part, depth + 1) for part in parts])
+        kids = tuple([self._inline(part, depth + 1) for part in parts])
         if scope == 0:
-            return Term(op, text, 0, kids)
+            return TsTerm(op, text, 0, kids)
         if self._left <= 0:
             return NOTHING
         self._left -= 1
         self._open.add(number)
-        bound = self._close(self._scopes[scope].names[key], depth + 1)
+        bound = self._inline(self._scopes[scope].names[key], depth + 1)
         self._open.discard(number)
         for part in rest.split(".") if rest else ():
-            bound = Term("member", part, 0, (bound,))
-        return Term("applied", "", 0, (bound, *kids)) if kids and op == "type" else bound
+            bound = TsTerm("member", part, 0, (bound,))
+        return TsTerm("applied", "", 0, (bound, *kids)) if kids and op == "type" else bound
 
-    def _close_function(self, number: int, depth: int) -> Term:
-        """A function's own allowance does not depend on what stands around it."""
+    def _inline_function(self, number: int, depth: int) -> TsTerm:
+        """The limit of a function does not depend on its surroundings."""
         _, text, flags, parts = self._cells[number]
-        kept, self._left = self._left, MOST_LOCALS
-        kids = tuple([self._close(part, depth + 1) for part in parts])
-        self._left = kept
-        return Term("fn", text, flags, kids)
+        saved, self._left = self._left, MAX_LOCALS
+        kids = tuple([self._inline(part, depth + 1) for part in parts])
+        self._left = saved
+        return TsTerm("fn", text, flags, kids)

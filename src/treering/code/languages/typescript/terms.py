@@ -1,7 +1,7 @@
-"""The small language of terms that a file is read into: values and types by how they were written, still unevaluated.
+"""The term language that a file is converted to: unevaluated values and types as written.
 
-A file's terms stand in one table (`Body.cells`), each once, their parts before them; names say in which scope they
-stand. What other files may see of them is cut out of that table as trees that hold no scope and no line.
+The terms of a file are rows of one table (`TsBody.cells`), each once and after its parts; names refer to their scope.
+What other files see is extracted from that table as trees without scopes and lines.
 """
 
 from collections.abc import Sequence
@@ -9,13 +9,13 @@ from collections.abc import Sequence
 import msgspec
 
 Cell = tuple[str, str, int, tuple[int, ...]]
-"""Operation, text, number, and the table's indices of its parts: see `Term`."""
+"""Operation, text, number, and the table indices of its parts: see `TsTerm`."""
 
 NONE = 0
-"""The index of the cell that says nothing."""
+"""The index of the empty cell."""
 
 ASYNC, GENERATOR, CONSTRUCTS = 1, 2, 4
-"""Flags of a function: what its call gives is wrapped; it is called with `new`."""
+"""Flags of a function: its result is wrapped, or it is called with `new`."""
 
 OPTIONAL, REST, PROPERTY = 1, 2, 4
 """Flags of a parameter; `PROPERTY`: the constructor stores it under the same name."""
@@ -24,45 +24,45 @@ STATIC, GETTER = 1, 2
 """Flags of a member."""
 
 NAMED, NAMESPACE, COMMONJS = 0, 1, 2
-"""What an import gives: one export, all of them, or what the module's `module.exports` is."""
+"""The target of an import: one export, all of them, or the module's `module.exports`."""
 
 CALL, NEW, INDEX, MAPPED = "()", "new()", "[]", "[in]"
-"""The names of members that have none: call signatures, construct signatures, index signatures, mapped types."""
+"""Names of unnamed members: call signatures, construct signatures, index signatures, mapped types."""
 
 TYPE = "%"
-"""Before a name that is bound as a type: types and values are different worlds with the same names."""
+"""Prefix of a name that is bound as a type: types and values have separate namespaces."""
 
 
-class Term(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class TsTerm(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One operation and its parts.
 
     Values: `name` (n: scope), `member`, `at` (n: position), `call` and `new` (callee, type arguments, arguments…),
     `fn` (type parameters, parameters, result; text: qualified name), `obj` (members), `array`, `await`, `either`,
-    `literal`, `import` (text: specifier, n: what; part: exported name), `this`, `super` (n: class), `element`,
+    `literal`, `import` (text: specifier, n: target; part: exported name), `this`, `super` (n: class), `element`,
     `var` (type, value, assigned values…; text: qualified name), `class` (type parameters, bases, members), `enum`,
     `space` (members), `merge` (declarations of one name), `argument` (n: position; the type expected there),
     `parameter_of` (n: position; of an expected function), `result_of`, `instance_of`, `outside`.
-    Types: `type` (text: dotted name, n: scope; arguments), `declared` (a type's name as such), `variable`
+    Types: `type` (text: dotted name, n: scope; arguments), `declared` (the name of a type itself), `variable`
     (constraint), `list`, `tuple`, `union`, `both`, `literal`, `shape` (members), `fn`, `typeof`, `lookup`,
-    `interface`, `alias` (type parameters, type), `this`, `mapped` (type of a member, whose keys; text: the key's name).
+    `interface`, `alias` (type parameters, type), `this`, `mapped` (type of a member, source of keys; text: key's name).
     """
 
     op: str
     text: str = ""
     n: int = 0
-    kids: tuple["Term", ...] = ()
+    kids: tuple["TsTerm", ...] = ()
 
 
-NOTHING = Term("none")
+NOTHING = TsTerm("none")
 
 
-class Scope(msgspec.Struct, frozen=True, array_like=True):
+class TsScope(msgspec.Struct, frozen=True, array_like=True):
     parent: int
     names: dict[str, int]
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A call somewhere: which term, in which definition (-1: in none), on which line."""
+class TsCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A call: its term, enclosing definition (-1 if none) and line."""
 
     term: int
     origin: int
@@ -71,7 +71,7 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Heritage(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A class or interface, and one it extends or implements as written."""
+    """A class or interface, and a base that it extends or implements, as written."""
 
     definition: int
     base: int
@@ -80,7 +80,7 @@ class Heritage(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Package(msgspec.Struct, frozen=True, array_like=True):
-    """What of a package.json decides where imports lead; `exports` and `imports` as (pattern, targets in order)."""
+    """The parts of a package.json that affect import resolution; `exports` and `imports` as (pattern, targets)."""
 
     name: str = ""
     entries: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Package(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Config(msgspec.Struct, frozen=True, array_like=True):
-    """What of a tsconfig.json decides where imports lead."""
+    """The parts of a tsconfig.json that affect import resolution."""
 
     extends: tuple[str, ...] = ()
     base_url: str | None = None
@@ -97,30 +97,30 @@ class Config(msgspec.Struct, frozen=True, array_like=True):
     references: tuple[str, ...] = ()
 
 
-class Body(msgspec.Struct, frozen=True, array_like=True):
-    """Everything that resolving a file needs of it."""
+class TsBody(msgspec.Struct, frozen=True, array_like=True):
+    """Everything that the resolution of a file needs from it."""
 
     cells: tuple[Cell, ...] = ()
-    scopes: tuple[Scope, ...] = ()
-    calls: tuple[Call, ...] = ()
+    scopes: tuple[TsScope, ...] = ()
+    calls: tuple[TsCall, ...] = ()
     imports: tuple[tuple[str, int], ...] = ()
-    """Specifiers that an import, re-export or literal `require` names, with the line."""
+    """Specifiers of imports, re-exports and literal `require` calls, with the line."""
     exports: dict[str, int] = {}
     stars: tuple[str, ...] = ()
     heritage: tuple[Heritage, ...] = ()
     owners: tuple[str, ...] = ()
-    """The qualified names that calls and heritage give by number."""
+    """Qualified names of the definitions that calls and heritage refer to by number."""
     classes: tuple[int, ...] = ()
-    """What `this` of number n is; 0 is none."""
+    """The `this` of number n; 0 is none."""
     ambient: dict[str, int] = {}
-    """What the file gives to every other: `declare global`, or all of a script's own names."""
+    """Names that the file declares for all others: `declare global`, or all names of a script."""
     package: Package | None = None
     config: Config | None = None
 
 
-def unfold(cells: Sequence[Cell]) -> list[Term]:
-    """The table's terms, sharing their parts."""
-    terms: list[Term] = []
+def unfold(cells: Sequence[Cell]) -> list[TsTerm]:
+    """Return the table's terms as trees that share their parts."""
+    terms: list[TsTerm] = []
     for op, text, n, kids in cells:
-        terms.append(Term(op, text, n, tuple([terms[kid] for kid in kids])) if kids else Term(op, text, n))
+        terms.append(TsTerm(op, text, n, tuple([terms[kid] for kid in kids])) if kids else TsTerm(op, text, n))
     return terms

@@ -1,53 +1,53 @@
-"""What a term turns out to be: values and types in one, as a call can only be followed through either."""
+"""The result of evaluating a term: values and types share one class, because calls are followed through both."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from treering.code.languages.typescript.terms import NOTHING, Term
+from treering.code.languages.typescript.terms import NOTHING, TsTerm
 
 
-class Value(NamedTuple):
-    """`kind` says which fields count.
+class TsValue(NamedTuple):
+    """`kind` determines which fields are used.
 
     `thing`: has the members of `term` (class, interface, shape, obj, space). `class`: the class itself. `function`:
-    `parts` are its signatures, as functions of one. `signature`: one function's term. `module`: all that `path`
-    exports. `generic`: a type of the language with its arguments in `parts`. `any of`: one of `parts`. `all of`:
-    every one of `parts`. `literal`: a string, number…; `outside`: not of this project. `opaque`: only its target.
+    `parts` are its signatures, each a function with one. `signature`: the term of one function. `module`: the exports
+    of `path`. `generic`: a built-in type with its arguments in `parts`. `any of`: one of `parts`. `all of`: each of
+    `parts`. `literal`: a string, number…; `outside`: not of this project. `opaque`: only its target.
     """
 
     kind: str
-    term: Term = NOTHING
+    term: TsTerm = NOTHING
     path: str = ""
     env: "Env" = {}  # noqa: RUF012 -- never changed through a value
-    parts: tuple["Value", ...] = ()
+    parts: tuple["TsValue", ...] = ()
     text: str = ""
     target: str | None = None
 
 
-Env = dict[str, Value | Callable[[], Value | None] | None]
-"""What type variables stand for, some only worked out when asked; `this` is what a method is called on."""
+Env = dict[str, TsValue | Callable[[], TsValue | None] | None]
+"""Bindings of type variables, some evaluated lazily; `this` is the receiver of a method."""
 
-OUTSIDE = Value("outside")
-
-
-def generic(text: str, *parts: Value | None) -> Value:
-    return Value("generic", text=text, parts=tuple(part if part is not None else UNKNOWN for part in parts))
+OUTSIDE = TsValue("outside")
 
 
-UNKNOWN = Value("unknown")
-"""Stands where a tuple of values needs one, and nothing is known."""
-
-MOST_ALTERNATIVES = 6
+def generic(text: str, *parts: TsValue | None) -> TsValue:
+    return TsValue("generic", text=text, parts=tuple(part if part is not None else UNKNOWN for part in parts))
 
 
-def known(value: Value | None) -> Value | None:
+UNKNOWN = TsValue("unknown")
+"""Placeholder for an unknown value in a tuple."""
+
+MAX_ALTERNATIVES = 6
+
+
+def known(value: TsValue | None) -> TsValue | None:
     return None if value is None or value.kind == "unknown" else value
 
 
-def any_of(values: Iterable[Value | None]) -> Value | None:
-    """One of several, the first few of them; what is not known is left out, as are empty values."""
-    flat: list[Value] = []
-    empty: Value | None = None
+def any_of(values: Iterable[TsValue | None]) -> TsValue | None:
+    """Return a value with the first few alternatives; unknown and empty values are left out."""
+    flat: list[TsValue] = []
+    empty: TsValue | None = None
     for value in values:
         if value is None or value.kind == "unknown":
             continue
@@ -60,18 +60,18 @@ def any_of(values: Iterable[Value | None]) -> Value | None:
                     break
             else:
                 flat.append(part)
-        if len(flat) >= MOST_ALTERNATIVES:
-            return Value("any of", parts=tuple(flat[:MOST_ALTERNATIVES]))
+        if len(flat) >= MAX_ALTERNATIVES:
+            return TsValue("any of", parts=tuple(flat[:MAX_ALTERNATIVES]))
     if not flat:
         return empty
-    return flat[0] if len(flat) == 1 else Value("any of", parts=tuple(flat))
+    return flat[0] if len(flat) == 1 else TsValue("any of", parts=tuple(flat))
 
 
 EMPTY = frozenset(("null", "undefined", "void", "never"))
 
 
-def same(one: Value, other: Value) -> bool:
-    """The same thing, as far as members and targets go; arguments of classes are not looked at."""
+def same(one: TsValue, other: TsValue) -> bool:
+    """Whether two values have the same members and targets; type arguments are ignored."""
     if one.kind != other.kind or one.target != other.target or one.text != other.text:
         return False
     if one.kind == "generic":
@@ -79,7 +79,7 @@ def same(one: Value, other: Value) -> bool:
     return one.term is other.term and one.path == other.path and one.parts == other.parts
 
 
-def alternatives(value: Value | None) -> tuple[Value, ...]:
+def alternatives(value: TsValue | None) -> tuple[TsValue, ...]:
     if value is None or value.kind == "unknown":
         return ()
     return value.parts if value.kind == "any of" else (value,)

@@ -1,1 +1,1 @@
-"""The code graph at the command line."""
+"""Commands for the code graph."""

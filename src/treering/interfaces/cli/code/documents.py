@@ -1,4 +1,4 @@
-"""What programs get of the code graph: each answer as plain JSON. Lists that are cut say by how much."""
+"""JSON documents of the code graph's answers. Truncated lists say how many entries were left out."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -7,20 +7,29 @@ from typing import TYPE_CHECKING, Any
 from treering.interfaces.cli.output import record_document
 
 if TYPE_CHECKING:
-    from treering.code.build.report import Indexed
-    from treering.code.graph import Cycles, DataFlow, Dependencies, Entries, ModuleMap, Route, Standing, Tied
+    from treering.code.graph import (
+        CodeEntries,
+        Cycles,
+        DataFlow,
+        Dependencies,
+        DependencyPath,
+        IndexStatus,
+        ModuleMap,
+        ReachedNode,
+    )
     from treering.code.history.relatives import Relations
+    from treering.code.index.report import IndexReport
     from treering.code.linked_memories import CodeImpact
 
 Document = Mapping[str, Any]
 
 
-def indexed(done: "Indexed") -> Document:
+def indexed(done: "IndexReport") -> Document:
     return {**asdict(done), "changed": done.changed}
 
 
 def impact(found: "CodeImpact", limit: int) -> Document:
-    dependents = _tied(found.dependents[:limit])
+    dependents = _nodes(found.dependents[:limit])
     return {
         "node": found.node,
         "members": found.members,
@@ -33,7 +42,7 @@ def impact(found: "CodeImpact", limit: int) -> Document:
         "importers": found.importers,
         "memories": [record_document(record) for record in found.memories],
         "invariants": [node.model_dump(mode="json") for node in found.invariants],
-        "standing": _standing(found.standing),
+        "standing": _index_status(found.status),
     }
 
 
@@ -41,21 +50,21 @@ def dependencies(found: "Dependencies", limit: int) -> Document:
     return {
         "node": found.node,
         "members": found.members,
-        "dependencies": _tied(found.dependencies[:limit]),
+        "dependencies": _nodes(found.dependencies[:limit]),
         "left_out": max(0, len(found.dependencies) - limit),
         "total": len(found.dependencies),
         "capped": found.capped,
-        "standing": _standing(found.standing),
+        "standing": _index_status(found.status),
     }
 
 
-def route(origin: str, target: str, found: "Route") -> Document:
+def route(origin: str, target: str, found: "DependencyPath") -> Document:
     return {
         "origin": origin,
         "target": target,
         "route": [asdict(step) for step in found.steps] or None,
         "score": found.score if found.steps else None,
-        "standing": _standing(found.standing),
+        "standing": _index_status(found.status),
     }
 
 
@@ -66,16 +75,18 @@ def data_flow(found: "DataFlow", limit: int) -> Document:
         "sinks": [asdict(each) for each in found.sinks[:limit]],
         "left_out": max(0, len(found.sources) - limit) + max(0, len(found.sinks) - limit),
         "capped": found.capped,
-        "standing": _standing(found.standing),
+        "standing": _index_status(found.status),
     }
 
 
 def relations(found: "Relations") -> Document:
-    return {**asdict(found), "standing": _standing(found.standing)}
+    document = asdict(found)
+    del document["status"]
+    return {**document, "standing": _index_status(found.status)}
 
 
 def module_map(found: "ModuleMap", limit: int | None) -> Document:
-    """The edges are those between the modules that are listed."""
+    """Only edges between listed modules are included."""
     modules = found.modules[:limit]
     names = {module.name for module in modules}
     between = (edge for edge in found.edges if edge.origin in names and edge.target in names)
@@ -83,7 +94,7 @@ def module_map(found: "ModuleMap", limit: int | None) -> Document:
         "modules": [{**asdict(module), "size": module.size} for module in modules],
         "edges": [asdict(edge) for edge in between],
         "left_out": len(found.modules) - len(modules),
-        "standing": _standing(found.standing),
+        "standing": _index_status(found.status),
     }
 
 
@@ -92,11 +103,11 @@ def cycles(found: "Cycles", limit: int | None) -> Document:
     return {
         "cycles": [asdict(cycle) for cycle in listed],
         "left_out": len(found) - len(listed),
-        "standing": _standing(found.standing),
+        "standing": _index_status(found.status),
     }
 
 
-def entries(found: "Entries", limit: int | None, *, tests: bool = False) -> Document:
+def entries(found: "CodeEntries", limit: int | None, *, tests: bool = False) -> Document:
     shown = [each for each in found if tests or not each.test]
     listed = shown[:limit]
     return {
@@ -105,13 +116,13 @@ def entries(found: "Entries", limit: int | None, *, tests: bool = False) -> Docu
         ],
         "left_out": len(shown) - len(listed),
         "tests_left_out": len(found) - len(shown),
-        "standing": _standing(found.standing),
+        "standing": _index_status(found.status),
     }
 
 
-def _tied(found: "Iterable[Tied]") -> list[Document]:
+def _nodes(found: "Iterable[ReachedNode]") -> list[Document]:
     return [asdict(each) for each in found]
 
 
-def _standing(standing: "Standing") -> Document:
-    return {**asdict(standing), "whole": standing.whole}
+def _index_status(status: "IndexStatus") -> Document:
+    return {**asdict(status), "whole": status.up_to_date}

@@ -1,4 +1,4 @@
-"""What the commands about code share."""
+"""Options shared by the commands for the code graph."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treering.interfaces.cli.pending_jobs import jobs_done
+from treering.interfaces.cli.pending_jobs import small_jobs_after
 
 if TYPE_CHECKING:
     from treering.memory import Memory
@@ -19,34 +19,38 @@ Node = Annotated[
         help="A definition, file or folder: verify_jwt, AuthService.login, auth/tokens.py:verify_jwt, tokens.py:42.",
     ),
 ]
-Depth = Annotated[int | None, typer.Option("--depth", metavar="STEPS", min=1, help="No further than so many steps.")]
-Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="List so many. Default: 20.")]
-MapLimit = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=1, help="List so many. Default: 20, with --json all.")
+Depth = Annotated[int | None, typer.Option("--depth", metavar="STEPS", min=1, help="Maximum number of steps.")]
+Limit = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=1, help="Maximum number of results. Default: 20.")
 ]
-Sure = Annotated[
-    float, typer.Option("--min-confidence", metavar="0..1", min=0, max=1, help="Follow only edges at least so sure.")
+MapLimit = Annotated[
+    int | None,
+    typer.Option("--limit", metavar="N", min=1, help="Maximum number of results. Default: 20; with --json, all."),
+]
+MinConfidence = Annotated[
+    float,
+    typer.Option(
+        "--min-confidence", metavar="0..1", min=0, max=1, help="Follow only edges with at least this confidence."
+    ),
 ]
 LISTED = 20
 
 
 @contextmanager
 def opened_for(db: str | None, project: str | None, path: Path | None = None) -> "Iterator[Memory]":
-    """The memory of the repository around a folder, or around the working directory."""
+    """The memory of the repository around a folder, or around the current one."""
     from treering.compose import open, project_name, repository_around
 
     root = repository_around(path)
     memory = open(db, project=project or project_name(root), repository=root, background=False)
-    with memory, jobs_done(memory):
+    with memory, small_jobs_after(memory):
         yield memory
 
 
-def named_here(memory: "Memory", name: str) -> str:
-    """A name that somebody gave in the working directory: a path from there becomes one from everywhere."""
-    from treering.code.live.path_names import from_folder
-
+def resolve_from_cwd(memory: "Memory", name: str) -> str:
+    """A name given in the current folder; a relative path becomes absolute."""
     try:
         here = Path.cwd()
     except OSError:
         return name
-    return from_folder(name, here, memory.code.root)
+    return memory.code.name_from(here, name)

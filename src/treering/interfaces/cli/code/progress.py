@@ -1,4 +1,4 @@
-"""While indexing goes on: a bar where somebody looks, and an end where somebody asks for one."""
+"""Progress bar and signal handling while indexing."""
 
 import signal
 import sys
@@ -12,15 +12,15 @@ import typer
 if TYPE_CHECKING:
     from types import FrameType
 
-    from treering.code.build.report import Progress
-    from treering.code.build.update import Tell
+    from treering.code.index.report import IndexProgress
+    from treering.code.index.update import OnProgress
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def indexing_shown() -> "Iterator[Tell]":
-    """A bar on a terminal, gone when all is done; nothing where nobody looks."""
+def progress_bar() -> "Iterator[OnProgress]":
+    """A progress bar on a terminal; otherwise nothing."""
     if not sys.stderr.isatty():
         yield lambda _progress: None
         return
@@ -32,32 +32,32 @@ def indexing_shown() -> "Iterator[Tell]":
     with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
         shown = bars.add_task("")
 
-        def tell(progress: "Progress") -> None:
+        def show(progress: "IndexProgress") -> None:
             bars.update(shown, description=progress.phase, completed=progress.done, total=progress.total)
 
-        yield tell
+        yield show
 
 
-def trouble_shown(why: Exception) -> None:
-    """What goes wrong for now, in a line of its own; what is asked for goes on."""
-    typer.secho(f"{why}; trying again until it is over", fg="yellow", err=True)
+def report_trouble(why: Exception) -> None:
+    """Report a temporary failure on stderr."""
+    typer.secho(f"{why}; retrying", fg="yellow", err=True)
 
 
 @contextmanager
-def until_signalled() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C or SIGTERM sets; the second ends the process as usual."""
+def stop_on_signal() -> Iterator[threading.Event]:
+    """An event that is set by the first Ctrl-C or SIGTERM; the second ends the process as usual."""
     stop = threading.Event()
 
-    def heard(_number: int, _frame: "FrameType | None") -> None:
+    def on_signal(_number: int, _frame: "FrameType | None") -> None:
         restore()
-        # Not from here: this may stand in the middle of a wait for the same event.
+        # Set in a thread: this handler may interrupt a wait for the same event, which holds its lock.
         threading.Thread(target=stop.set, daemon=True).start()
 
     def restore() -> None:
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    before = {number: signal.signal(number, heard) for number in _SIGNALS}
+    before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
     try:
         yield stop
     finally:

@@ -1,4 +1,4 @@
-"""What a change reaches, or what something rests on, as a tree: each under what leads to it."""
+"""Dependents or dependencies as a tree: each below the node that leads to it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -11,23 +11,23 @@ from treering.interfaces.cli.layout import unbroken
 from treering.interfaces.cli.views import FAINT, GOOD, ID, safe
 
 if TYPE_CHECKING:
-    from treering.code.graph import Tied
+    from treering.code.graph import ReachedNode
 
 _USUAL = EdgeKind.CALLS
-"""How most depend on each other: it need not be said."""
+"""The most frequent kind, which is not shown."""
 
 
-def tree(found: "Sequence[Tied]") -> RenderableType:
-    """Nearest first at every branch. Whoever leads to one of them comes before it, so none hangs in the air."""
+def tree(found: "Sequence[ReachedNode]") -> RenderableType:
+    """Nearest first on every level. The predecessor of each node comes before it in `found`."""
     ids = {each.id for each in found}
-    below: dict[str | None, list[Tied]] = {}
+    below: dict[str | None, list[ReachedNode]] = {}
     for each in found:
         before = each.path[-2]
         below.setdefault(before if before in ids else None, []).append(each)
     return Group(*_lines(below))
 
 
-def _lines(below: "Mapping[str | None, list[Tied]]") -> Iterator[Text]:
+def _lines(below: "Mapping[str | None, list[ReachedNode]]") -> Iterator[Text]:
     waiting = [(each, "", "") for each in reversed(below.get(None, []))]
     while waiting:
         each, joint, inner = waiting.pop()
@@ -38,7 +38,7 @@ def _lines(below: "Mapping[str | None, list[Tied]]") -> Iterator[Text]:
             waiting.append((child, inner + ("└─ " if ends else "├─ "), inner + ("   " if ends else "│  ")))
 
 
-def _marks(each: "Tied") -> Iterator[Text]:
+def _marks(each: "ReachedNode") -> Iterator[Text]:
     if each.kind is not _USUAL:
         yield Text(f"  {each.kind.value.replace('_', ' ')}", FAINT)
     if each.test:

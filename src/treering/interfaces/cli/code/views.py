@@ -1,4 +1,4 @@
-"""What people see of the code graph."""
+"""Terminal output of the code graph."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,28 +9,37 @@ from rich.table import Table
 from rich.text import Text
 
 from treering.interfaces.cli.code.trees import tree
-from treering.interfaces.cli.code_locations import relied_on
-from treering.interfaces.cli.layout import Hanging, Listed, Listing, counted, indented, unbroken
+from treering.interfaces.cli.code_locations import index_warnings
+from treering.interfaces.cli.layout import Hanging, Listing, ListLine, counted, indented, unbroken
 from treering.interfaces.cli.views import FAINT, GOOD, HEAD, ID, bar, preview, safe
 
 if TYPE_CHECKING:
-    from treering.code.build.report import Indexed
-    from treering.code.graph import Cycles, DataFlow, Dependencies, Entries, Module, ModuleMap, Route, Standing
+    from treering.code.graph import (
+        CodeEntries,
+        CodeModule,
+        Cycles,
+        DataFlow,
+        Dependencies,
+        DependencyPath,
+        IndexStatus,
+        ModuleMap,
+    )
     from treering.code.history.relatives import Relations
+    from treering.code.index.report import IndexReport
     from treering.code.linked_memories import CodeImpact
     from treering.code.status import CodeStatus
 
 _BAR = 12
 _PROBLEMS = 10
 _CENTRAL, _USED = 2, 3
-_WAYS_ROUND = 12
-"""Files of a way round that are shown; a longer one is told from both ends."""
+_MAX_CYCLE_STEPS = 12
+"""Maximum number of files shown of a cycle; the middle of a longer one is left out."""
 
 
-def indexed(done: "Indexed") -> RenderableType:
-    """What came of a run."""
+def indexed(done: "IndexReport") -> RenderableType:
+    """Result of an indexing run."""
     totals = done.totals
-    told = {
+    rows = {
         "read": f"{counted(done.read, 'file')}, {done.unchanged:,} unchanged, {done.removed:,} removed",
         "resolved": f"{counted(done.resolved, 'file')} in {done.seconds:.2f} s",
         "holds": f"{counted(totals.files, 'file')}, {counted(totals.definitions, 'definition')}, "
@@ -41,170 +50,167 @@ def indexed(done: "Indexed") -> RenderableType:
     head = unbroken(Text("✓ " if done.complete else "… ", GOOD if done.complete else "yellow"), safe(done.root))
     warned = (Text(safe(warning), "yellow") for warning in done.warnings)
     noted = (Text(safe(note), FAINT) for note in _notes(done))
-    return Group(head, _facts(told), *_problems(done), *warned, *noted)
+    return Group(head, _table(rows), *_problems(done), *warned, *noted)
 
 
 def status(found: "CodeStatus") -> RenderableType:
     """What is indexed, and what is left to do."""
-    from treering.code.status import advice_for, how_it_stands
-
     totals = found.totals
-    told = {
+    rows = {
         "holds": f"{counted(totals.files, 'file')}, {counted(totals.definitions, 'definition')}, "
         f"{counted(totals.edges, 'edge')}, {counted(totals.unresolved, 'use')} not resolved",
         "languages": _by_name(totals.languages),
         "left out": _by_name(found.skipped),
         "problems": f"{totals.problems:,}" if totals.problems else "",
         "scip": _scip(found),
-        "stands": ", ".join(how_it_stands(found)) or "complete",
+        "status": ", ".join(found.notes) or "complete",
     }
     head = unbroken(Text("✓ " if found.current else "… ", GOOD if found.current else "yellow"), safe(found.root))
-    advice = advice_for(found)
-    return Group(head, _facts(told), *([Text(f"→ {advice}", "yellow")] if advice else []))
+    return Group(head, _table(rows), *([Text(f"→ {found.advice}", "yellow")] if found.advice else []))
 
 
 def _scip(found: "CodeStatus") -> str:
-    """The compilers' indexes, one a line; then what is left of them."""
+    """The SCIP indexes, one per line, and the number of their edges stored now."""
     if not found.scip:
         return ""
-    told = [
+    lines = [
         f"{safe(each.name)} by {safe(each.tool)}: {counted(each.edges, 'edge')}, {each.added:,} of them new"
         for each in found.scip
     ]
-    return "\n".join([*told, f"{counted(found.scip_edges, 'edge')} here now"])
+    return "\n".join([*lines, f"{counted(found.scip_edges, 'edge')} stored now"])
 
 
 def forgotten(gone: "CodeStatus") -> RenderableType:
-    held = f"{counted(gone.totals.files, 'file')}, {counted(gone.totals.edges, 'edge')}"
+    contents = f"{counted(gone.totals.files, 'file')}, {counted(gone.totals.edges, 'edge')}"
     return Group(
-        unbroken(Text("✓ ", GOOD), Text("forgotten", HEAD), f" the index of {safe(gone.root)}: {held}"),
-        indented(Text("memories stay; `treering index` makes it again", FAINT)),
+        unbroken(Text("✓ ", GOOD), Text("removed", HEAD), f" the index of {safe(gone.root)}: {contents}"),
+        indented(Text("memories stay; run `treering index` to build it again", FAINT)),
     )
 
 
-def update(done: "Indexed") -> RenderableType:
-    """One line while watching."""
-    told = f"read {done.read:,}, removed {done.removed:,}, resolved {done.resolved:,} in {done.seconds * 1000:,.0f} ms"
-    return Text(told)
+def update(done: "IndexReport") -> RenderableType:
+    """One line per update while watching."""
+    line = f"read {done.read:,}, removed {done.removed:,}, resolved {done.resolved:,} in {done.seconds * 1000:,.0f} ms"
+    return Text(line)
 
 
-def note(told: str) -> RenderableType:
-    """Something that was heard of while watching."""
-    return Text(safe(told), FAINT)
+def note(text: str) -> RenderableType:
+    """A note while watching."""
+    return Text(safe(text), FAINT)
 
 
 def impact(found: "CodeImpact", limit: int) -> RenderableType:
-    """What a change reaches, nearest first."""
+    """Dependents of a node, nearest first."""
     tests = f", {counted(found.tests_total, 'test')} among them" if found.tests_total else ""
     reached = f"{counted(found.total, 'dependent')}{tests}, impact {found.score:,.1f}"
-    told = reached if found.total else "nothing depends on it"
-    parts = [*_head(found.node, told, found.standing), tree(found.dependents[:limit])]
+    summary = reached if found.total else "nothing depends on it"
+    parts = [*_head(found.node, summary, found.status), tree(found.dependents[:limit])]
     parts += _more(found.total - min(limit, len(found.dependents)))
     if not found.total and found.importers:
         files = [Text(safe(path), ID) for path in found.importers[:limit]]
-        parts += _titled("files that import where it stands", files, len(found.importers) - len(files))
+        parts += _titled("files that import the file it is defined in", files, len(found.importers) - len(files))
     if found.tests:
         parts += [Text("tests that reach it, by file", HEAD), *_test_files(found.tests, limit)]
     if found.memories:
-        parts += [Text("what is remembered about it", HEAD)]
+        parts += [Text("memories about it", HEAD)]
         parts += [Text.assemble(f"  {preview(each.content)}  ", (each.id, ID)) for each in found.memories]
     if found.invariants:
-        parts += [Text("must stay true", HEAD), *(Text(f"  {safe(node.label)}") for node in found.invariants)]
+        parts += [Text("invariants", HEAD), *(Text(f"  {safe(node.label)}") for node in found.invariants)]
     return Group(*parts)
 
 
 def dependencies(found: "Dependencies", limit: int) -> RenderableType:
-    """What something rests on."""
+    """Dependencies of a node."""
     count = len(found.dependencies)
-    told = f"rests on {count:,}{' or more' if found.capped else ''}" if count else "rests on nothing that is indexed"
+    summary = f"depends on {count:,}{' or more' if found.capped else ''}" if count else "depends on nothing indexed"
     return Group(
-        *_head(found.node, told, found.standing), tree(found.dependencies[:limit]), *_more(count - min(limit, count))
+        *_head(found.node, summary, found.status), tree(found.dependencies[:limit]), *_more(count - min(limit, count))
     )
 
 
-def route(origin: str, target: str, found: "Route") -> RenderableType:
+def route(origin: str, target: str, found: "DependencyPath") -> RenderableType:
     if not found.steps:
-        return Group(Text(f"{safe(origin)} does not depend on {safe(target)}"), *relied_on(found.standing))
+        return Group(Text(f"{safe(origin)} does not depend on {safe(target)}"), *index_warnings(found.status))
     steps = (unbroken(Text(f"{step.kind or '':>10} ", FAINT), safe(step.id)) for step in found.steps)
-    return Group(*steps, *relied_on(found.standing))
+    return Group(*steps, *index_warnings(found.status))
 
 
 def data_flow(found: "DataFlow", limit: int) -> RenderableType:
-    parts = _head(found.node, "", found.standing)
+    parts = _head(found.node, "", found.status)
     for title, flowing in (("its data comes from", found.sources), ("its data goes to", found.sinks)):
         if not flowing:
-            parts.append(Text(f"{title} nowhere that is known", HEAD))
+            parts.append(Text(f"{title}: nothing known", HEAD))
             continue
-        lines = [Listed((Text(f"  {each.carried.value}", FAINT),), Text(safe(each.id), ID)) for each in flowing[:limit]]
+        lines = [
+            ListLine((Text(f"  {each.carried.value}", FAINT),), Text(safe(each.id), ID)) for each in flowing[:limit]
+        ]
         parts += [Text(title, HEAD), Listing(lines), *_more(len(flowing) - len(lines))]
     return Group(*parts)
 
 
 def relations(found: "Relations") -> RenderableType:
-    """Files with why they belong here; those that changed together say how often."""
-    from treering.code.history.reasons import reasons_of
-
-    parts = _head(found.path, "", found.standing)
+    """Related files with the reasons and the number of common commits."""
+    parts = _head(found.path, "", found.status)
     lines = [
-        Listed((Text(f"{each.score:.2f}", FAINT),), Text(safe(each.path), ID), Text(", ".join(reasons_of(each)), FAINT))
+        ListLine((Text(f"{each.score:.2f}", FAINT),), Text(safe(each.path), ID), Text(", ".join(each.reasons), FAINT))
         for each in found.related
     ]
-    parts.append(Listing(lines) if lines else Text("nothing is tied to it"))
+    parts.append(Listing(lines) if lines else Text("no file is related to it"))
     if found.without_history:
         parts.append(Text(f"without history: {preview(found.without_history)}", "yellow"))
     return Group(*parts)
 
 
 def module_map(found: "ModuleMap", limit: int) -> RenderableType:
-    """Modules by size, with the files that others build on and the modules they use most."""
-    most = max((module.size for module in found.modules), default=1)
+    """Modules by size, with their central files and the modules they use most."""
+    largest = max((module.size for module in found.modules), default=1)
     used: dict[str, list[str]] = {}
     for edge in found.edges:
         used.setdefault(edge.origin, []).append(edge.target)
     shown = found.modules[:limit]
     files = sum(module.size for module in found.modules)
     head = Text(f"{counted(len(found.modules), 'module')}, {counted(files, 'file')}", HEAD)
-    drawn = (line for module in shown for line in _module(module, used.get(module.name, ()), most))
-    return Group(head, *relied_on(found.standing), *drawn, *_more(len(found.modules) - len(shown)))
+    drawn = (line for module in shown for line in _module(module, used.get(module.name, ()), largest))
+    return Group(head, *index_warnings(found.status), *drawn, *_more(len(found.modules) - len(shown)))
 
 
 def cycles(found: "Cycles", limit: int) -> RenderableType:
-    """Each with a shortest way round."""
+    """Each with a shortest cycle as an example."""
     if not found:
-        return Group(Text("nothing depends on itself"), *relied_on(found.standing))
-    lines: list[RenderableType] = [*relied_on(found.standing)]
+        return Group(Text("no cycles found"), *index_warnings(found.status))
+    lines: list[RenderableType] = [*index_warnings(found.status)]
     for cycle in found[:limit]:
-        lines.append(Text(f"{counted(len(cycle.members), 'file')} depend on each other; a shortest way round", HEAD))
+        lines.append(Text(f"{counted(len(cycle.members), 'file')} depend on each other; a shortest cycle", HEAD))
         lines += [unbroken(Text("  → " if place else "    ", FAINT), step) for place, step in _way(cycle.example)]
     return Group(*lines, *_more(len(found) - limit))
 
 
-def entries(found: "Entries", limit: int, *, tests: bool = False) -> RenderableType:
-    """By kind, with what each answers to: the path of a route, the name of a command."""
+def entries(found: "CodeEntries", limit: int, *, tests: bool = False) -> RenderableType:
+    """By kind, with the path of a route or the name of a command."""
     shown = [each for each in found if tests or not each.test]
     hidden = len(found) - len(shown)
     aside = [Text(f"{hidden:,} more in tests; --tests lists them", FAINT)] if hidden else []
     if not shown:
-        return Group(Text("no entry point was found"), *relied_on(found.standing), *aside)
+        return Group(Text("no entry points found"), *index_warnings(found.status), *aside)
     kinds = Counter(str(each.kind) for each in shown)
     head = Text(f"{counted(len(shown), 'entry point')}: {_by_name(kinds)}", HEAD)
     lines = [
-        Listed(
+        ListLine(
             (Text(str(each.kind), FAINT),), Text(safe(each.id), ID), Text(safe(each.definition.entry_name or ""), FAINT)
         )
         for each in shown[:limit]
     ]
-    return Group(head, *relied_on(found.standing), Listing(lines), *_more(len(shown) - len(lines)), *aside)
+    return Group(head, *index_warnings(found.status), Listing(lines), *_more(len(shown) - len(lines)), *aside)
 
 
-def _head(node: str, told: str, standing: "Standing") -> list[RenderableType]:
-    """What was asked about, what the answer comes to, and how far it can be relied on."""
-    said = [Text(told, FAINT)] if told else []
-    return [unbroken(Text(safe(node), HEAD)), *said, *relied_on(standing)]
+def _head(node: str, summary: str, status: "IndexStatus") -> list[RenderableType]:
+    """The queried node, a summary of the answer, and warnings about the index."""
+    lines = [Text(summary, FAINT)] if summary else []
+    return [unbroken(Text(safe(node), HEAD)), *lines, *index_warnings(status)]
 
 
-def _module(module: "Module", used: Sequence[str], most: int) -> Iterator[RenderableType]:
-    size = Text.assemble((f"{bar(module.size, most, _BAR):<{_BAR}}", GOOD), f" {module.size:>5,}  ")
+def _module(module: "CodeModule", used: Sequence[str], largest: int) -> Iterator[RenderableType]:
+    size = Text.assemble((f"{bar(module.size, largest, _BAR):<{_BAR}}", GOOD), f" {module.size:>5,}  ")
     yield unbroken(size, Text(safe(module.name), ID))
     central = ", ".join(safe(each.path.rpartition("/")[2]) for each in module.central[:_CENTRAL])
     more = f" and {len(used) - _USED:,} more" if len(used) > _USED else ""
@@ -213,10 +219,10 @@ def _module(module: "Module", used: Sequence[str], most: int) -> Iterator[Render
 
 
 def _way(example: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """The steps with their places; of a long way the middle is only counted."""
-    half = _WAYS_ROUND // 2
+    """The steps with their positions; of a long cycle the middle is only counted."""
+    half = _MAX_CYCLE_STEPS // 2
     for place, step in enumerate(example):
-        if len(example) <= _WAYS_ROUND or not half <= place < len(example) - half:
+        if len(example) <= _MAX_CYCLE_STEPS or not half <= place < len(example) - half:
             yield place, safe(step)
         elif place == half:
             yield place, f"… {len(example) - 2 * half:,} more"
@@ -224,9 +230,9 @@ def _way(example: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _test_files(tests: Iterable[str], limit: int) -> Iterator[RenderableType]:
     found = Counter(test.partition("::")[0] for test in tests)
-    most = found.most_common(limit)
-    yield Listing([Listed((Text(f"  {count:>4,}", FAINT),), Text(safe(path), ID)) for path, count in most])
-    yield from _more(len(found) - len(most), what="files")
+    listed = found.most_common(limit)
+    yield Listing([ListLine((Text(f"  {count:>4,}", FAINT),), Text(safe(path), ID)) for path, count in listed])
+    yield from _more(len(found) - len(listed), what="files")
 
 
 def _titled(title: str, ids: Iterable[Text], left_out: int) -> list[RenderableType]:
@@ -234,37 +240,37 @@ def _titled(title: str, ids: Iterable[Text], left_out: int) -> list[RenderableTy
 
 
 def _more(count: int, what: str = "") -> list[RenderableType]:
-    """What a list leaves out."""
+    """A line that says how many entries were left out."""
     return [Text(f"{count:,} more{f' {what}' if what else ''}; --limit lists more", FAINT)] if count > 0 else []
 
 
-def _problems(done: "Indexed") -> Iterator[RenderableType]:
+def _problems(done: "IndexReport") -> Iterator[RenderableType]:
     lines = []
     for each in done.problems[:_PROBLEMS]:
         more = f" and {each.count - 1:,} more there" if each.count > 1 else ""
         place = Text(f"  {safe(each.path)}:{each.line}", "yellow")
-        lines.append(Listed((), place, Text(f"{preview(each.what)}{more}", "yellow")))
+        lines.append(ListLine((), place, Text(f"{preview(each.what)}{more}", "yellow")))
     yield Listing(lines)
     if done.problems_total > _PROBLEMS:
         yield Text(f"  {counted(done.problems_total - _PROBLEMS, 'more problem')}; --json lists them", FAINT)
 
 
-def _notes(done: "Indexed") -> Iterator[str]:
+def _notes(done: "IndexReport") -> Iterator[str]:
     yield from done.notes
     if not done.complete:
-        yield "files went on changing while they were read; run it again, or with --watch"
+        yield "files kept changing while they were read; run it again, or with --watch"
 
 
 def _by_name(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {safe(name)}" for name, count in counts.items() if count)
 
 
-def _facts(told: Mapping[str, str]) -> Table:
-    """Names with what is said of each; nothing where nothing is."""
+def _table(rows: Mapping[str, str]) -> Table:
+    """A table of labels and values; rows without a value are left out."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=FAINT, no_wrap=True)
     grid.add_column(overflow="fold")
-    for name, said in told.items():
-        if said:
-            grid.add_row(name, said)
+    for name, value in rows.items():
+        if value:
+            grid.add_row(name, value)
     return grid

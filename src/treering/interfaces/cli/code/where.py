@@ -1,4 +1,4 @@
-"""where: the places in the code that a question is about."""
+"""Command where: locations in the code that answer a question."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,46 +12,46 @@ from treering.interfaces.cli.output import emit
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from treering.code.locations.search import Whereabouts
+    from treering.code.locations.search import CodeLocations
 
 _LISTED = 5
 
 
 def where(
-    query: Annotated[str, typer.Argument(metavar="QUESTION", help="What is looked for, in words.")],
+    query: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for, in words.")],
     *,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help=f"List so many. Default: {_LISTED}.")
+        int | None, typer.Option("--limit", metavar="N", min=1, help=f"Maximum number of results. Default: {_LISTED}.")
     ] = None,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the places in the code that a question is about: the functions, their files and lines."""
-    from treering.interfaces.cli.code.progress import indexing_shown
+    """Find the locations in the code that answer a question: functions with their files and lines."""
+    from treering.interfaces.cli.code.progress import progress_bar
 
-    with opened_for(db, project) as memory, indexing_shown() as tell:
-        found = memory.code.where(query, limit=limit or _LISTED, on_progress=tell)
-    emit(_document(found), lambda: _picture(found), as_json=as_json)
+    with opened_for(db, project) as memory, progress_bar() as show:
+        found = memory.code.where(query, limit=limit or _LISTED, on_progress=show)
+    emit(_document(found), lambda: _view(found), as_json=as_json)
 
 
-def _document(found: "Whereabouts") -> dict[str, Any]:
+def _document(found: "CodeLocations") -> dict[str, Any]:
     return {
         "query": found.query,
         "places": [asdict(place) for place in found],
         "missing": found.missing,
         "embedded": found.embedded,
-        "standing": {**asdict(found.standing), "whole": found.standing.whole},
+        "standing": {**asdict(found.status), "whole": found.status.up_to_date},
     }
 
 
-def _picture(found: "Whereabouts") -> "RenderableType":
+def _view(found: "CodeLocations") -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
-    from treering.interfaces.cli.code_locations import places, relied_on
+    from treering.interfaces.cli.code_locations import index_warnings, places
     from treering.interfaces.cli.views import FAINT, without
 
-    shown = places(found) if found else Text("nothing in the code has to do with this")
-    first = [Text(f"first made the vectors of {found.embedded:,} pieces of code", FAINT)] if found.embedded else []
-    return Group(*relied_on(found.standing), shown, *first, *without(found.missing))
+    shown = places(found) if found else Text("no matching code found")
+    first = [Text(f"embedded {found.embedded:,} chunks of code first", FAINT)] if found.embedded else []
+    return Group(*index_warnings(found.status), shown, *first, *without(found.missing))

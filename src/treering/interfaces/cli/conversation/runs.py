@@ -1,52 +1,47 @@
-"""A conversation's messages with those that left gathered into runs."""
+"""Messages of a conversation, with removed ones grouped into runs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from treering.conversation.window_context import ORPHAN
-
 if TYPE_CHECKING:
-    from treering.conversation.views import Line
-    from treering.core.contexts import RemovedRun
+    from treering.conversation.views import ExplainedMessage
+    from treering.core.contexts import RemovedMessages
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Neighbours that left together, and what is known of it."""
+class RemovedRun:
+    """Neighbouring messages that were removed together, with the stored span."""
 
-    lines: tuple["Line", ...]
-    span: "RemovedRun | None"
-
-
-def removed(line: "Line") -> bool:
-    """Whether it left; a result whose call is not there was never sent."""
-    return not line.in_context and line.why != ORPHAN
+    lines: tuple["ExplainedMessage", ...]
+    span: "RemovedMessages | None"
 
 
-def pieces(lines: Iterable["Line"], spans: Sequence["RemovedRun"]) -> Iterator["Line | Run"]:
-    """Messages and runs in order. What was never sent does not part a run; it comes after it."""
-    run, beside = list["Line"](), list["Line"]()
+def messages_and_runs(
+    lines: Iterable["ExplainedMessage"], spans: Sequence["RemovedMessages"]
+) -> Iterator["ExplainedMessage | RemovedRun"]:
+    """Messages and runs in order. A message that was never sent does not split a run; it follows the run."""
+    run, never_sent = list["ExplainedMessage"](), list["ExplainedMessage"]()
 
-    def ended() -> Iterator["Line | Run"]:
+    def ended() -> Iterator["ExplainedMessage | RemovedRun"]:
         for _, together in groupby(run, key=lambda line: (_span_of(line, spans), line.why)):
             gathered = tuple(together)
-            yield Run(gathered, _span_of(gathered[0], spans))
-        yield from beside
+            yield RemovedRun(gathered, _span_of(gathered[0], spans))
+        yield from never_sent
         run.clear()
-        beside.clear()
+        never_sent.clear()
 
     for line in lines:
-        if removed(line):
+        if line.removed:
             run.append(line)
         elif run and not line.in_context:
-            beside.append(line)
+            never_sent.append(line)
         else:
             yield from ended()
             yield line
     yield from ended()
 
 
-def _span_of(line: "Line", spans: Sequence["RemovedRun"]) -> "RemovedRun | None":
+def _span_of(line: "ExplainedMessage", spans: Sequence["RemovedMessages"]) -> "RemovedMessages | None":
     return next((span for span in spans if span.first <= line.seq <= span.last), None)

@@ -1,4 +1,4 @@
-"""Draws one pattern whole: what it says, and its evidence as a small chart."""
+"""Renders one pattern with its evidence as a small chart."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from rich.text import Text
 from treering.core.pattern_words import content_lines, listed, requirement_lines
 from treering.core.patterns import Evidence, Pattern, PatternStatus, TemplateSubtask
 from treering.interfaces.cli import views as show
-from treering.interfaces.cli.layout import Fitting, counted, rows
+from treering.interfaces.cli.layout import WideOrNarrow, counted, rows
 from treering.interfaces.cli.patterns.episode_names import episodes
-from treering.interfaces.cli.patterns.weeks import Week
+from treering.interfaces.cli.patterns.weeks import PatternWeek
 
 if TYPE_CHECKING:
     from treering.core.history import HistoryEntry
@@ -25,28 +25,27 @@ STYLES: Mapping[PatternStatus, str] = {
     PatternStatus.DEPRECATED: show.FAINT,
 }
 _BAR, _SHORT_BAR = 30, 8
-_NAMED = 5
-"""Episodes that are named for and against a pattern; `--json` has them all."""
+_MAX_EPISODES = 5  # shown for and against a pattern; `--json` has all
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A pattern with what is drawn of it."""
+class PatternView:
+    """A pattern with the data of its chart."""
 
     pattern: Pattern
-    weeks: Sequence[Week]
+    weeks: Sequence[PatternWeek]
     moves: Sequence["HistoryEntry"]
-    """Changes of its status, the newest first."""
+    """Changes of its status, newest first."""
 
 
-def whole(shown: Shown) -> RenderableType:
+def pattern_view(shown: PatternView) -> RenderableType:
     """The pattern, then its evidence."""
     pattern = shown.pattern
     return Group(
         Text(show.safe(pattern.name), show.HEAD),
         Text.assemble(f"{pattern.category.value}, ", status(pattern), f", version {pattern.version}"),
         Text(),
-        _labelled(_told(pattern)),
+        _labelled(_sections(pattern)),
         Text(),
         Text("evidence", show.HEAD),
         _labelled(_evidence(pattern)),
@@ -61,24 +60,24 @@ def status(pattern: Pattern) -> Text:
 
 
 def odds(e_value: float) -> str:
-    """An e-value as people read it: whole where it is large."""
+    """An e-value, without decimals if it is large."""
     return f"{e_value:,.0f}" if 100 <= e_value < 1e9 else f"{e_value:.3g}"
 
 
-def subtasks(made: Iterable[TemplateSubtask]) -> RenderableType:
-    """What a template became with its parameters filled in."""
-    return rows((_numbered(number, each) for number, each in enumerate(made, start=1)), right=True)
+def subtasks(filled: Iterable[TemplateSubtask]) -> RenderableType:
+    """The subtasks of a template."""
+    return rows((_numbered(number, each) for number, each in enumerate(filled, start=1)), right=True)
 
 
 def transition(entry: "HistoryEntry") -> Text:
-    """From which status to which, in their colours."""
+    """The status before and after, in their colours."""
     ends = [PatternStatus(entry.detail[name]) for name in ("from", "to") if name in entry.detail]
     if not ends:
         return Text(entry.action.value, show.HEAD)
     return Text(" → ").join(Text(each.value, STYLES[each]) for each in dict.fromkeys(ends))
 
 
-def _told(pattern: Pattern) -> Iterator[tuple[str, list[Text]]]:
+def _sections(pattern: Pattern) -> Iterator[tuple[str, list[Text]]]:
     guidance, links = pattern.guidance, pattern.links
     yield "in short", _lines([pattern.summary])
     yield "applies", _lines(requirement_lines(pattern.applicability))
@@ -106,9 +105,9 @@ def _evidence(pattern: Pattern) -> Iterator[tuple[str, list[Text]]]:
     yield "confidence", [_share(known.confidence)]
     yield (
         "p-value",
-        _lines([] if known.p_value is None else [f"{known.p_value:.2g}, the chance of doing so well by luck"]),
+        _lines([] if known.p_value is None else [f"{known.p_value:.2g}, the probability of this result by chance"]),
     )
-    yield "e-value", _lines([_likelier(known.e_value)] if known.e_value is not None and known.sessions else [])
+    yield "e-value", _lines([_likelihood(known.e_value)] if known.e_value is not None and known.sessions else [])
     yield "saves", _lines(_saved(known))
     yield "for it", _episodes(known.supporting)
     yield "against it", _episodes(known.counter)
@@ -119,8 +118,8 @@ def _used(pattern: Pattern) -> str:
     if not pattern.usage_count:
         return "never"
     last = f", last {show.when(pattern.last_used_at)}" if pattern.last_used_at else ""
-    begun = f", evidence begun anew {pattern.evidence.generation - 1} times" if pattern.evidence.generation > 1 else ""
-    return f"{counted(pattern.usage_count, 'time')}{last}{begun.replace(' 1 times', ' once')}"
+    resets = f", evidence reset {pattern.evidence.generation - 1} times" if pattern.evidence.generation > 1 else ""
+    return f"{counted(pattern.usage_count, 'time')}{last}{resets.replace(' 1 times', ' once')}"
 
 
 def _success(known: Evidence) -> Text:
@@ -132,7 +131,7 @@ def _success(known: Evidence) -> Text:
     return Text.assemble((f"{known.success_rate:.0%}", style), f"{seen}{without}")
 
 
-def _likelier(e_value: float) -> str:
+def _likelihood(e_value: float) -> str:
     return f"{odds(e_value)} times as likely if it helps as if it does not"
 
 
@@ -148,34 +147,34 @@ def _saved(known: Evidence) -> Iterator[str]:
 
 
 def _episodes(ids: Sequence[str]) -> list[Text]:
-    return [Text.assemble(f"{counted(len(ids), 'episode')}: ", episodes(len(ids), ids, _NAMED))] if ids else []
+    return [Text.assemble(f"{counted(len(ids), 'episode')}: ", episodes(len(ids), ids, _MAX_EPISODES))] if ids else []
 
 
-def _chart(weeks: Sequence[Week], base_rate: float | None) -> Iterator[RenderableType]:
-    """A bar a week; where it would end without the pattern, a mark."""
+def _chart(weeks: Sequence[PatternWeek], base_rate: float | None) -> Iterator[RenderableType]:
+    """One bar per week, with a mark at the base rate."""
     if not weeks:
         return
     mark = "" if base_rate is None else f"; │ marks the {base_rate:.0%} without it"
     yield Text()
     yield Text.assemble(("success by week", show.HEAD), (mark, show.FAINT))
-    yield Fitting(_weeks(weeks, base_rate, _BAR), _weeks(weeks, base_rate, _SHORT_BAR))
+    yield WideOrNarrow(_weeks(weeks, base_rate, _BAR), _weeks(weeks, base_rate, _SHORT_BAR))
 
 
-def _weeks(weeks: Sequence[Week], base_rate: float | None, cells: int) -> Table:
+def _weeks(weeks: Sequence[PatternWeek], base_rate: float | None, cells: int) -> Table:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=show.FAINT, no_wrap=True)
     grid.add_column(no_wrap=True, min_width=cells)
     grid.add_column(justify="right", no_wrap=True)
     sessions = [counted(week.sessions, "session") if week.sessions else "" for week in weeks]
     grid.add_column(style=show.FAINT, no_wrap=True, min_width=max(map(len, sessions)))
-    for week, told in zip(weeks, sessions, strict=True):
+    for week, session_count in zip(weeks, sessions, strict=True):
         rate = "–" if week.success_rate is None else f"{week.success_rate:.0%}"
-        grid.add_row(f"{week.since:%Y-%m-%d}", _week_bar(week, base_rate, cells), rate, told)
+        grid.add_row(f"{week.since:%Y-%m-%d}", _week_bar(week, base_rate, cells), rate, session_count)
     return grid
 
 
-def _week_bar(week: Week, base_rate: float | None, cells: int) -> Text:
-    """As long as what succeeded; the base rate's mark stands inside of it or behind."""
+def _week_bar(week: PatternWeek, base_rate: float | None, cells: int) -> Text:
+    """A bar of the success rate with a mark at the base rate."""
     rate = week.success_rate or 0.0
     drawn = show.bar(rate, 1.0, cells).ljust(cells)
     if base_rate is None:
@@ -198,9 +197,9 @@ def _move(entry: "HistoryEntry") -> RenderableType:
     return Group(transition(entry), Text(show.safe(str(reason)), show.FAINT))
 
 
-def _numbered(number: int, made: TemplateSubtask) -> tuple[Text, RenderableType]:
-    after = f"after {listed(made.depends_on, 'and')}" if made.depends_on else ""
-    lines = [(made.title, ""), (made.description, ""), (after, show.FAINT)]
+def _numbered(number: int, subtask: TemplateSubtask) -> tuple[Text, RenderableType]:
+    after = f"after {listed(subtask.depends_on, 'and')}" if subtask.depends_on else ""
+    lines = [(subtask.title, ""), (subtask.description, ""), (after, show.FAINT)]
     return Text(str(number), show.FAINT), Group(*(Text(show.safe(line), style) for line, style in lines if line))
 
 
@@ -212,5 +211,5 @@ def _ids(ids: Iterable[str]) -> list[Text]:
     return [Text(show.safe(id), show.ID) for id in ids]
 
 
-def _labelled(told: Iterable[tuple[str, list[Text]]]) -> RenderableType:
-    return rows((Text(name, show.FAINT), Group(*lines)) for name, lines in told if lines)
+def _labelled(sections: Iterable[tuple[str, list[Text]]]) -> RenderableType:
+    return rows((Text(name, show.FAINT), Group(*lines)) for name, lines in sections if lines)

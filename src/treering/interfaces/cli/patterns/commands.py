@@ -1,21 +1,22 @@
-"""The group of commands, as it is registered."""
+"""Registration of the `treering patterns` commands."""
 
 from collections.abc import Callable
 
 import typer
 
-from treering.interfaces.cli.patterns import changes as keeping
-from treering.interfaces.cli.patterns import queries as looking
-from treering.interfaces.cli.patterns import validation as judging
+from treering.interfaces.cli.patterns import changes, queries, validation
 
 VERBS: tuple[tuple[str, tuple[Callable[..., None], ...]], ...] = (
-    ("Find", (looking.find, looking.list_, looking.show, looking.history, looking.similar)),
-    ("Keep", (keeping.add, keeping.apply, keeping.merge, keeping.deprecate, keeping.export, keeping.import_)),
-    ("Judge", (judging.mine, judging.validate, judging.review, judging.refine, judging.diff, judging.prune)),
+    ("Find", (queries.find, queries.list_, queries.show, queries.history, queries.similar)),
+    ("Change", (changes.add, changes.apply, changes.merge, changes.deprecate, changes.export, changes.import_)),
+    (
+        "Judge",
+        (validation.mine, validation.validate, validation.review, validation.refine, validation.diff, validation.prune),
+    ),
 )
 
 patterns = typer.Typer(
-    help="What works, proven by evidence: find it, prove it, put it right.",
+    help="Find, validate and correct patterns of what works.",
     epilog="Start with `treering patterns mine`, then `treering patterns list`.",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -26,7 +27,7 @@ for _panel, _verbs in VERBS:
 
 
 @patterns.callback(invoke_without_command=True)
-def _shown_alone(invoked: typer.Context) -> None:
-    """What works, proven by evidence: find it, prove it, put it right."""
+def _show_help(invoked: typer.Context) -> None:
+    """Find, validate and correct patterns of what works."""
     if invoked.invoked_subcommand is None:
         print(invoked.get_help())

@@ -1,4 +1,4 @@
-"""The options that several commands about patterns share, each described once, and what they say wrongly."""
+"""Options shared by the commands about patterns, and their errors."""
 
 import json
 from collections.abc import Iterator
@@ -10,29 +10,30 @@ import typer
 
 from treering.core.errors import InvalidInput, SecretRefused
 
-MOST = 1_000_000
-"""Records that a command asks for at once; more are exported."""
+MAX_RECORDS = 1_000_000  # per command; use export for more
 
 Several = list[str] | None
-PatternId = Annotated[str, typer.Argument(metavar="ID", help="The id that `treering patterns list` shows.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done; nothing is written.")]
-Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, max=MOST, help="At most so many.")]
+PatternId = Annotated[str, typer.Argument(metavar="ID", help="Id of the pattern, as in `treering patterns list`.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done; write nothing.")]
+Limit = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=1, max=MAX_RECORDS, help="Maximum number of results.")
+]
 Statuses = Annotated[
     Several,
-    typer.Option("--status", metavar="STATUS", help="CANDIDATE, VALIDATED, UNDER_REVIEW or DEPRECATED; again."),
+    typer.Option("--status", metavar="STATUS", help="CANDIDATE, VALIDATED, UNDER_REVIEW or DEPRECATED; repeatable."),
 ]
 Categories = Annotated[
     Several,
-    typer.Option("--category", metavar="NAME", help="strategy, decomposition, sequence, tool_selection…; again."),
+    typer.Option("--category", metavar="NAME", help="strategy, decomposition, sequence, tool_selection…; repeatable."),
 ]
 ProblemTypes = Annotated[
-    Several, typer.Option("--problem-type", metavar="TYPE", help="For tasks of this type; again for more.")
+    Several, typer.Option("--problem-type", metavar="TYPE", help="For tasks of this type; repeatable.")
 ]
-Domains = Annotated[Several, typer.Option("--domain", metavar="NAME", help="For tasks of this domain; again.")]
+Domains = Annotated[Several, typer.Option("--domain", metavar="NAME", help="For tasks of this domain; repeatable.")]
 
 
 def statuses(given: Several) -> tuple[str, ...]:
-    """As the records write them."""
+    """The statuses as stored."""
     from treering.core.patterns import PatternStatus
 
     return tuple(one_of(PatternStatus, "--status", each.upper().replace("-", "_")) for each in given or ())
@@ -49,15 +50,15 @@ def category(given: str) -> str:
 
 
 def one_of(kind: type[StrEnum], option: str, given: str) -> str:
-    """One of the names that there are."""
+    """The value, if it is one of the enumeration; else a usage error."""
     names = [each.value for each in kind]
     if given not in names:
         raise typer.BadParameter(f"{option} is {given!r}; use {', '.join(names)}")
     return given
 
 
-def told_object(option: str, text: str, example: str) -> dict[str, Any]:
-    """What an option says in JSON."""
+def json_option(option: str, text: str, example: str) -> dict[str, Any]:
+    """The JSON object of an option."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as exc:
@@ -68,8 +69,8 @@ def told_object(option: str, text: str, example: str) -> dict[str, Any]:
 
 
 @contextmanager
-def wrong_where_refused() -> Iterator[None]:
-    """Around what only the options decide: where it is refused, the command was used wrongly."""
+def usage_errors() -> Iterator[None]:
+    """Report `InvalidInput` as a usage error; for checks that depend on the options only."""
     try:
         yield
     except SecretRefused:

@@ -1,4 +1,4 @@
-"""What came of a pattern week by week."""
+"""Outcomes of a pattern by week."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ _WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Week:
-    """A week that begins on a Monday: the sessions in it, and what of them succeeded, a part counting half."""
+class PatternWeek:
+    """A week from Monday: its sessions and their success rate; a partial success counts half."""
 
     since: datetime
     sessions: int
     success_rate: float | None
 
 
-def weeks_of(sessions: "Iterable[SessionCount]", now: datetime, days: float) -> list[Week]:
-    """From the first week with a session in the last `days` to the present one; empty where there is none."""
+def weeks_of(sessions: "Iterable[SessionCount]", now: datetime, days: float) -> list[PatternWeek]:
+    """From the first week with a session in the last `days` to the present one; empty if there is none."""
     shares: dict[datetime, list[float]] = {}
     for each in sessions:
         if now - timedelta(days=days) < each.at <= now:
@@ -33,8 +33,8 @@ def weeks_of(sessions: "Iterable[SessionCount]", now: datetime, days: float) -> 
     return [_week(monday, shares.get(monday, [])) for monday in (first + place * _WEEK for place in range(count))]
 
 
-def _week(monday: datetime, shares: list[float]) -> Week:
-    return Week(monday, len(shares), sum(shares) / len(shares) if shares else None)
+def _week(monday: datetime, shares: list[float]) -> PatternWeek:
+    return PatternWeek(monday, len(shares), sum(shares) / len(shares) if shares else None)
 
 
 def _monday(moment: datetime) -> datetime:

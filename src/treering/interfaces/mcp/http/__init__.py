@@ -1,1 +1,1 @@
-"""Many clients over HTTP: who may come in, by which name and with which token, and how the server ends."""
+"""The HTTP transport: addresses, authentication, limits and shutdown."""

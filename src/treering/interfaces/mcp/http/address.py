@@ -1,4 +1,4 @@
-"""Where the server listens, and by which names it is asked for."""
+"""The address that the server listens on, and the host names that it accepts."""
 
 import errno
 import ipaddress
@@ -17,7 +17,7 @@ _NAMED = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address of this machine, as the system knows it."""
+    """A resolved address of this machine."""
 
     family: socket.AddressFamily
     ip: str
@@ -29,33 +29,33 @@ class Address:
 
     @property
     def name(self) -> str:
-        """As it stands in a URL."""
+        """The address as part of a URL."""
         return f"[{self.ip}]" if self.family is socket.AF_INET6 else self.ip
 
 
-def resolved(host: str, port: int) -> Address:
-    """What a host means here. A name is what it resolves to: `localhost` is not always this machine."""
+def resolve(host: str, port: int) -> Address:
+    """The address of a host name, as the system resolves it: `localhost` is not always this machine."""
     if not host.strip():
-        raise InvalidInput("--host needs an address of this machine, such as 127.0.0.1")
+        raise InvalidInput("--host is empty; pass a local address, such as 127.0.0.1")
     try:
         family, _, _, _, (ip, *_) = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as exc:
-        raise InvalidInput(f"--host {host} is not a local address ({exc}); leave it out for 127.0.0.1") from exc
+        raise InvalidInput(f"--host {host} is not a local address ({exc}); omit it to use 127.0.0.1") from exc
     return Address(family, str(ip), port)
 
 
-def refuse_strangers_without_auth(address: Address, names: Iterable[str], *, brings_token: bool) -> None:
-    """Others can reach an address that is not loopback: somebody must have meant it, and said so twice."""
+def check_exposure(address: Address, names: Iterable[str], *, has_token: bool) -> None:
+    """Refuse an address that other machines can reach, unless the user gave a token and a host name for it."""
     if address.is_loopback:
         return
-    missing = [] if brings_token else ["--token-file FILE (or TREERING_MCP_TOKEN) with a token of your own"]
+    missing = [] if has_token else ["--token-file FILE (or TREERING_MCP_TOKEN) with a token of your own"]
     missing += [] if tuple(names) else ["--allow-host NAME, the name by which clients reach it"]
     if missing:
         raise InvalidInput(f"{address.ip} can be reached from outside this machine; add {' and '.join(missing)}")
 
 
-def listening(address: Address) -> socket.socket:
-    """A socket there; a port of 0 has become a free one."""
+def listen(address: Address) -> socket.socket:
+    """A listening socket; port 0 picks a free one."""
     sock = socket.socket(address.family, socket.SOCK_STREAM)
     try:
         # After a restart the old connections may linger; Windows would let two servers share the port.
@@ -67,28 +67,28 @@ def listening(address: Address) -> socket.socket:
         sock.close()
         if exc.errno == errno.EADDRINUSE:
             raise InvalidInput(
-                f"port {address.port} is taken, perhaps by another `treering mcp --http`; name another with --port, or "
-                "--port 0 for any that is free"
+                f"port {address.port} is in use, perhaps by another `treering mcp --http`; pass another --port, "
+                "or --port 0 for a free one"
             ) from exc
         raise InvalidInput(
-            f"cannot listen on {address.name}:{address.port} ({exc.strerror}); try other --host or --port"
+            f"cannot listen on {address.name}:{address.port} ({exc.strerror}); try another --host or --port"
         ) from exc
     return sock
 
 
-def hosts(address: Address, port: int, allowed: Iterable[str]) -> frozenset[str]:
-    """What may stand in `Host`. A web page that points a name of its own at this machine has another there."""
+def accepted_hosts(address: Address, port: int, allowed: Iterable[str]) -> frozenset[str]:
+    """Accepted values of `Host`. Prevents DNS rebinding: a page that points its own name at this machine sends that."""
     own = {f"{name}:{port}" for name in (*_LOCAL, address.name)} if address.is_loopback else set[str]()
     return frozenset(own | {form for name in allowed for form in _forms(name, port)})
 
 
 def origins(hosts: Iterable[str]) -> frozenset[str]:
-    """What may stand in `Origin`, where a browser sends one: our own pages, plain or behind a TLS proxy."""
+    """Accepted values of `Origin`, which browsers send: our own pages, plain or behind a TLS proxy."""
     return frozenset(f"{scheme}://{host}" for host in hosts for scheme in ("http", "https"))
 
 
 def _forms(allowed: str, port: int) -> tuple[str, ...]:
-    """A name with a port is meant so; one without is asked for at our port, or at the usual one of a proxy."""
+    """The name as given if it has a port, else the name alone (behind a proxy) and with our port."""
     found = _NAMED.fullmatch(allowed.strip().lower())
     if not found:
         raise InvalidInput(f"--allow-host {allowed} is not NAME or NAME:PORT, such as memory.example.org")

@@ -1,16 +1,16 @@
-"""Memory that many threads free is found again by the others."""
+"""Limits the arenas of the C allocator, so that threads reuse each other's freed memory."""
 
 import contextlib
 import ctypes
 
 _ARENA_MAX = -8
-"""glibc's name for it, in malloc.h."""
+"""M_ARENA_MAX of malloc.h."""
 
 
-def share_arenas(most: int = 2) -> None:
-    """Keep the C library from giving every thread a heap of its own, where what one frees no other finds.
+def share_arenas(limit: int = 2) -> None:
+    """Keep glibc from giving every thread its own heap, whose freed memory other threads cannot use.
 
-    A server with writers grows half as fast so; nothing happens where the C library has no such call.
+    The memory of a server with writers grows half as fast. Does nothing if the C library has no such call.
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).mallopt(_ARENA_MAX, most)
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, limit)

@@ -1,4 +1,4 @@
-"""What comes in: requests for our name, from our pages, with the token, whole and not too long."""
+"""Request filter: checks Host, Origin, path, token, size and speed before the application sees a request."""
 
 import hmac
 import json
@@ -11,35 +11,35 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from treering.interfaces.mcp.http.address import PATH, origins
-from treering.interfaces.mcp.http.limits import Limits
+from treering.interfaces.mcp.http.limits import HttpLimits
 
 _SCHEME = b"bearer "
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request does not come in."""
+    """Reason a request was rejected."""
 
     status: int
     why: str
     headers: tuple[tuple[str, str], ...] = ()
 
     def response(self) -> Response:
-        told = {"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": self.why}}
-        return Response(json.dumps(told), self.status, dict(self.headers), "application/json")
+        body = {"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": self.why}}
+        return Response(json.dumps(body), self.status, dict(self.headers), "application/json")
 
 
-FOREIGN_HOST = Refusal(421, "this server is not known by that Host; --allow-host lets it be")
-FOREIGN_ORIGIN = Refusal(403, "requests from that Origin are not served")
-NO_SUCH_PATH = Refusal(404, f"nothing is here; the server is at {PATH}")
+FOREIGN_HOST = Refusal(421, "this Host is not accepted; start the server with --allow-host to accept it")
+FOREIGN_ORIGIN = Refusal(403, "this Origin is not accepted")
+NO_SUCH_PATH = Refusal(404, f"not found; the server is at {PATH}")
 NO_TOKEN = Refusal(401, "unauthorized", (("WWW-Authenticate", "Bearer"),))
 TOO_SLOW = Refusal(408, "the request did not arrive in time; send it again", (("Connection", "close"),))
 
 
 class Gate:
-    """Stands before the whole application. Nothing of a body is read until the head of its request is in order."""
+    """ASGI middleware before the whole application. No body is read before the head of its request is accepted."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Iterable[str], token: str, limits: Limits) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Iterable[str], token: str, limits: HttpLimits) -> None:
         self._app = app
         self._hosts = frozenset(host.encode() for host in hosts)
         self._origins = frozenset(origin.encode() for origin in origins(hosts))
@@ -60,12 +60,12 @@ class Gate:
         if isinstance(body, Refusal):
             await body.response()(scope, receive, send)
         elif body is not None:
-            await self._app(scope, _first(body, receive), send)
+            await self._app(scope, _replayed(body, receive), send)
 
     def refusal(self, path: str, headers: Iterable[tuple[bytes, bytes]]) -> Refusal | None:
-        """Why a request with this head does not come in; None where it does.
+        """Reason to reject a request with this head; None if it is accepted.
 
-        A path that is not there needs no token: clients look for a sign-in page before they show one.
+        An unknown path needs no token: clients look for a sign-in page before they send one.
         """
         given: dict[bytes, list[bytes]] = {}
         for name, value in headers:
@@ -76,17 +76,17 @@ class Gate:
             return FOREIGN_ORIGIN
         if path != PATH:
             return NO_SUCH_PATH
-        return None if self._shown(given) else NO_TOKEN
+        return None if self._is_authorized(given) else NO_TOKEN
 
-    def _shown(self, given: Mapping[bytes, list[bytes]]) -> bool:
-        """Compared in a time that tells nothing of how much was right."""
-        shown = given.get(b"authorization", [])
-        if len(shown) != 1 or shown[0][: len(_SCHEME)].lower() != _SCHEME:
+    def _is_authorized(self, given: Mapping[bytes, list[bytes]]) -> bool:
+        """Compares in constant time."""
+        tokens = given.get(b"authorization", [])
+        if len(tokens) != 1 or tokens[0][: len(_SCHEME)].lower() != _SCHEME:
             return False
-        return hmac.compare_digest(shown[0][len(_SCHEME) :].strip(), self._token)
+        return hmac.compare_digest(tokens[0][len(_SCHEME) :].strip(), self._token)
 
     async def _body(self, receive: Receive) -> bytes | Refusal | None:
-        """The body, or why not; None where the client has left.
+        """The body, or the reason to reject it; None if the client has disconnected.
 
         What is too long is read to its end and not kept: a client that is cut off while it sends hears no reason.
         """
@@ -105,12 +105,12 @@ class Gate:
         return TOO_SLOW
 
 
-def _too_long(longest: int) -> Refusal:
-    return Refusal(413, f"a request has at most {longest:,} bytes; keep the text in a file and remember where it is")
+def _too_long(limit: int) -> Refusal:
+    return Refusal(413, f"the request has more than {limit:,} bytes; store the text in a file and remember its path")
 
 
-def _first(body: bytes, receive: Receive) -> Receive:
-    """The body that was read already, then whatever comes."""
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that returns the body that was already read, then further messages."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def received() -> Message:

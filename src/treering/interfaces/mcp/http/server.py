@@ -1,4 +1,4 @@
-"""Serve one project's memory to many clients."""
+"""Serves one project's memory to several clients over HTTP."""
 
 import gc
 import json
@@ -13,65 +13,65 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 from uvicorn import Config
 
-from treering.interfaces.mcp.host import Desk
+from treering.interfaces.mcp.host import MemoryHost
 from treering.interfaces.mcp.http.address import (
     PATH,
-    hosts,
-    listening,
-    refuse_strangers_without_auth,
-    resolved,
+    accepted_hosts,
+    check_exposure,
+    listen,
+    resolve,
 )
 from treering.interfaces.mcp.http.allocator import share_arenas
 from treering.interfaces.mcp.http.gate import Gate
-from treering.interfaces.mcp.http.limits import Limits
-from treering.interfaces.mcp.http.shutdown import EndingServer
-from treering.interfaces.mcp.http.timeouts import impatient
-from treering.interfaces.mcp.http.token import Token, token_for
+from treering.interfaces.mcp.http.limits import HttpLimits
+from treering.interfaces.mcp.http.shutdown import StoppableServer
+from treering.interfaces.mcp.http.timeouts import with_head_timeout
+from treering.interfaces.mcp.http.token import AccessToken, token_for
 from treering.interfaces.mcp.logs import log_to_stderr
 from treering.interfaces.mcp.server import NAME, build_server
 
-_COLLECT_AFTER = (700, 10, 10)
-"""As Python itself does; our command line looks for garbage less often."""
+_GC_THRESHOLDS = (700, 10, 10)
+"""Defaults of Python; the command line collects less often."""
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """Where the server is to listen, and who comes in."""
+class HttpOptions:
+    """The address to listen on, and the authentication."""
 
     host: str
     port: int
     allowed: tuple[str, ...] = ()
-    """Names by which it is reached from elsewhere."""
+    """Host names by which other machines reach it."""
     project: str | None = None
-    """Whose token is shown, where the user brings none."""
+    """Project whose own token is used if the user gives none."""
     token_file: Path | None = None
     token: str | None = field(default=None, repr=False)
 
     @property
-    def brings_token(self) -> bool:
-        """Somebody meant others to come in."""
+    def has_token(self) -> bool:
+        """Whether the user gave a token."""
         return self.token_file is not None or self.token is not None
 
 
-def serve_http(desk: Desk, door: Door, *, as_json: bool) -> None:
-    """Serve until somebody ends it. A token is made only where there is a place to show it."""
-    limits, logs = Limits(), log_to_stderr()
-    _collect_garbage_often()
+def serve_http(host: MemoryHost, options: HttpOptions, *, as_json: bool) -> None:
+    """Serve until the process is asked to end."""
+    limits, logs = HttpLimits(), log_to_stderr()
+    _restore_garbage_collection()
     share_arenas()
-    address = resolved(door.host, door.port)
-    refuse_strangers_without_auth(address, door.allowed, brings_token=door.brings_token)
+    address = resolve(options.host, options.port)
+    check_exposure(address, options.allowed, has_token=options.has_token)
 
     def close() -> None:
-        desk.close()
+        host.close()
         logs.flush()
 
-    with listening(address) as sock:
+    with listen(address) as sock:
         port = sock.getsockname()[1]
-        known = hosts(address, port, door.allowed)
-        token = token_for(door.project, file=door.token_file, given=door.token)
+        hosts = accepted_hosts(address, port, options.allowed)
+        token = token_for(options.project, file=options.token_file, given=options.token)
         config = Config(
-            application(desk, known, token, limits),
-            http=impatient(limits),
+            application(host, hosts, token, limits),
+            http=with_head_timeout(limits),
             ws="none",
             loop="asyncio",
             lifespan="on",
@@ -81,26 +81,26 @@ def serve_http(desk: Desk, door: Door, *, as_json: bool) -> None:
             server_header=False,
             limit_concurrency=limits.connections,
             timeout_keep_alive=limits.keep_alive_seconds,
-            timeout_graceful_shutdown=limits.ending_seconds,
+            timeout_graceful_shutdown=limits.shutdown_seconds,
         )
         url = f"http://{address.name}:{port}{PATH}"
-        elsewhere = None if address.is_loopback else f"https://{door.allowed[0]}{PATH}"
-        server = EndingServer(config, ready=lambda: _announce(url, elsewhere, token, as_json=as_json), close=close)
+        elsewhere = None if address.is_loopback else f"https://{options.allowed[0]}{PATH}"
+        server = StoppableServer(config, ready=lambda: _announce(url, elsewhere, token, as_json=as_json), close=close)
         try:
             server.run(sockets=[sock])
         finally:
             close()
 
 
-def _collect_garbage_often() -> None:
-    """A command ends before its circles of garbage matter; those of a server would add up to hundreds of megabytes."""
+def _restore_garbage_collection() -> None:
+    """Collect as often as Python does by default: the reference cycles of a server add up to hundreds of megabytes."""
     gc.freeze()
-    gc.set_threshold(*_COLLECT_AFTER)
+    gc.set_threshold(*_GC_THRESHOLDS)
 
 
-def application(desk: Desk, hosts: Iterable[str], token: Token, limits: Limits) -> ASGIApp:
-    """The SDK's application behind our gate, which checks Host and Origin for all of it."""
-    inner = build_server(desk).streamable_http_app(
+def application(host: MemoryHost, hosts: Iterable[str], token: AccessToken, limits: HttpLimits) -> ASGIApp:
+    """The application of the SDK behind our gate, which checks Host and Origin for all paths."""
+    inner = build_server(host).streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=limits.body_bytes,
         session_idle_timeout=limits.session_idle_seconds,
@@ -110,18 +110,16 @@ def application(desk: Desk, hosts: Iterable[str], token: Token, limits: Limits) 
     return Gate(inner, hosts=hosts, token=token.text, limits=limits)
 
 
-def _announce(url: str, elsewhere: str | None, token: Token, *, as_json: bool) -> None:
-    """Where it is, by which name others reach it, and where its token lies; never the token."""
+def _announce(url: str, elsewhere: str | None, token: AccessToken, *, as_json: bool) -> None:
+    """Print the URL, the command that connects a client, and the file of the token, but never the token."""
     if as_json:
-        told = {"url": url, "token_file": None if token.file is None else str(token.file), "pid": os.getpid()}
-        print(json.dumps(told), flush=True)
+        document = {"url": url, "token_file": None if token.file is None else str(token.file), "pid": os.getpid()}
+        print(json.dumps(document), flush=True)
     shown = "$TREERING_MCP_TOKEN" if token.file is None else f"$(cat {shlex.quote(str(token.file))})"
     lines = [
         f"serving at {url} until Ctrl-C; the token is in {token.file or 'TREERING_MCP_TOKEN'}",
         f'  claude mcp add --transport http {NAME} {elsewhere or url} --header "Authorization: Bearer {shown}"',
     ]
     if elsewhere:
-        lines.insert(
-            1, "nothing is encrypted, and the token goes with every request: put a proxy that speaks TLS in front"
-        )
+        lines.insert(1, "requests, with the token, are not encrypted: put a TLS proxy in front of the server")
     print("\n".join(lines), file=sys.stderr, flush=True)

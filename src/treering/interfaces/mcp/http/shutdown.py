@@ -1,4 +1,4 @@
-"""How the server ends: soon after it is asked to, whatever is still going on, and at once when asked again."""
+"""Shutdown of the HTTP server: soon after the first signal, whatever is running, and at once after the second."""
 
 import asyncio
 import logging
@@ -10,19 +10,19 @@ from contextlib import contextmanager
 
 from uvicorn import Config, Server
 
-from treering.interfaces.mcp.shutdown import leave, signals_heard
+from treering.interfaces.mcp.shutdown import handled_signals, leave
 
 _STEPS_SECONDS = 0.5
-"""For uvicorn's own steps before and after it has waited for the calls."""
-_AT_ONCE = 130
-"""What shells call interrupted."""
+"""Time for the steps of uvicorn before and after it waits for calls."""
+_INTERRUPTED = 130
+"""Exit code of an interrupted process in shells."""
 
 
-class EndingServer(Server):
-    """uvicorn's server, which tells when it is ready and ends when it is asked to.
+class StoppableServer(Server):
+    """uvicorn's server, which calls `ready` when it is ready and ends in time.
 
-    A call works in a thread, and a thread cannot be stopped. What it has not acknowledged is not stored, so the process
-    leaves without it.
+    Calls run in threads, which cannot be stopped; the process ends without waiting for them, because what they have not
+    acknowledged is not stored.
     """
 
     def __init__(self, config: Config, *, ready: Callable[[], None], close: Callable[[], None]) -> None:
@@ -36,10 +36,10 @@ class EndingServer(Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # A handler runs between any two steps of this thread, whatever lock that holds: it only tells the loop.
+        # A signal handler may interrupt this thread while it holds any lock, so it only notifies the loop.
         loop = asyncio.get_running_loop()
         before = {
-            each: signal.signal(each, lambda *_: loop.call_soon_threadsafe(self._asked)) for each in signals_heard()
+            each: signal.signal(each, lambda *_: loop.call_soon_threadsafe(self._stop)) for each in handled_signals()
         }
         try:
             yield
@@ -47,13 +47,13 @@ class EndingServer(Server):
             for each, handler in before.items():
                 signal.signal(each, handler)
 
-    def _asked(self) -> None:
+    def _stop(self) -> None:
         if self.should_exit:
-            os._exit(_AT_ONCE)
-        # What is cut short from here on was asked for, and is no news.
+            os._exit(_INTERRUPTED)
+        # Calls that are cut off from here on need not be logged.
         logging.disable(logging.CRITICAL)
         self.should_exit = True
-        granted = (self.config.timeout_graceful_shutdown or 0) + _STEPS_SECONDS
-        backstop = threading.Timer(granted, leave, (self._close, 0))
+        limit = (self.config.timeout_graceful_shutdown or 0) + _STEPS_SECONDS
+        backstop = threading.Timer(limit, leave, (self._close, 0))
         backstop.daemon = True
         backstop.start()

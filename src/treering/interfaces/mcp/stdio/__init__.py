@@ -1,4 +1,4 @@
-"""One client over stdin and stdout. Lines are read from the start; the server is imported meanwhile."""
+"""The stdio transport: one client. Lines are read from the start, while the server is imported."""
 
 import gc
 import os
@@ -9,62 +9,68 @@ from typing import NoReturn
 
 from treering.core.errors import InvalidInput, StoreUnavailable
 from treering.interfaces.mcp.stdio.inbox import Inbox
-from treering.interfaces.mcp.stdio.shutdown import Ending
-from treering.interfaces.mcp.stdio.wire import Wire, claimed
+from treering.interfaces.mcp.stdio.shutdown import Shutdown
+from treering.interfaces.mcp.stdio.wire import Wire, claim_stdio
 
-_FOR_PEOPLE = """\
-This is Treering's server for coding agents: it talks MCP over stdin and stdout, and clients start it by themselves.
-`treering init` tells them how; `treering --help` is for people. Ctrl-D ends it.
+_TERMINAL_NOTE = """\
+This is the MCP server of Treering for coding agents, which start it themselves and talk to it over stdin and stdout.
+Run `treering init` to configure them, or `treering --help` for other commands. Ctrl-D ends the server.
 """
 
 
 def serve_stdio(db: str | None, project: str | None, report: Callable[[Exception], int]) -> NoReturn:
-    """Serve the project that is named, or stood in, until the client is gone; then end the process.
+    """Serve the named project, else that of the working directory, until the client disconnects; then end the process.
 
-    What goes wrong is reported, and the process ends with the code that comes of it.
+    `report` is called with a fatal error and returns the exit code.
     """
     if os.isatty(0):
-        sys.stderr.write(_FOR_PEOPLE)
+        sys.stderr.write(_TERMINAL_NOTE)
     try:
-        wire = claimed()
+        wire = claim_stdio()
     except OSError:
-        sys.exit(report(InvalidInput("stdout is not open, and answers go there; start it with a stdout")))
-    ending = Ending(wire.outgoing, report)
+        sys.exit(
+            report(
+                InvalidInput("stdout is closed, but answers are written to it; start the server with an open stdout")
+            )
+        )
+    shutdown = Shutdown(wire.outgoing, report)
     inbox = Inbox(wire.lines())
-    threading.Thread(target=_read, args=(inbox, ending), name="mcp-inbox", daemon=True).start()
+    threading.Thread(target=_read, args=(inbox, shutdown), name="mcp-inbox", daemon=True).start()
     try:
-        _serve(db, project, inbox, wire, ending)
-    except Exception as exc:  # noqa: BLE001 - the door: whatever it is, it is reported there
-        ending.fail(exc)
-    ending.leave()
+        _serve(db, project, inbox, wire, shutdown)
+    except Exception as exc:  # noqa: BLE001 - the outermost handler: any error is reported
+        shutdown.fail(exc)
+    shutdown.leave()
 
 
-def _read(inbox: Inbox, ending: Ending) -> None:
+def _read(inbox: Inbox, shutdown: Shutdown) -> None:
     try:
         if inbox.fill():
             # The main thread leaves when everything is answered.
             return
-    except Exception as exc:  # noqa: BLE001 - the door: a server that no longer listens must not stay
-        ending.fail(exc)
-    ending.leave()
+    except Exception as exc:  # noqa: BLE001 - a server that no longer reads must not stay
+        shutdown.fail(exc)
+    shutdown.leave()
 
 
-def _serve(db: str | None, project: str | None, inbox: Inbox, wire: Wire, ending: Ending) -> None:
+def _serve(db: str | None, project: str | None, inbox: Inbox, wire: Wire, shutdown: Shutdown) -> None:
     gc.disable()
-    from treering.interfaces.mcp.host_factory import desk_for
+    from treering.interfaces.mcp.host_factory import host_for
     from treering.interfaces.mcp.logs import log_to_stderr
-    from treering.interfaces.mcp.stdio.server import SILENCE_SECONDS, Patience, serve
+    from treering.interfaces.mcp.stdio.server import SILENCE_SECONDS, SilenceLimit, serve
 
     log = log_to_stderr()
-    desk = desk_for(db, project)
-    ending.closes(desk.close_if_open, log.flush)
-    # What was loaded stays: looking through it for garbage takes time and finds none.
+    host = host_for(db, project)
+    shutdown.on_close(host.close_if_open, log.flush)
+    # Modules stay loaded: scanning them for garbage takes time and finds none.
     gc.freeze()
     gc.enable()
-    patience = Patience(SILENCE_SECONDS, lambda unanswered: ending.fail(_silence(unanswered, SILENCE_SECONDS)))
-    serve(desk, inbox, wire.write, patience)
+    limit = SilenceLimit(SILENCE_SECONDS, lambda unanswered: shutdown.fail(_silence(unanswered, SILENCE_SECONDS)))
+    serve(host, inbox, wire.write, limit)
 
 
 def _silence(unanswered: int, seconds: float) -> StoreUnavailable:
     requests = "1 request was" if unanswered == 1 else f"{unanswered} requests were"
-    return StoreUnavailable(f"{requests} not answered: nothing was for {seconds:g} seconds; send them again")
+    return StoreUnavailable(
+        f"{requests} not answered within {seconds:g} seconds after the end of input; send them again"
+    )

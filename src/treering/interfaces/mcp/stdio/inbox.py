@@ -1,21 +1,21 @@
-"""Lines from a client, read in a thread of their own: the main thread loads the server meanwhile."""
+"""Lines from a client, read in a thread of its own while the main thread loads the server."""
 
 from collections.abc import Iterable
 from queue import Queue
 
-_LINES_AHEAD = 1_000
-"""Lines that are read before the server has taken them; a client that sends more waits."""
+_MAX_QUEUED_LINES = 1_000
+"""Lines that are read ahead; a client that sends more waits."""
 
 
 class Inbox:
-    """Lines in the order in which they came."""
+    """A queue of lines in the order of arrival."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self._lines = lines
-        self._waiting: Queue[bytes | None] = Queue(_LINES_AHEAD)
+        self._waiting: Queue[bytes | None] = Queue(_MAX_QUEUED_LINES)
 
     def fill(self) -> bool:
-        """Read until the input ends; return whether there was any line."""
+        """Read until the end of input; return whether there was any line."""
         filled = False
         for line in self._lines:
             filled = True
@@ -24,5 +24,5 @@ class Inbox:
         return filled
 
     def next(self) -> bytes | None:
-        """The next line, as soon as there is one; None at the end of input."""
+        """Wait for the next line; None at the end of input."""
         return self._waiting.get()

@@ -1,18 +1,18 @@
-"""Stdin and stdout as the wire to a client: lines of the protocol, and nothing else among them."""
+"""Reserves stdin and stdout for the protocol, so that nothing else is written between its lines."""
 
 import fcntl
 import os
 import threading
 from collections.abc import Iterator
 
-_LONGEST_LINE = 32 * 1024 * 1024
-"""Bytes of a line that are kept: several times what any tool takes. What is cut off is no message any more."""
+_MAX_LINE = 32 * 1024 * 1024
+"""Bytes of a line: several times what any tool accepts. A longer line is cut and rejected."""
 _FIRST_PRIVATE = 3
-"""Below are the streams that any code of the process may read and print to."""
+"""Lower descriptors are the standard streams, which any code of the process may use."""
 
 
-class HungUp(Exception):
-    """Nobody listens any more."""
+class Disconnected(Exception):
+    """The client no longer reads."""
 
 
 class Wire:
@@ -24,30 +24,30 @@ class Wire:
         self._writing = threading.Lock()
 
     def lines(self) -> Iterator[bytes]:
-        """As they come, until the client closes its end. Of one that never ends, no more than fits is kept."""
+        """Lines until the client closes its end; longer ones are cut to `_MAX_LINE` bytes."""
         with os.fdopen(self._incoming, "rb", closefd=False) as incoming:
-            while line := incoming.readline(_LONGEST_LINE):
+            while line := incoming.readline(_MAX_LINE):
                 rest = line
-                while len(rest) == _LONGEST_LINE and not rest.endswith(b"\n"):
-                    rest = incoming.readline(_LONGEST_LINE)
+                while len(rest) == _MAX_LINE and not rest.endswith(b"\n"):
+                    rest = incoming.readline(_MAX_LINE)
                 yield line
 
     def write(self, text: bytes) -> None:
-        """All of it, or `HungUp`."""
+        """Write the whole text, or raise `Disconnected`."""
         left = memoryview(text)
         with self._writing:
             while left:
                 try:
                     left = left[os.write(self.outgoing, left) :]
                 except OSError as exc:
-                    raise HungUp from exc
+                    raise Disconnected from exc
 
 
-def claimed() -> Wire:
-    """Take stdin and stdout for the protocol.
+def claim_stdio() -> Wire:
+    """Reserve stdin and stdout for the protocol.
 
-    Whatever prints from here on, a plug-in or a child process, prints to stderr; whatever reads finds the end.
-    A stdin that is not open ends at once; without a stdout there is nothing to serve, which is an `OSError`.
+    Afterwards, everything that plug-ins or child processes print goes to stderr, and their stdin is empty. A closed
+    stdin is an empty one; a closed stdout is an `OSError`.
     """
     outgoing = _private(1)
     try:
@@ -67,7 +67,7 @@ def claimed() -> Wire:
 
 
 def _private(descriptor: int) -> int:
-    """The same stream under a number that neither other code nor a child knows. Some parents leave it non-blocking."""
+    """A duplicate of the descriptor for this module only, set to blocking, which some parents do not do."""
     own = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST_PRIVATE)
     os.set_blocking(own, True)
     return own

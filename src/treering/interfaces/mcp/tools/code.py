@@ -1,4 +1,4 @@
-"""analyze_impact, get_dependencies, related_files and trace_data_flow: what the code graph knows."""
+"""Tools analyze_impact, get_dependencies, related_files and trace_data_flow: queries of the code graph."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -7,32 +7,33 @@ from pydantic import Field
 
 from treering.core.delimiters import one_line
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.answers import Cited, cited, lines_within, listed, passages, within
-from treering.interfaces.mcp.tool import READS, Answer, Arguments, Name, Reply, Result, Tool
+from treering.interfaces.mcp.answers import Cited, cited, item_tokens, within
+from treering.interfaces.mcp.tool import READS, Arguments, Name, Reply, Result, Tool, ToolAnswer
+from treering.render.listing import lines_within, names_within, render_listing
 
 if TYPE_CHECKING:
-    from treering.code.graph import Standing, Tied
-    from treering.code.graph.answers import Dependencies, Route
-    from treering.code.graph.flows import DataFlow, Flowing
+    from treering.code.graph import IndexStatus, ReachedNode
+    from treering.code.graph.answers import Dependencies, DependencyPath
+    from treering.code.graph.flows import DataFlow, FlowNode
     from treering.code.history.relatives import Relations
     from treering.code.linked_memories import CodeImpact
-    from treering.interfaces.mcp.host import Call
+    from treering.interfaces.mcp.host import CallContext
 
 R = TypeVar("R", bound=Result)
 
 Node = Annotated[
     Name,
     Field(
-        description="A function, class, method, file, folder, or file:line of this repository, as people write it.",
+        description="A function, class, method, file, folder, or file:line of this repository, as you would write it.",
         examples=["verify_jwt", "AuthService.login", "auth/tokens.py", "auth/tokens.py:42"],
     ),
 ]
-Limit = Annotated[int, Field(ge=1, le=200, description="How many to list at most.")]
-Depth = Annotated[int | None, Field(ge=1, le=50, description="How many steps away at most; without it, all.")]
+Limit = Annotated[int, Field(ge=1, le=200, description="Maximum number of results.")]
+Depth = Annotated[int | None, Field(ge=1, le=50, description="Maximum number of steps; unlimited by default.")]
 
 
-class Reached(Result):
-    """A part of the code, how many steps away it is, and how sure the way there is."""
+class ReachedCode(Result):
+    """A reached node, its distance, and the confidence of the last edge."""
 
     name: str
     depth: int
@@ -50,33 +51,33 @@ class AnalyzeImpact(Arguments):
 class ImpactResult(Reply):
     node: str
     score: float
-    """The scores of all dependents that were looked at, summed."""
+    """Sum of the scores of the dependents that were examined."""
     total: int
     tests_total: int
-    dependents: tuple[Reached, ...]
+    dependents: tuple[ReachedCode, ...]
     tests: tuple[str, ...]
-    """The nearest that are not among the dependents."""
+    """The nearest tests that are not among the dependents."""
     importers: tuple[str, ...]
-    """Files that may use it in other ways, and are not among the dependents."""
+    """Files that may use it in other ways and are not among the dependents."""
     memories: tuple[Cited, ...]
     left_out: int
     doubts: tuple[str, ...]
 
 
-def analyze_impact(call: "Call", asked: AnalyzeImpact) -> Answer[ImpactResult]:
+def analyze_impact(call: "CallContext", asked: AnalyzeImpact) -> ToolAnswer[ImpactResult]:
     found = call.code.impact(asked.node, depth=asked.depth)
     return within(_budget(call), lambda room: _impact(found, asked, room))
 
 
-def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[ImpactResult]:
+def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[ImpactResult]:
     everywhere = asked.depth is None
     total = found.total if everywhere else len(found.dependents)
     tests_total = found.tests_total if everywhere else len(found.tests)
-    doubts = _doubts(found.standing, room // 8)
+    doubts = _doubts(found.status, room // 8)
     steps = "" if everywhere else f" in {asked.depth} steps"
     reached = f"{_parts(total)}{steps}; tests among them: {tests_total}; impact {found.score:.1f}."
     head = f"A change of {one_line(found.node)} reaches {reached}"
-    known = passages([cited(record) for record in found.memories], room // 4)
+    known = render_listing([cited(record) for record in found.memories], room // 4, cost=item_tokens)
     left = _beside(room, head, known.text, *doubts)
     dependents = _fitted(found.dependents[: asked.limit], left * 2 // 3)
     shown = {each.name for each in dependents}
@@ -89,8 +90,8 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[Impa
         head,
         *map(_line, dependents),
         _more(left_out),
-        f"Tests among those: {listed(tests)}" if tests else "",
-        f"Files that import it: {listed(importers)}" if importers else "",
+        f"Tests among those: {names_within(tests)}" if tests else "",
+        f"Files that import it: {names_within(importers)}" if importers else "",
         *doubts,
         known.text,
     )
@@ -103,18 +104,18 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[Impa
         dependents=dependents,
         tests=tests,
         importers=importers,
-        memories=known.shown,
+        memories=known.items,
         left_out=left_out,
         doubts=doubts,
     )
-    return Answer("\n".join(filter(None, lines)), result)
+    return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
 class GetDependencies(Arguments):
     node: Node
     to: Annotated[
         Name | None,
-        Field(description="Instead of all: how node comes to depend on this one, step by step.", examples=["db.py"]),
+        Field(description="Return the dependency path from node to this one instead.", examples=["db.py"]),
     ] = None
     depth: Depth = None
     limit: Limit = 30
@@ -122,13 +123,13 @@ class GetDependencies(Arguments):
 
 class DependenciesResult(Reply):
     node: str
-    dependencies: tuple[Reached, ...] = ()
+    dependencies: tuple[ReachedCode, ...] = ()
     route: tuple[str, ...] = ()
     left_out: int = 0
     doubts: tuple[str, ...] = ()
 
 
-def get_dependencies(call: "Call", asked: GetDependencies) -> Answer[DependenciesResult]:
+def get_dependencies(call: "CallContext", asked: GetDependencies) -> ToolAnswer[DependenciesResult]:
     if asked.to is not None:
         way, names = call.code.path(asked.node, asked.to), (asked.node, asked.to)
         return within(_budget(call), lambda room: _route(way, names, room))
@@ -136,26 +137,26 @@ def get_dependencies(call: "Call", asked: GetDependencies) -> Answer[Dependencie
     return within(_budget(call), lambda room: _dependencies(found, asked.limit, room))
 
 
-def _dependencies(found: "Dependencies", limit: int, room: int) -> Answer[DependenciesResult]:
-    doubts = _doubts(found.standing, room // 8)
-    head = f"{one_line(found.node)} rests on {_parts(len(found.dependencies))}."
+def _dependencies(found: "Dependencies", limit: int, room: int) -> ToolAnswer[DependenciesResult]:
+    doubts = _doubts(found.status, room // 8)
+    head = f"{one_line(found.node)} depends on {_parts(len(found.dependencies))}."
     nearest = _fitted(found.dependencies[:limit], _beside(room, head, *doubts))
     left_out = len(found.dependencies) - len(nearest)
     lines = (head, *map(_line, nearest), _more(left_out), *doubts)
     result = DependenciesResult(node=found.node, dependencies=nearest, left_out=left_out, doubts=doubts)
-    return Answer("\n".join(filter(None, lines)), result)
+    return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
-def _route(found: "Route", names: tuple[str, str], room: int) -> Answer[DependenciesResult]:
+def _route(found: "DependencyPath", names: tuple[str, str], room: int) -> ToolAnswer[DependenciesResult]:
     origin, target = names
-    doubts = _doubts(found.standing, room // 8)
+    doubts = _doubts(found.status, room // 8)
     steps = lines_within((f"→ {one_line(step)}" for step in found.ids), _beside(room, *doubts))
-    told = " ".join(steps).removeprefix("→ ") or f"{one_line(origin)} does not depend on {one_line(target)}."
+    path = " ".join(steps).removeprefix("→ ") or f"{one_line(origin)} does not depend on {one_line(target)}."
     left_out = len(found.ids) - len(steps)
     result = DependenciesResult(
         node=found.ids[0] if found.ids else origin, route=found.ids[: len(steps)], left_out=left_out, doubts=doubts
     )
-    return Answer("\n".join(filter(None, (told, _more(left_out), *doubts))), result)
+    return ToolAnswer("\n".join(filter(None, (path, _more(left_out), *doubts))), result)
 
 
 class RelatedFiles(Arguments):
@@ -180,25 +181,23 @@ class RelatedResult(Reply):
     doubts: tuple[str, ...]
 
 
-def related_files(call: "Call", asked: RelatedFiles) -> Answer[RelatedResult]:
+def related_files(call: "CallContext", asked: RelatedFiles) -> ToolAnswer[RelatedResult]:
     found = call.code.related(asked.path, limit=asked.limit)
     return within(_budget(call), lambda room: _related(found, room))
 
 
-def _related(found: "Relations", room: int) -> Answer[RelatedResult]:
-    from treering.code.history.reasons import reasons_of
-
-    doubts = _doubts(found.standing, room // 8)
+def _related(found: "Relations", room: int) -> ToolAnswer[RelatedResult]:
+    doubts = _doubts(found.status, room // 8)
     related = tuple(
-        RelatedFile(path=each.path, score=round(each.score, 3), together=each.together, why=reasons_of(each))
+        RelatedFile(path=each.path, score=round(each.score, 3), together=each.together, why=each.reasons)
         for each in found.related
     )
-    head = f"Files that belong to {one_line(found.path)}:" if related else f"No file belongs to {one_line(found.path)}."
+    head = f"Files related to {one_line(found.path)}:" if related else f"No file is related to {one_line(found.path)}."
     without = f"Without the history: {one_line(found.without_history)}" if found.without_history else ""
     shown = _within(related, _file, _beside(room, head, without, *doubts))
     lines = (head, *map(_file, shown), without, *doubts)
     result = RelatedResult(path=found.path, related=shown, without_history=found.without_history, doubts=doubts)
-    return Answer("\n".join(filter(None, lines)), result)
+    return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
 def _file(each: RelatedFile) -> str:
@@ -208,11 +207,11 @@ def _file(each: RelatedFile) -> str:
 
 class TraceDataFlow(Arguments):
     node: Node
-    depth: Annotated[int, Field(ge=1, le=20, description="How many steps away at most.")] = 5
+    depth: Annotated[int, Field(ge=1, le=20, description="Maximum number of steps.")] = 5
     limit: Limit = 30
 
 
-class Flow(Result):
+class FlowPath(Result):
     name: str
     depth: int
     path: tuple[str, ...]
@@ -220,19 +219,19 @@ class Flow(Result):
 
 class DataFlowResult(Reply):
     node: str
-    sources: tuple[Flow, ...]
-    sinks: tuple[Flow, ...]
+    sources: tuple[FlowPath, ...]
+    sinks: tuple[FlowPath, ...]
     left_out: int
     doubts: tuple[str, ...]
 
 
-def trace_data_flow(call: "Call", asked: TraceDataFlow) -> Answer[DataFlowResult]:
+def trace_data_flow(call: "CallContext", asked: TraceDataFlow) -> ToolAnswer[DataFlowResult]:
     found = call.code.data_flow(asked.node, depth=asked.depth)
     return within(_budget(call), lambda room: _data_flow(found, asked.limit, room))
 
 
-def _data_flow(found: "DataFlow", limit: int, room: int) -> Answer[DataFlowResult]:
-    doubts, node = _doubts(found.standing, room // 8), one_line(found.node)
+def _data_flow(found: "DataFlow", limit: int, room: int) -> ToolAnswer[DataFlowResult]:
+    doubts, node = _doubts(found.status, room // 8), one_line(found.node)
     into = f"Data of {node} comes from:" if found.sources else f"Nothing is known to flow into {node}."
     out_of = "It goes to:" if found.sinks else "It is not known to flow anywhere."
     left = _beside(room, into, out_of, *doubts)
@@ -240,25 +239,25 @@ def _data_flow(found: "DataFlow", limit: int, room: int) -> Answer[DataFlowResul
     left_out = len(found.sources) + len(found.sinks) - len(sources) - len(sinks)
     lines = (into, *map(_way, sources), out_of, *map(_way, sinks), _more(left_out), *doubts)
     result = DataFlowResult(node=found.node, sources=sources, sinks=sinks, left_out=left_out, doubts=doubts)
-    return Answer("\n".join(filter(None, lines)), result)
+    return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
-def _reached(tied: "Tied") -> Reached:
-    return Reached(name=tied.id, depth=tied.depth, by=tied.kind.value, confidence=tied.confidence, test=tied.test)
+def _reached(tied: "ReachedNode") -> ReachedCode:
+    return ReachedCode(name=tied.id, depth=tied.depth, by=tied.kind.value, confidence=tied.confidence, test=tied.test)
 
 
-def _line(each: Reached) -> str:
+def _line(each: ReachedCode) -> str:
     steps = "directly" if each.depth == 1 else f"in {each.depth} steps"
     return f"- {one_line(each.name)} ({each.by} {steps}{', test' if each.test else ''})"
 
 
-def _budget(call: "Call") -> int:
+def _budget(call: "CallContext") -> int:
     return call.memory.settings.agents.answer_tokens
 
 
-def _beside(room: int, *said: str) -> int:
-    """How many tokens are left beside what must be said."""
-    return room - estimate_tokens("\n".join((*said, _more(_MANY))))
+def _beside(room: int, *lines: str) -> int:
+    """Tokens left for the list after the given lines."""
+    return room - estimate_tokens("\n".join((*lines, _more(_MANY))))
 
 
 _MANY = 1_000_000
@@ -268,33 +267,33 @@ def _more(count: int) -> str:
     return f"{count} more; these are the nearest." if count else ""
 
 
-def _fitted(found: "Sequence[Tied]", budget: int) -> tuple[Reached, ...]:
-    """The nearest, as many as fit into so many tokens."""
+def _fitted(found: "Sequence[ReachedNode]", budget: int) -> tuple[ReachedCode, ...]:
+    """As many of the nearest nodes as fit into the budget."""
     nearest = tuple(map(_reached, found))
     return _within(nearest, _line, budget)
 
 
 def _within(nearest: tuple[R, ...], line: Callable[[R], str], budget: int) -> tuple[R, ...]:
-    """As many as fit, as text and as structured answer."""
+    """As many as fit the budget, both as text and as structured result."""
     as_text = len(lines_within(map(line, nearest), budget))
     as_result = len(lines_within((each.sent_json() for each in nearest), budget))
     return nearest[: min(as_text, as_result)]
 
 
-def _flows(found: "Sequence[Flowing]", budget: int) -> tuple[Flow, ...]:
-    nearest = tuple(Flow(name=each.id, depth=each.depth, path=each.path) for each in found)
+def _flows(found: "Sequence[FlowNode]", budget: int) -> tuple[FlowPath, ...]:
+    nearest = tuple(FlowPath(name=each.id, depth=each.depth, path=each.path) for each in found)
     return _within(nearest, _way, budget)
 
 
-def _way(flow: Flow) -> str:
+def _way(flow: FlowPath) -> str:
     return f"- {one_line(' → '.join(flow.path))}"
 
 
-def _doubts(standing: "Standing", room: int) -> tuple[str, ...]:
-    """How far the answer can be relied on, where not wholly."""
-    guessed = (f"Nothing is called {guess.asked}; this is about {guess.taken_for}." for guess in standing.guessed)
-    stale = f"Changed and not read again yet: {listed(standing.stale, room)}" if standing.stale else ""
-    incomplete = "The index is not complete yet: parts may be missing." if standing.incomplete else ""
+def _doubts(status: "IndexStatus", room: int) -> tuple[str, ...]:
+    """Warnings about the index behind the answer."""
+    guessed = (f"{guess.asked} does not exist; this is about {guess.taken_for}." for guess in status.guessed)
+    stale = f"Changed and not read again yet: {names_within(status.stale, room)}" if status.stale else ""
+    incomplete = "The index is not complete yet: parts may be missing." if status.incomplete else ""
     return tuple(filter(None, (*map(one_line, guessed), stale, incomplete)))
 
 
@@ -302,7 +301,7 @@ def _parts(count: int) -> str:
     return f"{count:,} part{'' if count == 1 else 's'} of the code"
 
 
-CODE = (
+CODE_TOOLS = (
     Tool(
         name="analyze_impact",
         title="Impact of a change",
@@ -317,7 +316,7 @@ CODE = (
     Tool(
         name="get_dependencies",
         title="Dependencies",
-        about="What a part of the code rests on, or (with `to`) the way by which it comes to depend on another.",
+        about="What a part of the code depends on, or (with `to`) the path by which it depends on another.",
         arguments=GetDependencies,
         result=DependenciesResult,
         work=get_dependencies,
@@ -327,7 +326,7 @@ CODE = (
     Tool(
         name="related_files",
         title="Related files",
-        about="Files that belong to a file: changed together in the history, imported, or named alike. Ask what else "
+        about="Files related to a file: changed together in the history, imported, or named alike. Ask what else "
         "to touch before you finish a change.",
         arguments=RelatedFiles,
         result=RelatedResult,

@@ -1,4 +1,4 @@
-"""similar_failures, find_patterns and report_outcome: what helped before, and what came of it this time."""
+"""similar_failures, find_patterns and report_outcome: learn from earlier tasks, and report this one."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -7,16 +7,16 @@ from pydantic import Field
 
 from treering.core.delimiters import MEMORY, delimited, one_line
 from treering.core.errors import InvalidInput, NotFound, TreeringError
+from treering.core.pattern_words import advice_of
 from treering.core.patterns import Pattern
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.secrets import redact
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.answers import Cited, lines_within, listed, passages, within
+from treering.interfaces.mcp.answers import Cited, item_tokens, within
 from treering.interfaces.mcp.tool import (
-    LONGEST_TEXT,
+    MAX_TEXT,
     READS,
-    Answer,
     Arguments,
     Hints,
     Ids,
@@ -25,70 +25,71 @@ from treering.interfaces.mcp.tool import (
     Question,
     Reply,
     Sentences,
-    Told,
+    StoredText,
     Tool,
+    ToolAnswer,
 )
-from treering.interfaces.mcp.tools.recording import FROM_OUTSIDE, FromOutside, own_words, taint_of, taken_out
-from treering.patterns.recommendations import advice_of
+from treering.interfaces.mcp.tools.recording import FROM_OUTSIDE, FromOutside, own_words, redaction_note, taint_of
+from treering.render.listing import lines_within, names_within, render_listing
 
 if TYPE_CHECKING:
-    from treering.interfaces.mcp.host import Call
+    from treering.interfaces.mcp.host import CallContext
 
 
 class SimilarFailures(Arguments):
     error: Annotated[
-        Told,
+        StoredText,
         Field(
-            description="The error message as the tool or test printed it; paths and numbers may differ.",
+            description="Error message as the tool or test printed it; paths and numbers may differ.",
             examples=["sqlite3.OperationalError: database is locked"],
         ),
     ]
     task: Annotated[Question | None, Field(description="What you were doing.")] = None
-    limit: Annotated[int, Field(ge=1, le=20, description="How many of each at most.")] = 5
+    limit: Annotated[int, Field(ge=1, le=20, description="Maximum number of each.")] = 5
     outside: Outside = False
 
 
-class Failures(Reply):
+class FailuresResult(Reply):
     items: tuple[Cited, ...]
     next_steps: tuple[str, ...] = ()
     left_out: int
 
 
-def similar_failures(call: "Call", asked: SimilarFailures) -> Answer[Failures]:
-    patterns = call.memory.patterns
-    found = patterns.failed(asked.error, patterns, task=asked.task or "", limit=asked.limit, tainted=asked.outside)
-    pieces = [Cited(id=each.id, source=each.source, text=each.text) for each in found.passages()]
+def similar_failures(call: "CallContext", asked: SimilarFailures) -> ToolAnswer[FailuresResult]:
+    # The advisor rather than `patterns.after_failure`: the server notes the injection of what fits the answer.
+    advisor = call.memory.patterns.advisor
+    found = advisor.after_failure(asked.error, task=asked.task or "", limit=asked.limit, tainted=asked.outside)
+    items = [Cited(id=each.id, source=each.source, text=each.text) for each in found.passages()]
 
-    def told(room: int) -> Answer[Failures]:
+    def rendered(room: int) -> ToolAnswer[FailuresResult]:
         steps = tuple(lines_within(map(one_line, found.usual_steps()), room // 8))
         after = delimited(MEMORY, "\n".join(("What usually comes next:", *steps))) if steps else ""
-        shown = passages(pieces, room - estimate_tokens(after))
-        nothing = "" if pieces else _NO_FAILURE
-        result = Failures(
+        shown = render_listing(items, room - estimate_tokens(after), cost=item_tokens)
+        nothing = "" if items else _NO_FAILURE
+        result = FailuresResult(
             notes=(*shown.notes, nothing) if nothing else shown.notes,
-            items=shown.shown,
+            items=shown.items,
             next_steps=steps,
             left_out=shown.left_out,
         )
-        return Answer("\n".join(filter(None, (shown.text, after, nothing))), result)
+        return ToolAnswer("\n".join(filter(None, (shown.text, after, nothing))), result)
 
-    return within(call.memory.settings.agents.answer_tokens, told)
+    return within(call.memory.settings.agents.answer_tokens, rendered)
 
 
 _NO_FAILURE = (
-    "Neither a task nor a record of such a failure is known. When you have found the way out, report_outcome with the "
-    "error and what helped."
+    "No similar failure is known. When you have found a solution, report_outcome with the error and its resolution."
 )
 
 
 class FindPatterns(Arguments):
     task: Annotated[
         Question,
-        Field(description="What is to be done.", examples=["add a column to the orders table with a migration"]),
+        Field(description="Task description.", examples=["add a column to the orders table with a migration"]),
     ]
-    files: Annotated[Names, Field(description="Files that are concerned, relative to the repository root.")] = ()
-    unproven: Annotated[bool, Field(description="Also patterns that are not validated yet.")] = False
-    limit: Annotated[int, Field(ge=1, le=20, description="How many of each at most.")] = 5
+    files: Annotated[Names, Field(description="Files of the task, relative to the repository root.")] = ()
+    unproven: Annotated[bool, Field(description="Include patterns that are not validated yet.")] = False
+    limit: Annotated[int, Field(ge=1, le=20, description="Maximum number of each.")] = 5
 
 
 class FoundPattern(Cited):
@@ -97,7 +98,7 @@ class FoundPattern(Cited):
     score: float
 
 
-class Patterns(Reply):
+class PatternsResult(Reply):
     patterns: tuple[FoundPattern, ...]
     recipes: tuple[Cited, ...] = ()
     left_out: int
@@ -107,7 +108,7 @@ _ALL_IN_USE = ("VALIDATED", "CANDIDATE")
 _RECIPES = KnowledgeFilter(types=("workflow_recipe",))
 
 
-def find_patterns(call: "Call", asked: FindPatterns) -> Answer[Patterns]:
+def find_patterns(call: "CallContext", asked: FindPatterns) -> ToolAnswer[PatternsResult]:
     statuses = {"statuses": _ALL_IN_USE} if asked.unproven else {}
     features = {"files": call.from_root(asked.files)} if asked.files else {}
     found = call.memory.patterns.find_applicable(asked.task, limit=asked.limit, **statuses, **features)
@@ -131,25 +132,25 @@ def find_patterns(call: "Call", asked: FindPatterns) -> Answer[Patterns]:
         )
         for each in found
     ]
-    pieces = [*proven, *(Cited(id=hit.id, source=hit.source, text=hit.text) for hit in recipes)]
-    note = "Name the ids that you followed in report_outcome." if pieces else _no_pattern(asked)
+    items = [*proven, *(Cited(id=hit.id, source=hit.source, text=hit.text) for hit in recipes)]
+    note = "Pass the ids that you used to report_outcome." if items else _no_pattern(asked)
 
-    def told(room: int) -> Answer[Patterns]:
-        shown = passages(pieces, room, notes=(note,))
-        result = Patterns(
+    def rendered(room: int) -> ToolAnswer[PatternsResult]:
+        shown = render_listing(items, room, cost=item_tokens, notes=(note,))
+        result = PatternsResult(
             notes=shown.notes,
-            patterns=tuple(each for each in shown.shown if isinstance(each, FoundPattern)),
-            recipes=tuple(each for each in shown.shown if not isinstance(each, FoundPattern)),
+            patterns=tuple(each for each in shown.items if isinstance(each, FoundPattern)),
+            recipes=tuple(each for each in shown.items if not isinstance(each, FoundPattern)),
             left_out=shown.left_out,
         )
-        return Answer(shown.text, result)
+        return ToolAnswer(shown.text, result)
 
-    return within(call.memory.settings.agents.answer_tokens, told)
+    return within(call.memory.settings.agents.answer_tokens, rendered)
 
 
 def _no_pattern(asked: FindPatterns) -> str:
     kind = "pattern" if asked.unproven else "proven pattern"
-    return f"No {kind} and no recipe fits this task; search_memory finds what else is known of it."
+    return f"No {kind} or recipe applies to this task; search_memory finds other records."
 
 
 def _proven(pattern: Pattern) -> str:
@@ -161,41 +162,39 @@ def _proven(pattern: Pattern) -> str:
 
 class ReportOutcome(Arguments):
     task: Annotated[
-        Told, Field(description="What was to be done, in a sentence.", examples=["Make the checkout test stable"])
+        StoredText, Field(description="The task in a sentence.", examples=["Make the checkout test stable"])
     ]
-    outcome: Annotated[Literal["success", "partial", "failure"], Field(description="What came of it.")]
-    summary: Annotated[
-        str, Field(max_length=LONGEST_TEXT, description="What was done, or how it ended; of a failure, the error.")
-    ] = ""
+    outcome: Annotated[Literal["success", "partial", "failure"], Field(description="Outcome of the task.")]
+    summary: Annotated[str, Field(max_length=MAX_TEXT, description="What was done; for a failure, the error.")] = ""
     lessons: Annotated[
-        Sentences, Field(description="What to do, or to leave, next time.", examples=[["Freeze the clock in tests"]])
+        Sentences, Field(description="What to do or avoid next time.", examples=[["Freeze the clock in tests"]])
     ] = ()
-    errors: Annotated[Sentences, Field(description="Errors that were met on the way, as they were printed.")] = ()
+    errors: Annotated[Sentences, Field(description="Errors that occurred, as printed.")] = ()
     resolutions: Annotated[
         Sentences,
-        Field(description="What resolved each error, in their order.", examples=[["Pin the version"]]),
+        Field(description="Resolution of each error, in the same order.", examples=[["Pin the version"]]),
     ] = ()
-    used: Annotated[Ids, Field(description="Ids of records and patterns from memory that the work was based on.")] = ()
-    misled: Annotated[Ids, Field(description="Ids of those that turned out wrong or unhelpful.")] = ()
-    tools: Annotated[Names, Field(description="Names of the tools that were used.", examples=[["pytest"]])] = ()
+    used: Annotated[Ids, Field(description="Ids of records and patterns that the work was based on.")] = ()
+    misled: Annotated[Ids, Field(description="Ids of records and patterns that were wrong or unhelpful.")] = ()
+    tools: Annotated[Names, Field(description="Tools that were used.", examples=[["pytest"]])] = ()
     from_outside: FromOutside = None
 
 
-class Reported(Reply):
+class OutcomeResult(Reply):
     id: str
     counted: int
     not_counted: tuple[str, ...]
 
 
-def report_outcome(call: "Call", asked: ReportOutcome) -> Answer[Reported]:
-    """The task is stored first: what it says of records must never be lost with it, nor it with them."""
+def report_outcome(call: "CallContext", asked: ReportOutcome) -> ToolAnswer[OutcomeResult]:
+    """Store the episode first: counting uses may fail, and must not lose it."""
     memory = call.memory
     if len(asked.resolutions) > len(asked.errors):
-        raise InvalidInput("there are more resolutions than errors; give the error that each of them resolved")
+        raise InvalidInput("there are more resolutions than errors; pass the error that each of them resolved")
     resolved = map(own_words, asked.resolutions)
     misled = tuple(dict.fromkeys(asked.misled))
     helped = tuple(id for id in dict.fromkeys(asked.used) if id not in misled)
-    sorted_ids = _sorted(call, (*helped, *misled))
+    ids_by_kind = _by_kind(call, (*helped, *misled))
     episode = memory.episode(
         own_words(asked.task),
         outcome=asked.outcome,
@@ -205,49 +204,49 @@ def report_outcome(call: "Call", asked: ReportOutcome) -> Answer[Reported]:
         failures=[{"text": own_words(error), "resolution": next(resolved, "")} for error in asked.errors],
         tools=asked.tools,
         taint=taint_of(asked.from_outside),
-        patterns=[id for id in helped if id in sorted_ids["patterns"]],
+        patterns=[id for id in helped if id in ids_by_kind["patterns"]],
     )
     counted, refused = 0, list[str]()
     for ids, corrected in ((helped, False), (misled, True)):
-        known = [id for id in ids if id in sorted_ids["knowledge"]]
+        known = [id for id in ids if id in ids_by_kind["knowledge"]]
         counted += memory.used(known, corrected=corrected) if known else 0
-        for id in (id for id in ids if id in sorted_ids["patterns"]):
+        for id in (id for id in ids if id in ids_by_kind["patterns"]):
             try:
                 memory.patterns.record_application(id, episode=episode.id, outcome="FAILURE" if corrected else None)
                 counted += 1
             except TreeringError as exc:
                 refused.append(f"Not counted for {id}: {exc}")
-    unknown = [redact(id).text for id in (*helped, *misled) if id in sorted_ids["unknown"]]
+    unknown = [redact(id).text for id in (*helped, *misled) if id in ids_by_kind["unknown"]]
     done = (
-        f"Kept as {episode.id} ({asked.outcome}).",
-        f"Counted for or against {counted} of the ids." if counted else "",
-        taken_out(episode, asked),
+        f"Stored as {episode.id} ({asked.outcome}).",
+        f"Counted the use of {counted} ids." if counted else "",
+        redaction_note(episode, asked),
         FROM_OUTSIDE if episode.tainted else "",
     )
 
-    def told(room: int) -> Answer[Reported]:
+    def rendered(room: int) -> ToolAnswer[OutcomeResult]:
         notes = (*filter(None, done), *lines_within(map(one_line, refused), room // 4))
         named = lines_within(unknown, room // 2)
         more = len(unknown) - len(named)
-        missed = f"Not counted, since no knowledge or pattern has these ids: {listed(unknown, room // 2)}"
-        left = f"{more} more ids that no knowledge or pattern has." if more else ""
-        result = Reported(
+        not_counted = f"Not counted, because no knowledge or pattern has these ids: {names_within(unknown, room // 2)}"
+        left = f"{more} more ids are unknown." if more else ""
+        result = OutcomeResult(
             notes=(*notes, left) if left else notes, id=episode.id, counted=counted, not_counted=tuple(named)
         )
-        return Answer("\n".join((*notes, missed) if unknown else notes), result)
+        return ToolAnswer("\n".join((*notes, not_counted) if unknown else notes), result)
 
-    return within(memory.settings.agents.answer_tokens, told)
+    return within(memory.settings.agents.answer_tokens, rendered)
 
 
-def _sorted(call: "Call", ids: Iterable[str]) -> dict[str, set[str]]:
-    """The ids of knowledge, those of patterns, and those that nothing of either kind has."""
+def _by_kind(call: "CallContext", ids: Iterable[str]) -> dict[str, set[str]]:
+    """The ids of knowledge, of patterns, and unknown ones."""
     found: dict[str, set[str]] = {"knowledge": set(), "patterns": set(), "unknown": set()}
     for id in set(ids):
         found[_kind(call, id)].add(id)
     return found
 
 
-def _kind(call: "Call", id: str) -> str:
+def _kind(call: "CallContext", id: str) -> str:
     try:
         record = call.memory.get(id)
     except NotFound:
@@ -258,34 +257,34 @@ def _kind(call: "Call", id: str) -> str:
 _COUNTED = ((Knowledge, "knowledge"), (Pattern, "patterns"))
 
 
-WORKING = (
+OUTCOME_TOOLS = (
     Tool(
         name="similar_failures",
         title="Similar failures",
-        about="You hit an error: who met it before in this project, how they got out, what usually helps. Ask before "
-        "you try a second fix.",
+        about="On an error: earlier tasks of this project with the same error, their resolutions, and what usually "
+        "helps. Call it before you try a second fix.",
         arguments=SimilarFailures,
-        result=Failures,
+        result=FailuresResult,
         work=similar_failures,
         hints=READS,
     ),
     Tool(
         name="find_patterns",
-        title="Find what works",
-        about="Ways of working that have proven themselves for a task like this one, with their evidence, and recipes "
-        "that were recorded for it. Ask before you plan.",
+        title="Find patterns",
+        about="Patterns that worked for similar tasks, with their evidence, and recorded recipes. Call it before you "
+        "plan.",
         arguments=FindPatterns,
-        result=Patterns,
+        result=PatternsResult,
         work=find_patterns,
         hints=READS,
     ),
     Tool(
         name="report_outcome",
         title="Report an outcome",
-        about="Call it when a task is done or given up: what it was, how it ended, what was learned, and which "
-        "memories you relied on or were misled by. Later sessions learn from it.",
+        about="Call it when a task is done or abandoned: the task, its outcome, lessons, and the records that helped "
+        "or misled you. Later sessions learn from it.",
         arguments=ReportOutcome,
-        result=Reported,
+        result=OutcomeResult,
         work=report_outcome,
         hints=Hints(),
     ),

@@ -1,4 +1,4 @@
-"""record_memory and remember_fact: what an agent wants to be known in later sessions."""
+"""record_memory and remember_fact: store records for later sessions."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,32 +11,33 @@ from treering.core.secret_formats import MARK
 from treering.core.taint import Taint
 from treering.core.timestamps import timestamp_of
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.answers import Cited, passages, within
+from treering.interfaces.mcp.answers import Cited, item_tokens, within
 from treering.interfaces.mcp.tool import (
-    LONGEST_SEARCH,
-    Answer,
+    MAX_QUERY,
     Arguments,
     Hints,
     Name,
     Names,
     Reply,
-    Told,
+    StoredText,
     Tool,
+    ToolAnswer,
 )
+from treering.render.listing import render_listing
 
 if TYPE_CHECKING:
     from treering.core.values import Value
-    from treering.interfaces.mcp.host import Call
-    from treering.search.answer import Answer as RecallAnswer
+    from treering.interfaces.mcp.host import CallContext
+    from treering.search.answer import Answer as SearchAnswer
 
 _UNNAMED = "agent"
-"""The source of what an agent only says to be from outside (true)."""
+"""The source if an agent only says that a text is from outside (true)."""
 FromOutside = Annotated[
     Name | None,
     BeforeValidator(lambda given: (_UNNAMED if given else None) if isinstance(given, bool) else given),
     Field(
-        description="Source of the text from outside that it rests on: a URL, an issue, an email, a tool. It is then "
-        "kept as doubtful."
+        description="Source of the outside text that it is based on: a URL, an issue, an email, a tool. It is then "
+        "stored as unconfirmed."
     ),
 ]
 Files = Annotated[
@@ -45,21 +46,21 @@ Files = Annotated[
 ]
 
 
-REDACTED = "What looked like a secret was taken out before it was stored."
-FROM_OUTSIDE = "Marked as from outside: until a person confirms it, it is only handed out where `outside` asks for it."
+REDACTED = "Text that looked like a secret was redacted before it was stored."
+FROM_OUTSIDE = "Marked as from outside: until a person confirms it, only searches with `outside` return it."
 
 
 def taint_of(from_outside: str | None) -> Taint | None:
-    """The taint of what an agent says to be from outside."""
-    reason = "an agent said that it rests on text from outside"
+    """The taint of a record that an agent says to be based on outside text."""
+    reason = "an agent said that it is based on text from outside"
     return None if from_outside is None else Taint.make(source=from_outside, reason=reason)
 
 
 class RecordMemory(Arguments):
     text: Annotated[
-        Told,
+        StoredText,
         Field(
-            description="One thing worth knowing in a later session, understandable by itself: what, why, where.",
+            description="One thing worth knowing in a later session, understandable on its own: what, why, where.",
             examples=["Run migrations before the seed script; seeding an empty schema fails without an error."],
         ),
     ]
@@ -82,35 +83,35 @@ class RecordMemory(Arguments):
         Field(
             description="decision: chosen, with reasons. gotcha: surprises. preference: how the user wants it. "
             "dead_end: tried, did not work. error_pattern: an error and its fix. workflow_recipe: steps of a recurring "
-            "task. module_insight: what a part of the code is for. work_state: where the work stands. The others: what "
-            "they say."
+            "task. module_insight: what a part of the code is for. work_state: the state of the work."
         ),
     ] = "gotcha"
     files: Files = ()
-    tags: Annotated[Names, Field(description="Words to find it by.", examples=[["database"]])] = ()
+    tags: Annotated[Names, Field(description="Tags to find it by.", examples=[["database"]])] = ()
     from_outside: FromOutside = None
 
 
 class RememberFact(Arguments):
     fact: Annotated[
-        Told,
+        StoredText,
         Field(
-            description="A sentence that is understood by itself.", examples=["The staging database listens on 5433."]
+            description="A sentence that is understandable on its own.",
+            examples=["The staging database listens on 5433."],
         ),
     ]
     subject: Annotated[
-        Name | None, Field(description="Whom or what it is about, by name.", examples=["staging database"])
+        Name | None, Field(description="Name of the person or thing it is about.", examples=["staging database"])
     ] = None
-    attribute: Annotated[Name | None, Field(description="Which property of it.", examples=["port"])] = None
-    value: Annotated[Name | None, Field(description="The value of that property.", examples=["5433"])] = None
+    attribute: Annotated[Name | None, Field(description="Property of the subject.", examples=["port"])] = None
+    value: Annotated[Name | None, Field(description="Value of that property.", examples=["5433"])] = None
     since: Annotated[
         Name | None,
-        Field(description="Since when it holds, as a date; without it, since now.", examples=["2026-05-08"]),
+        Field(description="Date since when it is valid. Default: now.", examples=["2026-05-08"]),
     ] = None
     from_outside: FromOutside = None
 
 
-class Kept(Reply):
+class StoredResult(Reply):
     id: str
     type: str
     known_already: bool
@@ -121,54 +122,54 @@ class Kept(Reply):
     similar: tuple[Cited, ...] = ()
 
 
-def record_memory(call: "Call", asked: RecordMemory) -> Answer[Kept]:
+def record_memory(call: "CallContext", asked: RecordMemory) -> ToolAnswer[StoredResult]:
     fields = {"files": call.from_root(asked.files), "tags": asked.tags}
-    return _kept(call, asked, asked.text, asked.type, from_outside=asked.from_outside, **fields)
+    return _store(call, asked, asked.text, asked.type, from_outside=asked.from_outside, **fields)
 
 
-def remember_fact(call: "Call", asked: RememberFact) -> Answer[Kept]:
+def remember_fact(call: "CallContext", asked: RememberFact) -> ToolAnswer[StoredResult]:
     stated = {"subject": asked.subject, "attribute": asked.attribute, "value": asked.value}
-    payload = {name: told for name, told in stated.items() if told is not None}
+    payload = {name: value for name, value in stated.items() if value is not None}
     since = {} if asked.since is None else {"valid_from": timestamp_of(asked.since, call.now)}
-    return _kept(call, asked, asked.fact, "fact", from_outside=asked.from_outside, payload=payload or None, **since)
+    return _store(call, asked, asked.fact, "fact", from_outside=asked.from_outside, payload=payload or None, **since)
 
 
 def own_words(text: str) -> str:
-    """What the agent says itself: blocks of memory that it was handed are not knowledge a second time."""
+    """The text without blocks that memory returned before; `InvalidInput` if nothing is left."""
     if not text.strip():
-        raise InvalidInput("there are no words in it; say in a sentence what is to be kept")
-    said = without_delimited(text).strip()
-    if not said:
-        raise InvalidInput("this is what memory handed out before; say in your own words what is new in it")
-    return said
+        raise InvalidInput("the text is empty; write a sentence to store")
+    own = without_delimited(text).strip()
+    if not own:
+        raise InvalidInput("the text only repeats what memory returned before; say in your own words what is new")
+    return own
 
 
-def taken_out(kept: "Value", asked: Arguments) -> str:
-    """What an agent is told where a secret was not stored."""
-    return REDACTED if MARK in kept.to_json() and MARK not in asked.model_dump_json() else ""
+def redaction_note(stored: "Value", asked: Arguments) -> str:
+    """A note if a secret was redacted; empty otherwise."""
+    return REDACTED if MARK in stored.to_json() and MARK not in asked.model_dump_json() else ""
 
 
-def _kept(
-    call: "Call", asked: Arguments, text: str, type: str, *, from_outside: str | None, **fields: Any
-) -> Answer[Kept]:
-    said = own_words(text)
-    # Before it is written: what says the same in other words would be folded into it.
-    similar = _similar(call, said, private=from_outside is not None)
+def _store(
+    call: "CallContext", asked: Arguments, text: str, type: str, *, from_outside: str | None, **fields: Any
+) -> ToolAnswer[StoredResult]:
+    content = own_words(text)
+    # Before it is stored: afterwards, records that say the same are folded into it.
+    similar = _similar(call, content, private=from_outside is not None)
     record = call.memory.remember(
-        said, type=type, source=Source.AGENT_EXPLICIT, session=call.session, taint=taint_of(from_outside), **fields
+        content, type=type, source=Source.AGENT_EXPLICIT, session=call.session, taint=taint_of(from_outside), **fields
     )
     known_already = record.version > 1 or record.created_at < call.now
-    redacted, id = taken_out(record, asked), one_line(record.id)
+    redacted, id = redaction_note(record, asked), one_line(record.id)
     superseded, conflicts = (
         tuple(each.record for each in record.conflicts if each.record and each.kind is kind)
         for kind in (RelationKind.SUPERSEDES, RelationKind.CONFLICTS_WITH)
     )
-    others = [piece for piece in similar if piece.id != record.id][: call.memory.settings.agents.similar]
+    others = [item for item in similar if item.id != record.id][: call.memory.settings.agents.similar]
     done = tuple(
         filter(
             None,
             (
-                f"Known already, as {id}." if known_already else f"Kept as {id} ({type}).",
+                f"Known already, as {id}." if known_already else f"Stored as {id} ({type}).",
                 redacted,
                 FROM_OUTSIDE if record.tainted else "",
                 f"Supersedes {one_line(', '.join(superseded))}." if superseded else "",
@@ -177,10 +178,10 @@ def _kept(
         )
     )
 
-    def told(room: int) -> Answer[Kept]:
-        shown = passages(others, room - estimate_tokens("\n".join((*done, _SAME_SUBJECT))))
-        notes = (*done, _SAME_SUBJECT) if shown.shown else done
-        result = Kept(
+    def rendered(room: int) -> ToolAnswer[StoredResult]:
+        shown = render_listing(others, room - estimate_tokens("\n".join((*done, _SAME_SUBJECT))), cost=item_tokens)
+        notes = (*done, _SAME_SUBJECT) if shown.items else done
+        result = StoredResult(
             notes=(*notes, *shown.notes),
             id=record.id,
             type=record.type,
@@ -189,57 +190,58 @@ def _kept(
             tainted=record.tainted,
             superseded=superseded,
             conflicts=conflicts,
-            similar=shown.shown,
+            similar=shown.items,
         )
-        return Answer("\n".join(filter(None, (*notes, shown.text))), result)
+        return ToolAnswer("\n".join(filter(None, (*notes, shown.text))), result)
 
-    return within(call.memory.settings.agents.answer_tokens, told)
-
-
-_CONFLICTS = "Both wait for review (correct_fact or forget the wrong one): it contradicts"
-_SAME_SUBJECT = "On the same subject; where one of them is wrong or the same now, correct_fact it:"
+    return within(call.memory.settings.agents.answer_tokens, rendered)
 
 
-def _similar(call: "Call", said: str, *, private: bool) -> list[Cited]:
-    """What is known on the same subject: whoever sees it need not say it twice."""
-    most = call.memory.settings.agents.similar + 1
-    return [Cited(id=hit.id, source=hit.source, text=hit.text) for hit in saying(call, said, most, private=private)]
+_CONFLICTS = "Both wait for review (correct_fact or forget the wrong one); it contradicts"
+_SAME_SUBJECT = "On the same subject; if one of them is wrong or a duplicate now, correct_fact it:"
 
 
-def saying(call: "Call", said: str, most: int, *, private: bool) -> "RecallAnswer":
-    """The records that this is really about, also those that say the same as a better one."""
+def _similar(call: "CallContext", text: str, *, private: bool) -> list[Cited]:
+    """Records on the same subject, so that the agent notices duplicates."""
+    limit = call.memory.settings.agents.similar + 1
+    found = search_precisely(call, text, limit, private=private)
+    return [Cited(id=hit.id, source=hit.source, text=hit.text) for hit in found]
+
+
+def search_precisely(call: "CallContext", text: str, limit: int, *, private: bool) -> "SearchAnswer":
+    """Records that the text names or mostly repeats, including those that say the same as a better one."""
     return call.memory.search(
-        said[:LONGEST_SEARCH],
+        text[:MAX_QUERY],
         turns=None,
         precise=True,
         repeated=True,
         thorough=False,
         code=False,
-        limit=most,
+        limit=limit,
         private=private,
         tainted=False,
     )
 
 
-KEEPING = (
+RECORDING_TOOLS = (
     Tool(
         name="record_memory",
         title="Record memory",
-        about="Keep something for later sessions: a decision and its reason, a gotcha, a dead end, how the user wants "
-        "things, the fix of an error, where the work stands. One thing a call. Not for what the code or its history "
-        "says anyway. The same words again strengthen what is there; secrets are taken out.",
+        about="Store something for later sessions: a decision and its reason, a gotcha, a dead end, a preference of "
+        "the user, the fix of an error, the state of the work. One thing per call. Not for what the code or its "
+        "history already says. Repeating a record strengthens it; secrets are redacted.",
         arguments=RecordMemory,
-        result=Kept,
+        result=StoredResult,
         work=record_memory,
         hints=Hints(),
     ),
     Tool(
         name="remember_fact",
         title="Remember a fact",
-        about="Keep a plain fact about a person, a service or the project (a port, a version, an owner), best with "
+        about="Store a plain fact about a person, a service or the project (a port, a version, an owner), best with "
         "subject, attribute and value. For decisions, gotchas and rules use record_memory.",
         arguments=RememberFact,
-        result=Kept,
+        result=StoredResult,
         work=remember_fact,
         hints=Hints(),
     ),

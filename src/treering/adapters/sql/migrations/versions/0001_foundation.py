@@ -181,7 +181,7 @@ def _postgresql() -> Iterator[str]:
 
 
 def _row_security(table: str) -> Iterator[str]:
-    """Rows of another tenant, project or person do not exist, whatever a statement forgets to ask."""
+    """Hide rows of other tenants, projects and principals from every statement."""
     mine = "tenant = current_setting('treering.tenant', true) AND project = current_setting('treering.project', true)"
     if "visibility:text" in TABLES.get(table, ""):
         mine += (

@@ -1,4 +1,4 @@
-"""Retrieval: our own index of words in place of each engine's, and vectors."""
+"""Retrieval: an index of words that replaces each engine's full-text index, and vectors."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ BYTES = sa.LargeBinary()
 
 
 def upgrade() -> None:
-    """The documents are emptied here and made anew from the records in the same transaction, by whoever migrates."""
+    """Empty the documents; the migrating process rebuilds them from the records in the same transaction."""
     dialect = op.get_bind().dialect.name
     for statement in {"sqlite": _without_fts5, "postgresql": _without_tsvector}[dialect]():
         op.execute(statement)

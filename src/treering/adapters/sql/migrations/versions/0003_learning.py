@@ -1,4 +1,4 @@
-"""Learning: which turns were read, whose an entity is, cold episodes, and the runs of maintenance."""
+"""Learning: read turns, owners of entities, cold episodes, and maintenance runs."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ STILL = "id session at owner domain task_type outcome_status"
 
 
 def upgrade() -> None:
-    """What is derived from records is made anew in the same transaction, by whoever migrates."""
+    """The migrating process rebuilds derived data in the same transaction."""
     op.add_column("sessions", sa.Column("learned", WHOLE, nullable=False, server_default="0"))
     for name in ("consolidated_into", "cold"):
         op.add_column("episodes", sa.Column(name, TEXT, nullable=True))

@@ -1,4 +1,4 @@
-"""Patterns: when each was applied, and what came of it."""
+"""Patterns: their applications and outcomes."""
 
 from collections.abc import Iterator
 

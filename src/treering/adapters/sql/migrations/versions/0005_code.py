@@ -1,4 +1,4 @@
-"""The code graph: files as they were read, what they define and use, and which file uses which."""
+"""The code graph: indexed files, their definitions and uses, and the dependencies between files."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where code is found: the pieces of files, the words they are found by, and their vectors."""
+"""Search in code: chunks of files, their words and their vectors."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -12,7 +12,7 @@ def upgrade() -> None:
     if op.get_bind().dialect.name != "postgresql":
         op.execute(FACTS)
         return
-    # Row-level security hides every project from whoever names none; the owner of the table lifts it.
+    # Row-level security hides every project from a session that names none; the owner of the table disables it.
     op.execute("ALTER TABLE knowledge NO FORCE ROW LEVEL SECURITY")
     op.execute(FACTS)
     op.execute("ALTER TABLE knowledge FORCE ROW LEVEL SECURITY")

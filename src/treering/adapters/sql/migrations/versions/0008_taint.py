@@ -1,4 +1,4 @@
-"""Taint: tainted knowledge waits for review, and an entity that only tainted records speak of is tainted."""
+"""Taint: tainted knowledge needs review, and an entity that only tainted records mention is tainted."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ LINKED = (
 def upgrade() -> None:
     op.add_column("entities", sa.Column("tainted", sa.Boolean(), nullable=False, server_default=sa.false()))
     on_server = op.get_bind().dialect.name == "postgresql"
-    # Row-level security hides every project from whoever names none; the owner of the table lifts it.
+    # Row-level security hides every project from a session that names none; the owner of the table disables it.
     for table in TABLES if on_server else ():
         op.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
     op.execute(REVIEW)
@@ -30,7 +30,7 @@ def upgrade() -> None:
 
 
 def _linked(how: str) -> Iterator[str]:
-    """Whether a record of each kind speaks of the entity that is tainted, or (`NOT`) is not."""
+    """Whether a tainted or (`NOT`) untainted record of each kind mentions the entity."""
     return (LINKED.format(table=table, how=how) for table in ("knowledge", "turns", "episodes"))
 
 

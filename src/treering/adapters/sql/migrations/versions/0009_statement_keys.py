@@ -5,4 +5,4 @@ down_revision = "0008"
 
 
 def upgrade() -> None:
-    """Nothing to change here: facets are made anew after every migration, in the same transaction."""
+    """Change nothing: facets are rebuilt after every migration, in the same transaction."""

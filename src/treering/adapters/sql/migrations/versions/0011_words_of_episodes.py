@@ -1,4 +1,4 @@
-"""Episodes: found by the words of every part, such as failures, plan and tools."""
+"""Episodes: searchable by the words of every part, such as failures, plan and tools."""
 
 revision = "0011"
 down_revision = "0010"

@@ -1,0 +1,1 @@
+"""Builds the stored graph from files. Every transaction leaves a consistent graph."""

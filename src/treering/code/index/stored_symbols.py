@@ -1,0 +1,190 @@
+"""Symbols of the stored files: which file defines and which queries a key, and the surfaces of files in use.
+
+A file's surface (the symbols it offers to other files) is built on first use and evicted after many others were used.
+Keys are compared by their hashes: a collision costs one extra lookup, never a wrong answer.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treering.code.encoding import HASHES, hash_of, unpack_hashes
+from treering.code.facts import Key, LookupResult
+
+if TYPE_CHECKING:
+    from treering.ports.code import FileKeys
+
+SurfaceOf = Callable[[str], Mapping[Key, Any]]
+
+_HALF = np.dtype("<u4")
+_PLACE = (1 << 32) - 1
+_MAX_ENTRIES = 32_000
+"""Surface entries to cache, up to twice as many: those of a large project would fill hundreds of megabytes, and
+neighbouring files use the same ones."""
+
+
+class KeyIndex:
+    """Paths by the hashes of their keys: those of many files as one sorted column, those of later changes in a dict.
+
+    Each number in the column is half a hash followed by the index of a file.
+    """
+
+    def __init__(self) -> None:
+        self._packed = bytearray()
+        self._counts: list[int] = []
+        self._column = unpack_hashes(b"")
+        self._paths: list[str | None] = []
+        self._places: dict[str, int] = {}
+        self._added: defaultdict[int, set[str]] = defaultdict(set)
+        self._of: dict[str, frozenset[int]] = {}
+
+    def append(self, path: str, packed: bytes) -> None:
+        """Add one file in bulk loading; call `sort` after the last."""
+        self._places[path] = len(self._paths)
+        self._paths.append(path)
+        self._packed += packed
+        self._counts.append(len(packed) // HASHES.itemsize)
+
+    def sort(self) -> None:
+        self._column = np.frombuffer(self._packed, HASHES)
+        self._column.view(_HALF)[::2] = np.arange(len(self._counts), dtype=_HALF).repeat(self._counts)
+        self._column.sort()
+        self._counts.clear()
+
+    def put(self, path: str, hashes: Iterable[int]) -> None:
+        self.remove(path)
+        self._of[path] = new = frozenset(hashes)
+        for each in new:
+            self._added[each].add(path)
+
+    def remove(self, path: str) -> None:
+        place = self._places.pop(path, None)
+        if place is not None:
+            self._paths[place] = None
+        for each in self._of.pop(path, ()):
+            self._added[each].discard(path)
+            if not self._added[each]:
+                del self._added[each]
+
+    def paths(self, hash: int) -> set[str]:
+        found = set(self._added.get(hash, ()))
+        begin, end = self._column.searchsorted(np.array([hash & ~_PLACE, hash | _PLACE], HASHES)).tolist()
+        # No file has the highest possible index, so the end is where the next hash begins.
+        for number in self._column[begin:end].tolist():
+            path = self._paths[number & _PLACE]
+            if path is not None:
+                found.add(path)
+        return found
+
+
+class _Surfaces:
+    """Cache of recently used surfaces."""
+
+    def __init__(self, surface_of: SurfaceOf, max_entries: int) -> None:
+        self._surface_of, self._max_entries = surface_of, max_entries
+        self._new: dict[str, Mapping[Key, Any]] = {}
+        self._old: dict[str, Mapping[Key, Any]] = {}
+        self._entries = 0
+        self.answers: dict[Key, LookupResult] = {}
+        """Answers per key. Most are empty, which is cached as well."""
+
+    def answer(self, key: Key, answer: LookupResult) -> None:
+        if len(self.answers) >= self._max_entries:
+            self.answers.clear()
+        self.answers[key] = answer
+
+    def get(self, path: str) -> Mapping[Key, Any]:
+        surface = self._new.get(path)
+        if surface is None:
+            surface = self._old.pop(path, None)
+            self.put(path, self._surface_of(path) if surface is None else surface)
+            surface = self._new[path]
+        return surface
+
+    def put(self, path: str, surface: Mapping[Key, Any]) -> None:
+        if self._entries + len(surface) > self._max_entries:
+            self._old, self._new, self._entries = self._new, {}, 0
+            self.answers.clear()
+        self._old.pop(path, None)
+        self._entries += len(surface) - len(self._new.get(path, ()))
+        self._new[path] = surface
+
+    def remove(self, path: str) -> None:
+        self._old.pop(path, None)
+        self._entries -= len(self._new.pop(path, ()))
+
+
+class StoredSymbols:
+    """Answers the queries of resolvers. `surface_of` returns the surface of a file as last put, or else as stored."""
+
+    def __init__(self, files: Iterable[FileKeys], surface_of: SurfaceOf, *, max_entries: int = _MAX_ENTRIES) -> None:
+        self._given, self._askers = KeyIndex(), KeyIndex()
+        self._known: set[str] = set()
+        for file in files:
+            self._known.add(file.path)
+            self._given.append(file.path, file.given)
+            self._askers.append(file.path, file.asked)
+        self._given.sort()
+        self._askers.sort()
+        self._surfaces = _Surfaces(surface_of, max_entries)
+
+    def put(self, path: str, surface: Mapping[Key, Any]) -> set[Key]:
+        """Set the surface of a file; returns the keys whose answers changed."""
+        before = self._surfaces.get(path) if path in self._known else {}
+        changed = {key for key, entry in surface.items() if key not in before or before[key] != entry}
+        changed |= before.keys() - surface.keys()
+        self._known.add(path)
+        self._surfaces.put(path, surface)
+        self._given.put(path, map(hash_of, surface))
+        self._forget_answers(changed)
+        return changed
+
+    def remove(self, path: str) -> set[Key]:
+        """Remove a file; returns the keys whose answers changed."""
+        if path not in self._known:
+            return set()
+        gone = set(self._surfaces.get(path))
+        self._known.discard(path)
+        self._surfaces.remove(path)
+        self._given.remove(path)
+        self._askers.remove(path)
+        self._forget_answers(gone)
+        return gone
+
+    def ask(self, key: Key) -> LookupResult:
+        answer = self._surfaces.answers.get(key)
+        if answer is None:
+            surfaces = [(path, self._surfaces.get(path)) for path in sorted(self._given.paths(hash_of(key)))]
+            answer = tuple((path, surface[key]) for path, surface in surfaces if key in surface)
+            self._surfaces.answer(key, answer)
+        return answer
+
+    def asked(self, path: str, hashes: Iterable[int]) -> None:
+        """Replace the keys that the resolution of `path` queried."""
+        self._askers.put(path, hashes)
+
+    def askers(self, changed: Iterable[Key]) -> set[str]:
+        """Files whose resolution may change."""
+        return {path for key in changed for path in self._askers.paths(hash_of(key))}
+
+    def _forget_answers(self, keys: Iterable[Key]) -> None:
+        for key in keys:
+            self._surfaces.answers.pop(key, None)
+
+
+class SymbolQueries:
+    """Queries of one resolution, with the keys recorded; see `facts.Ask`."""
+
+    __slots__ = ("_symbols", "keys")
+
+    def __init__(self, symbols: StoredSymbols) -> None:
+        self._symbols = symbols
+        self.keys: set[Key] = set()
+
+    def __call__(self, *key: str) -> LookupResult:
+        self.keys.add(key)
+        return self._symbols.ask(key)

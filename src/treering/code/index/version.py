@@ -1,0 +1,48 @@
+"""Version of the code that reads files: facts and edges from another version have to be read again."""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treering.code.language_choice import LANGUAGES
+
+if TYPE_CHECKING:
+    from treering.core.settings import ChunkSettings
+
+_CODE = Path(__file__).parents[1]
+_WHEELS = ("tree-sitter", "pystemmer", *(f"tree-sitter-{known.name}" for known in LANGUAGES), "tree-sitter-javascript")
+_PARTS = (
+    *("languages/**/*.py", "languages/**/*.scm", "languages/**/*.txt", "facts.py", "encoding.py", "graph/kinds.py"),
+    *("files/source_file.py", "files/secrets.py", "index/resolution.py"),
+    *(f"chunks/{name}.py" for name in ("split", "outline", "pieces", "sizes", "words")),
+)
+
+
+def reading_version(chunks: ChunkSettings) -> str:
+    """Changes with every line of the readers and with the chunk settings, so that stale facts are never used."""
+    cut = blake2b(chunks.model_dump_json().encode(), digest_size=4).hexdigest()
+    return f"{_readers()}-{cut}"
+
+
+@cache
+def _readers() -> str:
+    digest = blake2b(digest_size=12)
+    for name in _WHEELS:
+        digest.update(f"{name} {_installed(name)}\n".encode())
+    core = _CODE.parent / "core"
+    sources = {path for part in _PARTS for path in _CODE.glob(part)} | {core / "graph.py", *core.glob("secret*.py")}
+    sources |= {path for path in (core / "language").rglob("*") if path.suffix in {".py", ".txt"}}
+    for path in sorted(sources):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"

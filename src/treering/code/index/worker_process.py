@@ -1,0 +1,130 @@
+"""Worker process that reads and resolves files: requests on stdin, answers on stdout, until stdin closes."""
+
+import gc
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from treering.code.encoding import unpack_facts
+from treering.code.facts import Facts, Key
+from treering.code.files.source_file import read_file
+from treering.code.index.resolution import Resolution, resolve_file
+from treering.code.index.stored_symbols import StoredSymbols
+from treering.code.language_choice import load_language
+from treering.core.settings import ChunkSettings
+from treering.ports.code import FileKeys
+
+_LENGTH = 4
+_YOUNG_OBJECTS = 50_000
+"""Allocations between garbage collections. Facts and terms form no reference cycles, and this saves nine tenths of the
+collector's time."""
+
+
+class ReadFiles(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """Request to read files, each given by path and language."""
+
+    root: str
+    max_bytes: int
+    files: list[tuple[str, str]]
+    chunk_settings: dict[str, int] = {}
+    """Chunk settings, as `ChunkSettings` defines them."""
+
+
+class LoadedFile(msgspec.Struct, frozen=True, array_like=True):
+    """Facts of one file of the project."""
+
+    path: str
+    language: str
+    given: bytes
+    facts: bytes
+
+
+class LoadFiles(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """Request to load more files of the project; has no answer."""
+
+    files: list[LoadedFile]
+
+
+class ResolveFiles(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """Request to resolve files against all loaded files."""
+
+    paths: list[str]
+
+
+Order = ReadFiles | LoadFiles | ResolveFiles
+
+_encode = msgspec.msgpack.Encoder().encode
+_order = msgspec.msgpack.Decoder(Order).decode
+
+
+def send(stream: IO[bytes], message: object) -> None:
+    packed = _encode(message)
+    stream.write(len(packed).to_bytes(_LENGTH, "little"))
+    stream.write(packed)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> bytes | None:
+    """None if the other process has closed the stream."""
+    head = stream.read(_LENGTH)
+    if len(head) < _LENGTH:
+        return None
+    size = int.from_bytes(head, "little")
+    packed = stream.read(size)
+    return packed if len(packed) == size else None
+
+
+def serve() -> None:
+    """Process requests until stdin closes. SIGINT is ignored: the parent handles Ctrl-C and closes stdin."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(_YOUNG_OBJECTS)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # Output that libraries print must not mix with the answers.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    project = _LoadedProject()
+    while (packed := receive(sys.stdin.buffer)) is not None:
+        order = _order(packed)
+        if isinstance(order, ReadFiles):
+            root, chunk_settings = Path(order.root), ChunkSettings(**order.chunk_settings)
+            send(
+                answers,
+                [read_file(root, path, language, order.max_bytes, chunk_settings) for path, language in order.files],
+            )
+        elif isinstance(order, LoadFiles):
+            project.load(order.files)
+        else:
+            send(answers, project.resolve(order.paths))
+
+
+class _LoadedProject:
+    """The loaded files; their symbols are indexed on the first request to resolve."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, LoadedFile] = {}
+        self._symbols: StoredSymbols | None = None
+        self._facts_in_use: Facts | None = None
+        """Facts of the file being resolved, whose own surface is queried first."""
+
+    def load(self, files: Sequence[LoadedFile]) -> None:
+        self._files.update({file.path: file for file in files})
+        self._symbols = self._facts_in_use = None
+
+    def resolve(self, paths: Sequence[str]) -> list[Resolution]:
+        if self._symbols is None:
+            keys = [FileKeys(file.path, file.given, b"") for file in self._files.values()]
+            self._symbols = StoredSymbols(keys, self._surface)
+        return [resolve_file(self._files[path].language, self._facts(path), self._symbols) for path in paths]
+
+    def _facts(self, path: str) -> Facts:
+        if self._facts_in_use is None or self._facts_in_use.path != path:
+            file = self._files[path]
+            self._facts_in_use = unpack_facts(file.language, file.facts)
+        return self._facts_in_use
+
+    def _surface(self, path: str) -> Mapping[Key, Any]:
+        return load_language(self._files[path].language).surface(self._facts(path))

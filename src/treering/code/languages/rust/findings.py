@@ -1,0 +1,60 @@
+"""Edges and unresolved uses found by the resolution of one file."""
+
+import sys
+
+from treering.code.facts import Edge, Resolved, Unresolved
+from treering.code.languages.edges import SURE, EdgeSet
+from treering.code.languages.rust.body import Declaration, qualname
+from treering.code.languages.rust.names import PathTarget
+from treering.core.graph import EdgeKind
+
+
+class Findings:
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._edges = EdgeSet()
+        self._unresolved: dict[tuple[str, str, int], Unresolved] = {}
+        self._reached: dict[str, int] = {}
+        self._ids: dict[tuple[str, Declaration], str] = {}
+        self.origin = path
+        self.line = 1
+
+    def reach(self, found: PathTarget) -> None:
+        """Record a reference to a declaration of another file; reading a constant is a dependency on it."""
+        if found.decl is None:
+            return
+        if found.decl.kind == "const":
+            self.depend(found.path, found.decl, SURE, self.line)
+        else:
+            self.reach_file(found.path)
+
+    def reach_file(self, path: str) -> None:
+        if path != self._path and self.line < self._reached.get(path, sys.maxsize):
+            self._reached[path] = self.line
+            self._edges.add(Edge(self._path, path, EdgeKind.IMPORTS, SURE, self.line))
+
+    def call(self, path: str, decl: Declaration, confidence: float, line: int, flow: int) -> None:
+        self.reach_file(path)
+        self._edges.add(Edge(self.origin, self.id_of(path, decl), EdgeKind.CALLS, confidence, line, flow))
+
+    def depend(self, path: str, decl: Declaration, confidence: float, line: int) -> None:
+        """Record a dependency without a call by name: a constant, an operator, a function used as a value."""
+        self.relate(self.origin, self.id_of(path, decl), EdgeKind.DEPENDS_LOGICALLY, confidence, line)
+
+    def id_of(self, path: str, decl: Declaration) -> str:
+        key = (path, decl)
+        known = self._ids.get(key)
+        if known is None:
+            known = self._ids[key] = f"{path}::{qualname(decl)}"
+        return known
+
+    def relate(self, origin: str, target: str, kind: EdgeKind, confidence: float, line: int) -> None:
+        if origin != target:
+            self._edges.add(Edge(origin, target, kind, confidence, line))
+
+    def add_unresolved(self, text: str, line: int) -> None:
+        self._unresolved.setdefault((self.origin, text, line), Unresolved(self.origin, text, line))
+
+    def all(self) -> Resolved:
+        unresolved = sorted(self._unresolved.values(), key=lambda use: (use.line, use.origin, use.text))
+        return Resolved(self._edges.all(), tuple(unresolved))

@@ -1,0 +1,384 @@
+"""Discovery of source files: ignore rules, vendored code, links, sizes; skipped files are counted."""
+
+import errno
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.somebody import as_somebody
+from treering.code.files import discovery as discovering
+from treering.code.files.discovery import Discovery, discover
+from treering.code.files.source_file import NO_GRAMMAR, SourceFile, can_be_read_now, read_file
+from treering.code.language_choice import LANGUAGES, language_named, load_language
+from treering.core.errors import FolderUnavailable, InvalidInput
+from treering.core.settings import IndexSettings
+
+Tree = Callable[..., Path]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """Write files below a root and return it."""
+    root = tmp_path / "project"
+    root.mkdir()
+
+    def plant(files: dict[str, str | bytes]) -> Path:
+        for path, content in files.items():
+            place = root / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content.encode() if isinstance(content, str) else content)
+        return root
+
+    return plant
+
+
+def found(discovery: Discovery) -> list[str]:
+    return [file.path for file in discovery.found]
+
+
+def look(root: Path, **settings: object) -> Discovery:
+    return discover(root, IndexSettings.make(**settings))
+
+
+def test_files_of_known_languages_and_manifests_are_found_and_nothing_else(tree: Tree) -> None:
+    root = tree(
+        {"a.py": "", "b.go": "", "c.rs": "", "d.tsx": "", "go.mod": "", "notes.md": "", "x.png": b"\0", ".py": ""}
+    )
+    discovery = look(root)
+    assert [(file.path, file.language) for file in discovery.found] == [
+        ("a.py", "python"),
+        ("b.go", "go"),
+        ("c.rs", "rust"),
+        ("d.tsx", "typescript"),
+        ("go.mod", "go"),
+    ]
+    assert not discovery.skipped
+
+
+def test_the_language_table_matches_the_languages() -> None:
+    for known in LANGUAGES:
+        language = load_language(known.name)
+        assert (language.name, set(language.suffixes), set(language.manifests)) == (
+            known.name,
+            set(known.suffixes),
+            set(known.manifests),
+        )
+
+
+@pytest.mark.parametrize(("name", "language"), [("Cargo.toml", "rust"), ("x.mjs", "typescript"), ("x.toml", None)])
+def test_the_file_name_determines_the_language(name: str, language: str | None) -> None:
+    assert language_named(name) == language
+
+
+def test_gitignore_applies_below_its_folder_and_the_nearest_rule_decides(tree: Tree) -> None:
+    root = tree(
+        {
+            ".gitignore": "*.gen.py\n/only_here.py\nlogs/\n",
+            "a.gen.py": "",
+            "only_here.py": "",
+            "sub/only_here.py": "",
+            "sub/.gitignore": "!kept.gen.py\nlocal.py\n",
+            "sub/kept.gen.py": "",
+            "sub/local.py": "",
+            "local.py": "",
+            "logs/x.py": "",
+            "sub/logs/x.py": "",
+        }
+    )
+    discovery = look(root)
+    assert found(discovery) == ["local.py", "sub/kept.gen.py", "sub/only_here.py"]
+    assert discovery.skipped == {discovering.IGNORED: 5}
+
+
+def test_info_exclude_applies(tree: Tree) -> None:
+    root = tree({".git/info/exclude": "private.py\n", "private.py": "", "public.py": ""})
+    assert found(look(root)) == ["public.py"]
+
+
+def test_an_invalid_rule_affects_only_itself(tree: Tree) -> None:
+    root = tree({".gitignore": "!\n\x00\nb.py\n", "a.py": "", "b.py": ""})
+    assert found(look(root)) == ["a.py"]
+
+
+def test_an_ignored_folder_cannot_reinclude_its_files(tree: Tree) -> None:
+    root = tree({".gitignore": "hidden/\n", "hidden/.gitignore": "!x.py\n", "hidden/x.py": "", "y.py": ""})
+    assert found(look(root)) == ["y.py"]
+
+
+def test_vendored_code_is_skipped(tree: Tree) -> None:
+    root = tree(
+        {
+            "node_modules/x/index.js": "",
+            "pkg/third_party/y.py": "",
+            ".venv/lib/z.py": "",
+            ".treering/planted.py": "",
+            "envs/one/pyvenv.cfg": "",
+            "envs/one/lib/z.py": "",
+            "build/out.py": "",
+            "lib/go.mod": "",
+            "lib/vendor/v.go": "",
+            "src/build/kept.py": "",
+        }
+    )
+    discovery = look(root)
+    assert found(discovery) == ["lib/go.mod", "src/build/kept.py"]
+    assert discovery.skipped == {discovering.VENDORED: 5}
+
+
+def test_a_nested_repository_is_skipped(tree: Tree) -> None:
+    root = tree({".git/HEAD": "", "a.py": "", "worktree/.git": "gitdir: elsewhere", "worktree/a.py": ""})
+    discovery = look(root)
+    assert found(discovery) == ["a.py"]
+    assert discovery.skipped == {discovering.OTHER_REPOSITORY: 1}
+
+
+def test_links_are_never_followed(tree: Tree, tmp_path: Path) -> None:
+    root = tree({"a/x.py": ""})
+    (tmp_path / "secret.py").write_text("PASSWORD = 1")
+    (root / "out.py").symlink_to(tmp_path / "secret.py")
+    (root / "up").symlink_to(tmp_path)
+    (root / "inside.py").symlink_to(root / "a" / "x.py")
+    (root / "a" / "loop").symlink_to(root / "a")
+    (root / "nowhere.py").symlink_to(root / "gone.py")
+    discovery = look(root)
+    assert found(discovery) == ["a/x.py"]
+    assert discovery.skipped == {
+        discovering.LEAVES_ROOT: 2,
+        discovering.LINK: 2,
+        discovering.BROKEN_LINK: 1,
+    }
+
+
+def test_cyclic_links_terminate(tree: Tree) -> None:
+    root = tree({"x.py": ""})
+    (root / "one").symlink_to(root / "two")
+    (root / "two").symlink_to(root / "one")
+    assert found(look(root)) == ["x.py"]
+
+
+def test_huge_and_generated_files_are_counted(tree: Tree) -> None:
+    root = tree({"big.py": "#" * 50, "small.py": "", "x_pb2.py": "", "app.min.js": "", "y.pb.go": ""})
+    discovery = look(root, largest_file=40)
+    assert found(discovery) == ["small.py"]
+    assert discovery.skipped == {discovering.TOO_LARGE: 1, discovering.GENERATED: 3}
+
+
+def test_a_name_that_is_not_text_is_counted(tree: Tree) -> None:
+    root = tree({"a.py": ""})
+    odd = {discovering.ODD_NAME: 1}
+    try:
+        Path(os.fsdecode(os.fsencode(root) + b"/\xff.py")).write_text("")
+    except OSError:
+        # A file system that takes only text as names holds no such file.
+        odd = {}
+    discovery = look(root)
+    assert found(discovery) == ["a.py"]
+    assert discovery.skipped == odd
+
+
+def test_unreadable_files_are_counted() -> None:
+    with as_somebody(), TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / "a.py").write_text("")
+        (root / "closed").mkdir()
+        (root / "closed/b.py").write_text("")
+        (root / "closed").chmod(0)
+        try:
+            discovery = look(root)
+        finally:
+            (root / "closed").chmod(0o700)
+    assert found(discovery) == ["a.py"]
+    assert discovery.skipped == {discovering.NO_PERMISSION: 1}
+
+
+@contextmanager
+def unlisted(folder: Path, why: int) -> Iterator[None]:
+    """Make listing a folder fail."""
+    listed = os.scandir
+
+    def refused(path: Path) -> object:
+        if Path(path) == folder:
+            raise OSError(why, os.strerror(why))
+        return listed(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "scandir", refused)
+        yield
+
+
+@pytest.mark.parametrize("why", [errno.EACCES, errno.EIO, errno.ENOENT, errno.EMFILE])
+def test_an_unlistable_root_is_an_error(tree: Tree, why: int) -> None:
+    root = tree({"a.py": ""})
+    with unlisted(root, why), pytest.raises(FolderUnavailable, match="cannot be listed") as raised:
+        look(root)
+    assert isinstance(raised.value, InvalidInput)
+
+
+@pytest.mark.parametrize(
+    ("why", "reason", "hidden"),
+    [
+        (errno.EACCES, discovering.NO_PERMISSION, True),
+        (errno.EPERM, discovering.NO_PERMISSION, True),
+        (errno.EIO, discovering.UNLISTED, True),
+        (errno.EMFILE, discovering.UNLISTED, True),
+        (errno.ENOENT, discovering.VANISHED, False),
+        (errno.ENOTDIR, discovering.VANISHED, False),
+    ],
+)
+def test_files_of_an_unlistable_folder_are_not_considered_deleted(
+    tree: Tree, why: int, reason: str, hidden: bool
+) -> None:
+    root = tree({"a.py": "", "closed/b.py": "", "closed/in/c.py": "", "closed_not/d.py": ""})
+    with unlisted(root / "closed", why):
+        discovery = look(root)
+    assert found(discovery) == ["a.py", "closed_not/d.py"]
+    assert discovery.skipped == {reason: 1}
+    assert [discovery.is_uncertain(path) for path in ("closed/b.py", "closed/in/c.py")] == [hidden, hidden]
+    assert [discovery.covers(path) for path in ("closed/b.py", "closed/in/c.py")] == [not hidden, not hidden]
+    assert discovery.covers("closed_not/gone.py")
+    assert not discovery.is_uncertain("closed_not/gone.py")
+
+
+@pytest.mark.parametrize("name", ["new\nline", "tab\there", "bell\a", "escape\x1b[31m", "line\u2028separator", "\x9b"])
+def test_a_name_that_cannot_be_shown_in_a_line_is_counted(tree: Tree, name: str) -> None:
+    discovery = look(tree({"a.py": "", f"{name}.py": "", f"{name}/b.py": ""}))
+    assert found(discovery) == ["a.py"]
+    assert discovery.skipped == {discovering.ODD_NAME: 2}
+
+
+@pytest.mark.parametrize("name", ["ein Wort", "größe", "日本", "no\u00a0break"])
+def test_names_in_any_script_are_accepted(tree: Tree, name: str) -> None:
+    assert found(look(tree({f"{name}.py": ""}))) == [f"{name}.py"]
+
+
+def test_pipes_and_sockets_are_counted_and_not_opened(tree: Tree) -> None:
+    root = tree({"a.py": ""})
+    os.mkfifo(root / "pipe.py")
+    here = os.getcwd()
+    os.chdir(root)
+    try:
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind("socket.py")
+            discovery = look(root)
+    finally:
+        os.chdir(here)
+    assert found(discovery) == ["a.py"]
+    assert discovery.skipped == {discovering.NOT_A_FILE: 2}
+
+
+def test_a_generated_file_of_50_mb_is_not_opened(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tree({"a.py": ""})
+    with open(root / "huge.py", "wb") as file:
+        file.truncate(50_000_000)
+    assert look(root).skipped == {discovering.TOO_LARGE: 1}
+    monkeypatch.setattr("builtins.open", lambda *_: pytest.fail("nothing of it is read"))
+    assert look(root).skipped == {discovering.TOO_LARGE: 1}
+
+
+def test_discovery_can_be_limited_to_folders(tree: Tree) -> None:
+    files = {"a.py": "", "p/b.py": "", "p/q/c.py": "", "r/d.py": "", "p/.gitignore": "ignored.py", "p/q/ignored.py": ""}
+    discovery = discover(tree(files), IndexSettings(), frozenset({"p/q/"}))
+    assert found(discovery) == ["p/q/c.py"]
+    assert discovery.covers("p/q/gone.py")
+    assert not discovery.covers("p/b.py")
+
+
+def reading(root: Path, path: str, language: str = "python", largest: int = 10_000) -> SourceFile:
+    return read_file(root, path, language, largest)
+
+
+def test_a_missing_file_is_reported(tree: Tree) -> None:
+    assert reading(tree({}), "gone.py").skipped == discovering.VANISHED
+
+
+def test_a_file_removed_while_opening_is_reported(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tree({"x.py": ""})
+    opened = os.open
+
+    def too_late(path: Path, *flags: int) -> int:
+        Path(path).unlink()
+        return opened(path, *flags)
+
+    monkeypatch.setattr(os, "open", too_late)
+    assert reading(root, "x.py").skipped == discovering.VANISHED
+
+
+def test_a_read_error_is_reported(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_path: Path, *_flags: int) -> int:
+        raise OSError(errno.EIO, "broken")
+
+    root = tree({"x.py": ""})
+    monkeypatch.setattr(os, "open", broken)
+    assert reading(root, "x.py").skipped == discovering.VANISHED
+
+
+def test_an_unreadable_file_is_recorded_until_it_is_readable(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(path: Path, *_flags: int) -> int:
+        raise PermissionError(errno.EACCES, "closed", str(path))
+
+    root = tree({"x.py": ""})
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", closed)
+        read = reading(root, "x.py")
+        patch.setattr(os, "access", lambda *_: False)
+        assert not can_be_read_now(root, "x.py", "python", read.skipped)
+    assert (read.skipped, read.stamp) == (discovering.NO_PERMISSION, look(root).found[0].stamp)
+    assert can_be_read_now(root, "x.py", "python", read.skipped)
+
+
+def test_a_link_that_replaced_a_file_is_not_followed(tree: Tree, tmp_path: Path) -> None:
+    root = tree({"sub/a.py": ""})
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "a.py").write_text("SECRET = 1")
+    (root / "x.py").symlink_to(tmp_path / "elsewhere" / "a.py")
+    (root / "folder").symlink_to(tmp_path / "elsewhere")
+    assert reading(root, "x.py").skipped
+    assert reading(root, "folder/a.py").skipped == discovering.LEAVES_ROOT
+    assert not reading(root, "sub/a.py").skipped
+
+
+def test_a_pipe_that_replaced_a_file_does_not_block(tree: Tree) -> None:
+    root = tree({})
+    os.mkfifo(root / "x.py")
+    assert reading(root, "x.py").skipped == discovering.VANISHED
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"\x7fELF\0\0", discovering.BINARY),
+        (b"# Code generated by tool. DO NOT EDIT.\nx = 1\n", discovering.GENERATED),
+        (b"/* @generated */\n", discovering.GENERATED),
+        (b"x=1;" * 10_000, discovering.GENERATED),
+        (b"text = 'Code generated by hand'\n", ""),
+        (b"\xff\xfe def x(: pass", ""),
+    ],
+)
+def test_binary_and_generated_content_is_detected(tree: Tree, content: bytes, why: str) -> None:
+    assert reading(tree({"x.py": content}), "x.py", largest=100_000).skipped == why
+
+
+def test_a_file_that_grew_too_large_is_reported(tree: Tree) -> None:
+    assert reading(tree({"x.py": "x" * 20}), "x.py", largest=10).skipped == discovering.TOO_LARGE
+
+
+def test_a_missing_grammar_is_reported(tree: Tree) -> None:
+    read = reading(tree({"x.py": ""}), "x.py", language="klingon")
+    assert (read.skipped, bool(read.stamp), bool(read.digest)) == (NO_GRAMMAR, True, True)
+    assert not can_be_read_now(tree({}), "x.py", "klingon", read.skipped)
+    assert can_be_read_now(tree({}), "x.py", "python", NO_GRAMMAR)
+
+
+def test_a_failing_language_affects_only_this_file(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    def choke(_path: str, _source: bytes) -> None:
+        raise RuntimeError("too much")
+
+    monkeypatch.setattr(load_language("python"), "extract", choke, raising=False)
+    read = reading(tree({"x.py": ""}), "x.py")
+    assert read.skipped
+    assert "too much" in read.problems[0].message
