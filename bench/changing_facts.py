@@ -88,7 +88,7 @@ def _measured(parts: Sequence[str]) -> Iterator[tuple[str, tuple[Sequence[Asked]
     for part in parts:
         told = dialogues(part)
         for together in (False, True):
-            with patch.object(recall, "asked_state", _no_state):
+            with patch.object(recall, "state_query", _no_state):
                 plain = list(asked_of(told, together=together))
             yield part + (", all in one" if together else ""), (plain, list(asked_of(told, together=together)))
 
@@ -169,7 +169,7 @@ def assistants() -> str:
         told = json.loads((OWN.parent / "assistant" / f"{part}.json").read_text("utf-8"))
         questions = [{"kind": "now", **question} for question in told["questions"]]
         dialogue = {"id": f"assistant-{part}", "lang": "en", "kind_of_change": "", **told, "questions": questions}
-        with patch.object(recall, "asked_state", _no_state):
+        with patch.object(recall, "state_query", _no_state):
             plain = sum(each.is_right() for each in asked_of([dialogue]))
         asked = list(asked_of([dialogue]))
         in_five = sum(each.is_right(5) for each in asked)

@@ -16,7 +16,7 @@ from platformdirs import user_cache_path
 import treering
 from bench.codegraph_packages import Package, fetched
 from bench.results import percentile, table, write_section
-from treering.core.code_locations import CodePlace
+from treering.core.code_locations import CodeLocation
 from treering.core.settings import EmbedderSettings, Settings
 
 HEADERS = ("code", "questions", "pieces", "found by", "first", "among the first 5", "mean 1/rank", "p95 ms")
@@ -30,7 +30,7 @@ class Question(NamedTuple):
     path: str
     symbol: str
 
-    def is_answered_by(self, place: CodePlace) -> bool:
+    def is_answered_by(self, place: CodeLocation) -> bool:
         named = place.symbol.split(", ")
         return place.path == self.path and any(f"{each}.".startswith(f"{self.symbol}.") for each in named)
 

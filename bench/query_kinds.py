@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.results import percentile, table, write_section
 from treering.core.time_words import read_times
-from treering.search.query_kinds import QueryKind, kind_of
+from treering.search.query_kinds import QueryKind, classify_query
 
 HERE = Path(__file__).parent
 PARTS = ("tune", "held")
@@ -35,7 +35,7 @@ def main() -> None:
 
 def figures() -> dict[str, float]:
     """Shares of the held queries whose kind is right, and whose time words are read exactly."""
-    kinds = [case["kind"] == str(kind_of(case["query"]).kind) for case in load("query_kinds", "held")]
+    kinds = [case["kind"] == str(classify_query(case["query"]).kind) for case in load("query_kinds", "held")]
     times = [_is_read(case) for case in load("time_words", "held")]
     return {
         "query-kinds.held": sum(kinds) / len(kinds),
@@ -75,7 +75,7 @@ def _author() -> str:
 def _kinds() -> str:
     rows: list[tuple[object, ...]] = []
     for part in PARTS:
-        pairs = Counter((case["kind"], str(kind_of(case["query"]).kind)) for case in load("query_kinds", part))
+        pairs = Counter((case["kind"], str(classify_query(case["query"]).kind)) for case in load("query_kinds", part))
         for kind in map(str, QueryKind):
             right = pairs[kind, kind]
             said = sum(count for (_, guess), count in pairs.items() if guess == kind)

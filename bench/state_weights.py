@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import treering
 from bench.changing_facts import Asked, dialogues, grouped, store
 from bench.retrieval.ways import use_bundled_embedder
-from treering.search.statements import MARGIN, WEIGHTS, Statements
+from treering.search.statements import MARGIN, WEIGHTS, StatementSet
 
 FOLDS, STEPS, RATE = 5, 1000, 0.2
 DECAYS = (0.002, 0.01, 0.03)
@@ -47,12 +47,12 @@ def main() -> None:
 
 def read(part: str, *, together: bool) -> Iterator[Example]:
     """The questions for the present, each with the results that were compared for it."""
-    seen: list[Statements] = []
+    seen: list[StatementSet] = []
 
-    def holding(self: Statements) -> None:
+    def current_row(self: StatementSet) -> None:
         seen.append(self)
 
-    with tempfile.TemporaryDirectory() as place, patch.object(Statements, "holding", holding):
+    with tempfile.TemporaryDirectory() as place, patch.object(StatementSet, "current_row", current_row):
         for project, told in grouped(dialogues(part), together=together).items():
             with treering.open(Path(place) / "facts.db", project=project) as memory:
                 for dialogue in told:

@@ -27,12 +27,12 @@ from treering.core.turns import Turn
 from treering.memory import Memory
 from treering.search import fusion
 from treering.search.expansion import LIKELY_SCORE
-from treering.search.paths import MIN_SCORE, Paths, narrowed
+from treering.search.paths import MIN_SCORE, Paths, narrow_to_time
 from treering.search.private_words import QueryPrivacy
-from treering.search.query import understand
-from treering.search.query_vector import meaning_of
+from treering.search.query import interpret
+from treering.search.query_vector import embed_query
 from treering.search.relevance_feedback import with_feedback
-from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS, standing
+from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS, current
 
 FOLDS = 5
 SETTINGS = Settings(embedder=EmbedderSettings(provider="bundled"))
@@ -75,10 +75,10 @@ def _store(memory: Memory, group: Group) -> None:
 def _seen(memory: Memory, models: ConfiguredModels, dataset: str, group: str, question: Question) -> Candidates:
     """As recall goes about it, up to the point where signs are added up."""
     query, at = question.text, now()
-    meaning = meaning_of(memory.scope, memory.store, at, QueryPrivacy(query), models=models, settings=SETTINGS)
+    meaning = embed_query(memory.scope, memory.store, at, QueryPrivacy(query), models=models, settings=SETTINGS)
     with memory.store.reading(memory.scope, at) as tx:
-        asked = understand(query, at, languages=tx.index.languages(), speakers=tx.index.speakers())
-        filters = narrowed(standing({"knowledge": ALL_KNOWLEDGE, "turn": ALL_TURNS}), asked)
+        asked = interpret(query, at, languages=tx.index.languages(), speakers=tx.index.speakers())
+        filters = narrow_to_time(current({"knowledge": ALL_KNOWLEDGE, "turn": ALL_TURNS}), asked)
         found = with_feedback(tx, Paths(tx, asked, meaning, SETTINGS).search(filters, enough=LIMIT), SETTINGS)
         gold = tx.documents.numbers("turn", sorted(question.gold))
     number, nothing = found.candidates.number, np.zeros(len(found.candidates))

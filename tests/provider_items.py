@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from treering.core.messages import Format, Message
+from treering.core.messages import Message, MessageFormat
 
 Item = dict[str, Any]
 PNG = "iVBORw0KGgo="
@@ -209,4 +209,9 @@ PLAIN: tuple[Item, ...] = (
     json.loads(Message.of("user", "dumped").to_json()),
 )
 
-ITEMS = {Format.CHAT: CHAT, Format.RESPONSES: RESPONSES, Format.ANTHROPIC: ANTHROPIC, Format.PLAIN: PLAIN}
+ITEMS = {
+    MessageFormat.CHAT: CHAT,
+    MessageFormat.RESPONSES: RESPONSES,
+    MessageFormat.ANTHROPIC: ANTHROPIC,
+    MessageFormat.PLAIN: PLAIN,
+}

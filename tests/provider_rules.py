@@ -17,16 +17,16 @@ from openai.types.responses import ResponseInputItemParam
 from pydantic import TypeAdapter
 
 from treering.conversation.formats import ProviderMessages
-from treering.core.messages import Format
+from treering.core.messages import MessageFormat
 
 _ITEMS = {
-    Format.CHAT: ChatCompletionMessageParam,
-    Format.RESPONSES: ResponseInputItemParam,
-    Format.ANTHROPIC: MessageParam,
+    MessageFormat.CHAT: ChatCompletionMessageParam,
+    MessageFormat.RESPONSES: ResponseInputItemParam,
+    MessageFormat.ANTHROPIC: MessageParam,
 }
 
 
-def check(written: ProviderMessages, format: Format) -> None:
+def check(written: ProviderMessages, format: MessageFormat) -> None:
     """Raise where the provider would refuse the request."""
     json.dumps(written.messages, allow_nan=False).encode()
     for item in written.messages:
@@ -103,4 +103,4 @@ def _blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-_RULES = {Format.CHAT: _chat, Format.RESPONSES: _responses, Format.ANTHROPIC: _anthropic}
+_RULES = {MessageFormat.CHAT: _chat, MessageFormat.RESPONSES: _responses, MessageFormat.ANTHROPIC: _anthropic}

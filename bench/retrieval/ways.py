@@ -19,7 +19,7 @@ from treering.memory import Memory
 from treering.ports.index import IndexQuery
 from treering.search import fusion, paths
 from treering.search.fusion import ranks
-from treering.search.query import understand
+from treering.search.query import interpret
 from treering.search.request import ALL_TURNS
 
 Rank = Callable[[str], Sequence[str]]
@@ -97,7 +97,7 @@ def fusing_ranks(place: str | Path, project: str) -> Iterator[Rank]:
 def _fused_ranks(memory: Memory, embedder: BundledEmbedder, query: str) -> Sequence[str]:
     vector = embedder.query(query)
     with memory.store.reading(memory.scope, now()) as tx:
-        asked = understand(query, now(), languages=tx.index.languages(), speakers=tx.index.speakers())
+        asked = interpret(query, now(), languages=tx.index.languages(), speakers=tx.index.speakers())
         wanted = IndexQuery(asked.codes, vector, embedder.model, asked.shares)
         found = tx.index.candidates(wanted, ("turn",), limit=memory.settings.search.candidates)
         places = (ranks(found.words, 0.0), ranks(found.meaning, -1.0))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from treering.jobs.worker import SettleReport
     from treering.knowledge.api import KnowledgeBase
     from treering.knowledge.authors import Author, Reason
-    from treering.knowledge.removal.proof import Forgotten
+    from treering.knowledge.removal.proof import PurgeReceipt
     from treering.maintenance.api import Maintenance
     from treering.maintenance.doctor import DoctorReport
     from treering.maintenance.inline_jobs import JobsLeft
@@ -375,7 +375,7 @@ class Memory:
         """
         return self._parts.knowledge.used(ids, corrected=corrected)
 
-    def forget(self, id: str, *, hard: bool = False) -> Forgotten | None:
+    def forget(self, id: str, *, hard: bool = False) -> PurgeReceipt | None:
         """Delete a record so that `undo` restores it, or purge it (`hard`) with every copy and return the proof.
 
         A PostgreSQL server overwrites its free pages and its log in its own time.

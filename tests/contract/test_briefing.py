@@ -20,16 +20,16 @@ def _said(records: object) -> list[str]:
 def test_a_briefing_tells_what_this_session_kept_newest_first(memory: Memory) -> None:
     for session, text in (("mine", "first"), ("other", "theirs"), ("mine", "second")):
         memory.remember(text, type="gotcha", session=session)
-    assert _said(memory.context.briefing("mine").kept) == ["second", "first"]
-    assert memory.context.briefing().kept == ()
-    assert memory.context.briefing("unheard of").kept == ()
+    assert _said(memory.context.briefing("mine").records) == ["second", "first"]
+    assert memory.context.briefing().records == ()
+    assert memory.context.briefing("unheard of").records == ()
 
 
 def test_what_earlier_sessions_left_in_progress_is_told_once(memory: Memory) -> None:
     memory.remember("half way through the import", type="work_state", session="other")
     memory.remember("tests are next", type="work_state", session="mine")
     told = memory.context.briefing("mine")
-    assert _said(told.kept) == ["tests are next"]
+    assert _said(told.records) == ["tests are next"]
     assert _said(told.in_progress) == ["half way through the import"]
 
 
@@ -55,9 +55,9 @@ def test_what_came_from_outside_is_told_where_it_is_asked_for(memory: Memory) ->
     memory.remember("a page says so", tainted=True, session="mine")
     memory.episode("read a page", tainted=True)
     asked = memory.context.briefing("mine", tainted=True)
-    assert _said(asked.kept) == ["a page says so"]
+    assert _said(asked.records) == ["a page says so"]
     assert [each.task.input for each in asked.episodes] == ["read a page"]
-    assert (memory.context.briefing("mine").kept, memory.context.briefing("mine").episodes) == ((), ())
+    assert (memory.context.briefing("mine").records, memory.context.briefing("mine").episodes) == ((), ())
 
 
 def test_the_latest_tasks_are_told_as_many_as_asked_for(memory: Memory) -> None:
@@ -73,7 +73,7 @@ def test_a_briefing_is_of_one_project(open_memory: OpenMemory) -> None:
     theirs.episode("their task", session="s")
     theirs.remember("their doubt", tainted=True)
     told = mine.context.briefing("s")
-    assert (told.kept, told.in_progress, told.rules, told.episodes) == ((), (), (), ())
+    assert (told.records, told.in_progress, told.rules, told.episodes) == ((), (), (), ())
     assert mine.context.to_review() == ()
 
 
@@ -116,5 +116,5 @@ def test_what_a_session_kept_beyond_what_is_told_is_counted_once(memory: Memory)
         memory.remember(f"note {number}", type="gotcha", session="mine")
         memory.remember(f"theirs {number}", type="gotcha", session="other")
     told = memory.context.briefing("mine")
-    assert (len(told.kept), _said(told.rules), told.untold) == (20, ["answer in English"], 2)
-    assert memory.context.briefing().untold == 0
+    assert (len(told.records), _said(told.rules), told.records_left_out) == (20, ["answer in English"], 2)
+    assert memory.context.briefing().records_left_out == 0

@@ -288,7 +288,7 @@ def test_code_is_a_kind_of_the_one_filter(memory: Memory, root: Path) -> None:
     in_folder = memory.search(QUESTION, where=SearchFilter(kinds=("code",), files=("tests/",)))
     assert {place.path for place in in_folder.code} == {"tests/test_redirects.py"}
     assert len(memory.search(QUESTION, limit=1)) == 1
-    with pytest.raises(InvalidInput, match="nothing has all of these"):
+    with pytest.raises(InvalidInput, match="no kind of record has all of these fields"):
         memory.search(QUESTION, where=SearchFilter(kinds=("code",), roles=("user",)))
 
 
@@ -330,7 +330,7 @@ def test_a_search_reports_missing_code(open_memory: OpenMemory, root: Path) -> N
     (root / "web/redirects.py").write_text("def other():\n    pass\n")
     answer = memory.search(QUESTION)
     assert "web/redirects.py" not in {place.path for place in answer.code}
-    assert "not read again" in answer.missing["some code"]
+    assert "files changed" in answer.missing["some code"]
 
 
 def test_recall_is_as_before_where_nothing_is_indexed(memory: Memory) -> None:

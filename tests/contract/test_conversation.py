@@ -13,7 +13,7 @@ from tests.provider_rules import check
 from treering.conversation.api import Conversation
 from treering.conversation.views import ConversationEvent
 from treering.core.errors import Conflict, ContextTooLarge, InvalidInput, NotFound, SecretRefused
-from treering.core.messages import CallPart, Format, Message, ResultPart, Role, TextPart
+from treering.core.messages import CallPart, Message, MessageFormat, ResultPart, Role, TextPart
 from treering.memory import Memory
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -51,7 +51,7 @@ def talk(memory: Memory) -> Conversation:
 
 @pytest.mark.parametrize(("format", "place"), NATIVE, ids=str)
 def test_an_item_comes_back_as_it_was_from_the_store_and_in_a_fresh_memory(
-    open_memory: OpenMemory, format: Format, place: int
+    open_memory: OpenMemory, format: MessageFormat, place: int
 ) -> None:
     item: Item = ITEMS[format][place]
     talk = opened(open_memory(), limit=1_000_000)
@@ -62,25 +62,25 @@ def test_an_item_comes_back_as_it_was_from_the_store_and_in_a_fresh_memory(
     if not added.calls and added.role is not Role.TOOL:
         written = again.build().to(format)
         assert written == talk.build().to(format)
-        assert format is Format.PLAIN or written.system or written.messages == [item]
+        assert format is MessageFormat.PLAIN or written.system or written.messages == [item]
 
 
-@pytest.mark.parametrize("format", [Format.CHAT, Format.RESPONSES, Format.ANTHROPIC])
-def test_a_history_with_calls_comes_back_in_its_own_format(open_memory: OpenMemory, format: Format) -> None:
+@pytest.mark.parametrize("format", [MessageFormat.CHAT, MessageFormat.RESPONSES, MessageFormat.ANTHROPIC])
+def test_a_history_with_calls_comes_back_in_its_own_format(open_memory: OpenMemory, format: MessageFormat) -> None:
     said = {
-        Format.CHAT: [
+        MessageFormat.CHAT: [
             {"role": "system", "content": "be brief"},
             {"role": "user", "content": "read it"},
             {"role": "assistant", "content": None, "tool_calls": [
                 {"id": name, "type": "function", "function": {"name": "read", "arguments": "{}"}} for name in "ab"]},
             *({"role": "tool", "tool_call_id": name, "content": name} for name in "ab"),
         ],
-        Format.RESPONSES: [
+        MessageFormat.RESPONSES: [
             {"role": "user", "content": "read it"},
             *({"type": "function_call", "call_id": name, "name": "read", "arguments": "{}"} for name in "ab"),
             *({"type": "function_call_output", "call_id": name, "output": name} for name in "ab"),
         ],
-        Format.ANTHROPIC: [
+        MessageFormat.ANTHROPIC: [
             {"role": "user", "content": "read it"},
             {"role": "assistant", "content": [
                 {"type": "tool_use", "id": name, "name": "read", "input": {}} for name in "ab"]},

@@ -58,7 +58,7 @@ def test_text_from_outside_neither_replaces_nor_retires_a_persons_word(memory: M
             ("duplicate", {"duplicate_of": planted.id, "by": PAGE}),
             ("duplicate", {"duplicate_of": planted.id, "by": AGENT}),
         ):
-            with pytest.raises(InvalidInput, match="person's word"):
+            with pytest.raises(InvalidInput, match="stated by a person"):
                 memory.correct(record.id, reason, **options)  # type: ignore[arg-type]
         assert memory.get(record.id) == record
 

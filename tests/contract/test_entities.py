@@ -24,7 +24,7 @@ from treering.interfaces.cli.app import app
 from treering.interfaces.cli.exit_codes import run
 from treering.jobs.stage import StageRun
 from treering.memory import Memory
-from treering.search.entity_names import records_of, tied_entities
+from treering.search.entity_names import entities_in_query, mentions_of
 
 PERSONAL = Visibility.PERSONAL
 
@@ -145,8 +145,8 @@ def test_two_names_are_merged_found_under_both_and_taken_apart(memory: Memory) -
         assert told.mentions == 2
     assert [each.name for each in memory.entities.find()] == ["Clark Kent"]
     with memory.store.reading(memory.scope, NOW) as tx:
-        (named,) = tied_entities(tx, "who is Clark-Kent?")
-        assert {record for _, record in records_of(tx, named)} == {first.id, second.id}
+        (named,) = entities_in_query(tx, "who is Clark-Kent?")
+        assert {record for _, record in mentions_of(tx, named)} == {first.id, second.id}
     memory.remember("Mr Kal El eats", id="later")
     assert records_about(memory, "Clark Kent") == {"kent", "el", "later"}
     memory.forget("later", hard=True)

@@ -18,7 +18,7 @@ from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo, StoreError
 from treering.episodes.consolidation import stage
 from treering.episodes.consolidation.dissolution import dissolve, purge_representatives
-from treering.knowledge.reflection.withdrawal import withdraw
+from treering.knowledge.reflection.withdrawal import withdraw_source
 from treering.memory import Memory
 from treering.search.embedding import embed_all
 
@@ -232,7 +232,9 @@ def test_taking_apart_happens_wholly_or_not_at_all(memory: Memory, monkeypatch: 
 
 def purge(memory: Memory, id: str) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        purge_representatives(tx, id, memory.settings.episodes, lambda each: withdraw(tx, each, memory._parts.new_id))
+        purge_representatives(
+            tx, id, memory.settings.episodes, lambda each: withdraw_source(tx, each, memory._parts.new_id)
+        )
         tx.episodes.purge(id)
 
 

@@ -115,7 +115,7 @@ def test_a_vector_of_a_part_that_was_lost_is_made_again(busy: Memory, part: str)
 
 
 def test_vectors_of_parts_stay_with_those_of_their_model(busy: Memory) -> None:
-    from treering.search.embedding import drop_others
+    from treering.search.embedding import drop_other_models
 
     model = model_of(busy)
     with busy.store.transaction(busy.scope, NOW) as tx:
@@ -124,5 +124,5 @@ def test_vectors_of_parts_stay_with_those_of_their_model(busy: Memory) -> None:
         tx.index.hold_vectors("other", [])
         tx.index._insert_vectors("other", made)  # type: ignore[attr-defined]
         tx.index._insert_vectors(space_of("other", "task"), made)  # type: ignore[attr-defined]
-    assert drop_others(busy.scope, busy.store, NOW, model) == 2
+    assert drop_other_models(busy.scope, busy.store, NOW, model) == 2
     assert stored(busy)["asked"] == set(spaces_of(model))

@@ -15,8 +15,8 @@ from treering.core.errors import Conflict, NotFound
 from treering.core.records import Knowledge
 from treering.core.runs import Run
 from treering.jobs.stage import StageRun
-from treering.knowledge.expiry import has_faded, is_faded
-from treering.knowledge.removal.stage import forget_faded
+from treering.knowledge.expiry import is_expired, was_retired_on_expiry
+from treering.knowledge.removal.stage import forget_expired
 from treering.memory import Memory
 
 DAY = timedelta(days=1)
@@ -56,7 +56,7 @@ def run_of(memory: Memory, now: datetime, progress: Counted | None = None, **opt
 def forgotten(memory: Memory, days: float, **options: Any) -> dict[str, int]:
     """What a run so many days later did with records, without what it did not."""
     progress = Counted()
-    forget_faded(run_of(memory, NOW + days * DAY, progress, **options))
+    forget_expired(run_of(memory, NOW + days * DAY, progress, **options))
     return {name: count for name, count in progress.counts.items() if count and not name.startswith("traces")}
 
 
@@ -130,7 +130,7 @@ def test_what_was_learned_is_retired_when_it_fades_and_never_removed(memory: Mem
     assert forgotten(memory, 60) == {"faded": 1}
     faded = memory.get(fact.id)
     assert (faded.deprecated_at, faded.deleted_at) == (NOW + 60 * DAY, None)
-    assert has_faded(faded)
+    assert was_retired_on_expiry(faded)
     entry = memory.history(fact.id)[0]
     assert (entry.detail["reason"], entry.detail["faded"]) == ("unused", True)
     assert not memory.search("limit")
@@ -200,16 +200,16 @@ def test_history_costs_no_transactions(memory: Memory, monkeypatch: pytest.Monke
 
 def test_traces_of_a_run_that_died_are_forgotten_by_the_next(memory: Memory) -> None:
     memory.forget(infer(memory, "water is wet", type="decision").id)
-    forget_faded(run_of(memory, NOW + 60 * DAY, first := Counted()))
+    forget_expired(run_of(memory, NOW + 60 * DAY, first := Counted()))
     assert first.counts["traces_forgotten"] == 1
     # Its end was never stored: no run says that it was done.
-    forget_faded(run_of(memory, NOW + 61 * DAY, second := Counted()))
+    forget_expired(run_of(memory, NOW + 61 * DAY, second := Counted()))
     assert second.counts["traces_forgotten"] == 1
     now = NOW + 61 * DAY
     done = Run(id="run", stage="forget", started_at=now, updated_at=now, counts=second.counts)
     with memory.store.transaction(memory.scope, now) as tx:
         tx.runs.put_many([done])
-    forget_faded(run_of(memory, NOW + 62 * DAY, third := Counted()))
+    forget_expired(run_of(memory, NOW + 62 * DAY, third := Counted()))
     assert "traces_forgotten" not in third.counts
 
 
@@ -293,15 +293,15 @@ def test_whoever_goes_on_after_a_crash_loses_and_doubles_nothing(
         memory.forget(infer(memory, f"old {number}", type="decision").id)
     first = Counted(stop_after)
     with pytest.raises(Conflict):
-        forget_faded(run_of(memory, NOW + 60 * DAY, first))
+        forget_expired(run_of(memory, NOW + 60 * DAY, first))
     second = Counted()
-    forget_faded(run_of(memory, NOW + 60 * DAY, second, cursor=first.cursors[-1]))
+    forget_expired(run_of(memory, NOW + 60 * DAY, second, cursor=first.cursors[-1]))
     done = {name: first.counts.get(name, 0) + second.counts.get(name, 0) for name in ("unused", "removed")}
     assert done == {"unused": 5, "removed": 3}
 
 
 def test_is_faded_is_a_pure_question(memory: Memory) -> None:
     fact = infer(memory, "water is wet", type="fact")
-    assert not is_faded(fact, NOW, memory.settings)
-    assert is_faded(fact, NOW + 60 * DAY, memory.settings)
-    assert not is_faded(fact.replace(deleted_at=NOW), NOW + 60 * DAY, memory.settings)
+    assert not is_expired(fact, NOW, memory.settings)
+    assert is_expired(fact, NOW + 60 * DAY, memory.settings)
+    assert not is_expired(fact.replace(deleted_at=NOW), NOW + 60 * DAY, memory.settings)

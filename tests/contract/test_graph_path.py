@@ -17,14 +17,14 @@ from treering.core.records import Relation, RelationKind
 from treering.core.values import Record
 from treering.memory import Memory
 from treering.ports.store import Transaction
-from treering.search.entity_names import tied_entities
+from treering.search.entity_names import entities_in_query
 from treering.search.graph_path import (
-    Tie,
+    GraphMatch,
     changed_top,
     coupled_files,
     files_in,
+    graph_matches,
     neighbourhood_boost,
-    ties,
 )
 
 
@@ -63,16 +63,16 @@ def link(entity: str, record: str, kind: str = "knowledge", **fields: Any) -> En
     return made
 
 
-def weights(found: Sequence[Tie]) -> dict[str, float]:
+def weights(found: Sequence[GraphMatch]) -> dict[str, float]:
     return {tie.id: pytest.approx(tie.weight) for tie in found}
 
 
 def test_a_project_without_a_graph_has_no_ties(memory: Memory) -> None:
     with reading(memory, knowledge("k", "about nothing in particular")) as tx:
-        assert ties(tx, "what did Ada say about auth.py?", ["src/auth.py"]) == ()
-        assert ties(tx, "", []) == ()
+        assert graph_matches(tx, "what did Ada say about auth.py?", ["src/auth.py"]) == ()
+        assert graph_matches(tx, "", []) == ()
         assert coupled_files(tx, []) == {}
-        assert tied_entities(tx, "") == ()
+        assert entities_in_query(tx, "") == ()
 
 
 def test_a_query_in_a_project_without_a_graph_costs_one_statement(memory: Memory) -> None:
@@ -80,21 +80,21 @@ def test_a_query_in_a_project_without_a_graph_costs_one_statement(memory: Memory
     with reading(memory, knowledge("k")) as tx:
         connection = tx._context.connection  # type: ignore[attr-defined]
         event.listen(connection, "before_cursor_execute", lambda *told: statements.append(told[2]))
-        assert ties(tx, "what did Ada and the others say about the water last week?", []) == ()
+        assert graph_matches(tx, "what did Ada and the others say about the water last week?", []) == ()
     assert len(statements) == 1
 
 
 def test_knowledge_about_files_in_play_is_tied_most_firmly(memory: Memory) -> None:
     about = knowledge("about", files=("src/auth.py", "other.py"))
     with reading(memory, about, knowledge("else", files=("other.py",))) as tx:
-        expected = (Tie("knowledge", "about", 1.0, "about src/auth.py"),)
-        assert ties(tx, "", ["./src/auth.py"]) == expected
-        assert ties(tx, "why does `src/auth.py:12` fail?", []) == expected
+        expected = (GraphMatch("knowledge", "about", 1.0, "about src/auth.py"),)
+        assert graph_matches(tx, "", ["./src/auth.py"]) == expected
+        assert graph_matches(tx, "why does `src/auth.py:12` fail?", []) == expected
 
 
 def test_a_path_that_leaves_the_project_is_refused(memory: Memory) -> None:
-    with reading(memory) as tx, pytest.raises(InvalidInput, match="leaves the project"):
-        ties(tx, "", ["../secret.py"])
+    with reading(memory) as tx, pytest.raises(InvalidInput, match="is outside the project"):
+        graph_matches(tx, "", ["../secret.py"])
 
 
 def test_files_touched_together_are_coupled_in_both_directions(memory: Memory) -> None:
@@ -151,7 +151,7 @@ def test_closely_coupled_files_bring_their_gotchas_first(memory: Memory) -> None
     far = knowledge("far gotcha", files=("far.py",), type="gotcha")
     coupling = together("a.py", "near.py", 0.8), together("a.py", "far.py", 0.6)
     with reading(memory, *near, far, *coupling, knowledge("own", files=("a.py",))) as tx:
-        found = ties(tx, "", ["a.py"])
+        found = graph_matches(tx, "", ["a.py"])
         assert weights(found) == {
             "own": 1.0,
             "near gotcha": 0.85,
@@ -169,7 +169,7 @@ def test_many_other_records_do_not_keep_a_gotcha_of_a_coupled_file_away(
     monkeypatch.setattr("treering.search.graph_path.MAX_RECORDS", 5)
     noise = [knowledge(f"n{number}", files=("b.py",), content=f"noise {number}") for number in range(20)]
     with reading(memory, knowledge("a", files=("b.py",), type="gotcha"), *noise, together("a.py", "b.py", 0.9)) as tx:
-        assert ties(tx, "", ["a.py"])[0].id == "a"
+        assert graph_matches(tx, "", ["a.py"])[0].id == "a"
 
 
 def test_what_a_named_entity_is_linked_with_is_tied_by_confidence_and_rarity(memory: Memory) -> None:
@@ -183,35 +183,35 @@ def test_what_a_named_entity_is_linked_with_is_tied_by_confidence_and_rarity(mem
         link("ada", "lived", "episode", confidence=0.8),
     ]
     with reading(memory, *stored) as tx:
-        found = ties(tx, "What does The Countess's husband do?", [])
+        found = graph_matches(tx, "What does The Countess's husband do?", [])
         assert [(tie.kind, tie.id, tie.why) for tie in found] == [
-            ("knowledge", "sure", "speaks of Ada Lovelace"),
-            ("episode", "lived", "speaks of Ada Lovelace"),
-            ("turn", "unsure", "speaks of Ada Lovelace"),
+            ("knowledge", "sure", "mentions Ada Lovelace"),
+            ("episode", "lived", "mentions Ada Lovelace"),
+            ("turn", "unsure", "mentions Ada Lovelace"),
         ]
         assert found[1].weight / found[0].weight == pytest.approx(0.8)
         assert 0.7 < found[0].weight < 1.0
-        assert ties(tx, "ADA LOVELACE?", []) == found
-        assert ties(tx, "somebody else", []) == ()
+        assert graph_matches(tx, "ADA LOVELACE?", []) == found
+        assert graph_matches(tx, "somebody else", []) == ()
 
 
 def test_an_entity_that_few_records_speak_of_says_more(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     records = [knowledge(f"k{number}", f"text {number}") for number in range(10)]
     links = [link("everywhere", record.id) for record in records] + [link("rare", "k3")]
     with reading(memory, entity("everywhere", "web"), entity("rare", "Zig"), *records, *links) as tx:
-        found = ties(tx, "is Zig on the web?", [])
+        found = graph_matches(tx, "is Zig on the web?", [])
         assert found[0].id == "k3"
         assert found[0].weight == pytest.approx(1.0)
         assert found[1].weight < 0.6
         monkeypatch.setattr("treering.search.entity_names.MAX_LINKS", 9)
-        assert ties(tx, "the web", []) == ()
+        assert graph_matches(tx, "the web", []) == ()
 
 
 def test_two_names_tie_the_record_that_speaks_of_both_more_firmly(memory: Memory) -> None:
     records = [knowledge(f"k{number}", f"text {number}") for number in range(4)]
     links = [link("ada", "k0"), link("ada", "k1"), link("bob", "k1"), link("bob", "k2"), link("bob", "k3")]
     with reading(memory, entity("ada", "Ada"), entity("bob", "Bob"), *records, *links) as tx:
-        found = ties(tx, "Ada and Bob", [])
+        found = graph_matches(tx, "Ada and Bob", [])
         assert found[0].id == "k1"
         assert found[1].weight < found[0].weight <= 1.0
 
@@ -233,21 +233,21 @@ def test_merged_entities_are_followed(memory: Memory) -> None:
         link("lost", "circle"),
     ]
     with reading(memory, *stored) as tx:
-        (named,) = tied_entities(tx, "augusta")
+        (named,) = entities_in_query(tx, "augusta")
         assert (named.entity.id, named.ids) == ("new", ("new", "old", "middle"))
-        assert {tie.id for tie in ties(tx, "Augusta", [])} == {"before", "since"}
-        assert ties(tx, "Xeno and Lost", []) == ()
+        assert {tie.id for tie in graph_matches(tx, "Augusta", [])} == {"before", "since"}
+        assert graph_matches(tx, "Xeno and Lost", []) == ()
 
 
 def test_a_name_inside_a_longer_one_does_not_count(memory: Memory) -> None:
     with reading(memory, entity("city", "New York"), entity("paper", "New York Times"), entity("t", "Times")) as tx:
-        assert [each.entity.id for each in tied_entities(tx, "who reads the New York Times?")] == ["paper"]
-        assert [each.entity.id for each in tied_entities(tx, "in New York")] == ["city"]
+        assert [each.entity.id for each in entities_in_query(tx, "who reads the New York Times?")] == ["paper"]
+        assert [each.entity.id for each in entities_in_query(tx, "in New York")] == ["city"]
 
 
 def test_names_in_scripts_without_spaces_are_found(memory: Memory) -> None:
     with reading(memory, entity("tower", "東京タワー"), knowledge("k"), link("tower", "k")) as tx:
-        assert [tie.id for tie in ties(tx, "昨日東京タワーに行きました", [])] == ["k"]
+        assert [tie.id for tie in graph_matches(tx, "昨日東京タワーに行きました", [])] == ["k"]
 
 
 def test_relations_lead_one_hop_either_way(memory: Memory) -> None:
@@ -263,7 +263,7 @@ def test_relations_lead_one_hop_either_way(memory: Memory) -> None:
         knowledge("against", "against", relations=related(RelationKind.CONFLICTS_WITH, "seed")),
     ]
     with reading(memory, *stored) as tx:
-        found = ties(tx, "", ["a.py"])
+        found = graph_matches(tx, "", ["a.py"])
         assert weights(found) == {"seed": 1.0, "newer": 0.9, "check": 0.6, "needed": 0.4}
         assert {tie.id: tie.why for tie in found}["newer"] == "supersedes seed"
 
@@ -281,19 +281,19 @@ def test_deleted_records_and_entities_are_never_tied(memory: Memory) -> None:
     links = [link("ada", "linked"), link("ada", "said", "turn"), link("bob", "seed"), link("ada", "never was", "dream")]
     with memory.store.transaction(memory.scope, NOW) as tx:
         put(tx, [*stored, *links])
-        assert {tie.id for tie in ties(tx, "Ada", ["a.py"])} == {each.id for each in gone} | {"seed"}
+        assert {tie.id for tie in graph_matches(tx, "Ada", ["a.py"])} == {each.id for each in gone} | {"seed"}
         for each in gone:
             (tx.turns if each.id == "said" else tx.knowledge).delete(each.id)
         tx.entities.delete("bob")
     with memory.store.reading(memory.scope, NOW) as tx:
-        assert [tie.id for tie in ties(tx, "Ada and Bob", ["a.py"])] == ["seed"]
-        assert ties(tx, "Ada and Bob", []) == ()
+        assert [tie.id for tie in graph_matches(tx, "Ada and Bob", ["a.py"])] == ["seed"]
+        assert graph_matches(tx, "Ada and Bob", []) == ()
 
 
 def test_ties_are_no_more_than_asked_for(memory: Memory) -> None:
     with reading(memory, *[knowledge(f"k{number:02}", f"{number}", files=("a.py",)) for number in range(30)]) as tx:
-        assert len(ties(tx, "", ["a.py"])) == 15
-        assert len(ties(tx, "", ["a.py"], most=3)) == 3
+        assert len(graph_matches(tx, "", ["a.py"])) == 15
+        assert len(graph_matches(tx, "", ["a.py"], limit=3)) == 3
 
 
 def test_nothing_of_another_project_tenant_or_person_is_tied(open_memory: OpenMemory) -> None:
@@ -318,8 +318,8 @@ def test_nothing_of_another_project_tenant_or_person_is_tied(open_memory: OpenMe
             put(tx, graph)
     with reading(mine, knowledge("own", files=("a.py",))) as tx:
         assert coupled_files(tx, ["a.py"]) == {}
-        assert tied_entities(tx, "Ada") == ()
-        assert [tie.id for tie in ties(tx, "Ada", ["a.py"])] == ["own"]
+        assert entities_in_query(tx, "Ada") == ()
+        assert [tie.id for tie in graph_matches(tx, "Ada", ["a.py"])] == ["own"]
 
     bob = open_memory(project="theirs", principal="bob")
     with theirs.store.transaction(theirs.scope, NOW) as tx:
@@ -327,9 +327,9 @@ def test_nothing_of_another_project_tenant_or_person_is_tied(open_memory: OpenMe
         put(tx, [knowledge("diary", "d", files=("a.py",), **diary), turn("whisper", session="own", **diary)])
         put(tx, [link("e", "diary"), link("e", "whisper", "turn")])
     with theirs.store.reading(theirs.scope, NOW) as tx:
-        assert {"diary", "whisper"} <= {tie.id for tie in ties(tx, "Ada", ["a.py"])}
+        assert {"diary", "whisper"} <= {tie.id for tie in graph_matches(tx, "Ada", ["a.py"])}
     with bob.store.reading(bob.scope, NOW) as tx:
-        assert {tie.id for tie in ties(tx, "Ada", ["a.py"])} == {"k1", "k2", "said"}
+        assert {tie.id for tie in graph_matches(tx, "Ada", ["a.py"])} == {"k1", "k2", "said"}
 
 
 @pytest.mark.parametrize(

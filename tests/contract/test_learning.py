@@ -16,7 +16,7 @@ from treering.core.queries import JobFilter, KnowledgeFilter, SessionFilter
 from treering.core.records import Knowledge, RelationKind
 from treering.core.settings import Settings
 from treering.core.statements import Statement
-from treering.knowledge.facts.storage import FactKeeper, Heard
+from treering.knowledge.facts.storage import FactStorage, TurnStatement
 from treering.knowledge.session_learning import Learner
 from treering.memory import Memory
 
@@ -399,7 +399,7 @@ def test_what_was_said_last_holds_though_it_began_before(
 
 def test_what_is_to_come_does_not_hide_what_holds_now(memory: Memory, days: Days) -> None:
     heard = [
-        Heard(
+        TurnStatement(
             Statement(subject="user", attribute="lives_in", value=city, text=f"User lives in {city}", valid_from=since),
             turn(f"t-{city}", at=START + timedelta(days=day), recorded_at=START),
         )
@@ -497,11 +497,11 @@ def test_nights_of_one_principal_read_the_sessions_of_others_as_their_owners(
     assert {fact.visibility.value for fact in known(ada)} == {"project"}
 
 
-def keep(memory: Memory, heard: Sequence[Heard]) -> None:
+def keep(memory: Memory, heard: Sequence[TurnStatement]) -> None:
     with memory.store.transaction(memory.scope, START) as tx:
         for each in heard:
             tx.turns.create(each.turn)
-        FactKeeper(tx, memory._parts.new_id).keep(heard)
+        FactStorage(tx, memory._parts.new_id).store(heard)
 
 
 def test_nothing_is_learned_from_a_page_whose_mark_does_not_move(

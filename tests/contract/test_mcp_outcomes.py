@@ -92,4 +92,4 @@ def test_files_are_named_from_the_root_or_in_full(memory: Memory, tmp_path: Path
             agent.call("find_patterns", task="save an order", files=[path])
             assert agent.call("related_files", path=path)["path"] == "shop/db.py"
         for path in ("/etc/passwd", f"{root}/../../etc/passwd", "../secrets"):
-            assert "leaves the project" in agent.refused("record_memory", text="elsewhere", files=[path])
+            assert "is outside the project" in agent.refused("record_memory", text="elsewhere", files=[path])

@@ -140,9 +140,9 @@ def test_text_from_outside_never_stands_for_a_persons_word(agent: Agent, memory:
     planted = _record(agent, "Deploy on Fridays.", from_outside=True)
     for record in (taught, confirmed):
         for attempt in ({"text": OUTSIDE, "from_outside": True}, {"from_outside": True}):
-            assert "person's word" in agent.refused("correct_fact", id=record.id, **attempt)
+            assert "stated by a person" in agent.refused("correct_fact", id=record.id, **attempt)
         told = agent.refused("correct_fact", id=record.id, reason="duplicate", duplicate_of=planted)
-        assert "person's word" in told
+        assert "stated by a person" in told
     assert _fact(agent, words, subject="server", value="1234", from_outside=True) == taught.id
     assert memory.get(taught.id) == taught
     assert memory.get(confirmed.id) == confirmed

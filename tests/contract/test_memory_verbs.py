@@ -141,10 +141,10 @@ def test_a_duplicate_gives_its_evidence_to_the_record_it_repeats(memory: Memory)
 @pytest.mark.parametrize(
     ("reason", "options", "says"),
     [
-        ("duplicate", {}, "names the record it repeats"),
-        ("duplicate", {"duplicate_of": "k", "text": "x"}, "brings no text"),
+        ("duplicate", {}, "needs duplicate_of"),
+        ("duplicate", {"duplicate_of": "k", "text": "x"}, "takes no text"),
         ("duplicate", {"duplicate_of": "k"}, "duplicate of itself"),
-        ("outdated", {"duplicate_of": "other"}, "goes with the reason 'duplicate'"),
+        ("outdated", {"duplicate_of": "other"}, "needs the reason 'duplicate'"),
         ("wrong", {}, "use one of inaccurate, outdated, too_specific, duplicate"),
         ("outdated", {"text": ""}, "content"),
     ],

@@ -242,7 +242,7 @@ def test_what_was_corrected_flagged_or_is_over_never_passes(harbour: Memory) -> 
 def test_asking_for_both_is_refused(harbour: Memory) -> None:
     with pytest.raises(InvalidInput, match="superseded"):
         harbour.search("crane", precise=True, superseded=True)
-    with pytest.raises(InvalidInput, match="corrected"):
+    with pytest.raises(InvalidInput, match="deprecated or flagged"):
         harbour.search("crane", precise=True, knowledge=KnowledgeFilter(deprecated=True))
 
 

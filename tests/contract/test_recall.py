@@ -13,7 +13,7 @@ from treering.core.queries import KnowledgeFilter, SearchFilter, TurnFilter
 from treering.core.settings import Settings
 from treering.core.turns import Turn
 from treering.memory import Memory
-from treering.search.answer import Answer, Explanation, Reasons
+from treering.search.answer import Answer, Explanation, RankExplanation
 
 BY_WORDS = Settings.make(embedder={"provider": "none"})
 DEPLOYS = {f"2024-{month:02}-10": f"deploys of the {month}th month went to the cluster" for month in range(3, 8)}
@@ -34,7 +34,7 @@ def explained(answer: Answer) -> Explanation:
     return answer.explanation
 
 
-def reasons_for(answer: Answer, id: str) -> Reasons:
+def reasons_for(answer: Answer, id: str) -> RankExplanation:
     return next(each for each in explained(answer).results if each.id == id)
 
 

@@ -18,7 +18,7 @@ from treering.memory import Memory
 from treering.ports.index import Coverage
 from treering.ports.models import Embedder
 from treering.search import embedding as embed
-from treering.search.embedding import catch_up, drop_others, embed_all, store_vectors
+from treering.search.embedding import catch_up, drop_other_models, embed_all, store_vectors
 
 RECORDS = 6
 QUERY = "which crane lifts 3 tons?"
@@ -113,7 +113,7 @@ def test_dropped_models_are_neither_listed_nor_stored_again(open_memory: OpenMem
     embedder = embedder_of(memory)
     memory.search(QUERY)
     keep(memory, "other", made(memory, 0, 1, 2, dimension=8))
-    drop_others(memory.scope, memory.store, now(), embedder.model)
+    drop_other_models(memory.scope, memory.store, now(), embedder.model)
     assert models(memory) == [embedder.model]
     store_all(memory)
     assert models(memory) == [embedder.model]
@@ -123,7 +123,7 @@ def test_an_index_in_memory_forgets_the_vectors_of_a_dropped_model(open_memory: 
     memory = filled(open_memory)
     model = embedder_of(memory).model
     memory.search(QUERY)
-    assert drop_others(memory.scope, memory.store, now(), "other") == RECORDS
+    assert drop_other_models(memory.scope, memory.store, now(), "other") == RECORDS
     assert stored(memory, model) == Coverage(RECORDS, 0)
 
 

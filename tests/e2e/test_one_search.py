@@ -43,7 +43,9 @@ def test_a_kind_can_be_asked_for(terminal: Terminal) -> None:
     for kind in ("knowledge", "episode"):
         told = terminal.json("search", "flaky login", "--kind", kind)
         assert {each["kind"] for each in told["hits"]} == {kind}
-    assert "nothing has all of these" in terminal.refused("search", "flaky", "--kind", "turn", "--type", "fact")
+    assert "no kind of record has all of these fields" in terminal.refused(
+        "search", "flaky", "--kind", "turn", "--type", "fact"
+    )
 
 
 CODE = {

@@ -15,7 +15,7 @@ from treering.core.errors import AnswerCutOff, ModelUnavailable, UnusableAnswer
 from treering.core.settings import LearnSettings
 from treering.core.statements import Statement
 from treering.core.turns import Turn
-from treering.knowledge.model_facts import CONFIDENCE, write_statements
+from treering.knowledge.model_facts import CONFIDENCE, extract_statements
 
 CHAT = "/v1/chat/completions"
 AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)  # A Friday.
@@ -76,7 +76,7 @@ def writer(server: ModelServer) -> Iterator[ChatWriter]:
 
 
 def read(writer: ChatWriter, *turns: Turn, settings: LearnSettings = SETTINGS) -> tuple[tuple[str, Statement], ...]:
-    return write_statements(turns or TURNS, writer, settings=settings)
+    return extract_statements(turns or TURNS, writer, settings=settings)
 
 
 def prompts(server: ModelServer) -> list[str]:
@@ -227,7 +227,7 @@ def test_a_faulty_answer_is_repaired_once(server: ModelServer, writer: ChatWrite
 
 def test_two_faulty_answers_are_an_error(server: ModelServer, writer: ChatWriter) -> None:
     server.answer(CHAT, chat("nothing"))
-    with pytest.raises(UnusableAnswer, match="openai/m answered twice what cannot be used"):
+    with pytest.raises(UnusableAnswer, match="openai/m gave two invalid answers"):
         read(writer)
     assert len(server.asked) == 2
 

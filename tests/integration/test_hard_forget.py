@@ -19,7 +19,7 @@ from treering.core.jobs import Job, JobState
 from treering.core.runs import Run
 from treering.knowledge.reflection.stage import reflect
 from treering.knowledge.removal.proof import Proof, pieces_of
-from treering.knowledge.removal.stage import forget_faded
+from treering.knowledge.removal.stage import forget_expired
 from treering.memory import Memory
 
 SECRET = "the ocelot sleeps behind the seventh vault"
@@ -144,7 +144,7 @@ def test_another_record_with_the_same_words_is_named_as_such(memory: Memory) -> 
     proof = proven(memory, record.id)
     assert not proof.clean
     assert {(each.place, each.record) for each in proof.remains} == {("knowledge.content", other.id)}
-    assert "another record that says the same words" in proof.remains[0].meaning
+    assert "another record with the same words" in proof.remains[0].meaning
     assert other.id in str(proof)
     assert proven(memory, other.id).clean
 
@@ -183,7 +183,7 @@ def test_what_faded_and_is_past_its_grace_leaves_no_trace(memory: Memory, tmp_pa
     memory.remember(LONG, type="fact", source="qa_auto", half_life_days=7)
     for days in (60, 91):
         progress = Counted()
-        forget_faded(run_of(memory, NOW + timedelta(days=days), progress))
+        forget_expired(run_of(memory, NOW + timedelta(days=days), progress))
     assert progress.counts["removed"] == 1
     assert memory.store.find_traces(memory.scope, NOW, [SECRET[:24], SECRET[-24:]]).found == ()
     assert_nowhere(memory, tmp_path)
@@ -232,7 +232,7 @@ def test_at_night_nobody_waits_for_a_reader_and_the_next_run_finishes(
     reader.start()
     reading.wait(60)
     first, second = Counted(), Counted()
-    stage = threading.Thread(target=forget_faded, args=(run_of(memory, NOW + timedelta(days=60), first),))
+    stage = threading.Thread(target=forget_expired, args=(run_of(memory, NOW + timedelta(days=60), first),))
     stage.start()
     while stage.is_alive():
         memory.remember(f"written as number {len(steps)}")
@@ -242,7 +242,7 @@ def test_at_night_nobody_waits_for_a_reader_and_the_next_run_finishes(
     assert "write" in steps[attempts[0] : attempts[-1]]
     done.set()
     reader.join()
-    forget_faded(run_of(memory, NOW + timedelta(days=61), second))
+    forget_expired(run_of(memory, NOW + timedelta(days=61), second))
     assert second.counts["traces_forgotten"] == 1
     assert SECRET.encode() not in b"".join(each.read_bytes() for each in tmp_path.glob("m.db*") if each.is_file())
     memory.close()
@@ -254,4 +254,4 @@ def test_code_that_says_the_same_words_is_named_as_such(memory: Memory, tmp_path
     memory.code.index(tmp_path / "code", history=False)
     proof = proven(memory, memory.remember("she_lives_behind_the_old_mill_in_tromso", type="fact").id)
     assert {each.place.partition(".")[0] for each in proof.remains} >= {"code_files"}
-    assert all("your code says the same words" in each.meaning for each in proof.remains)
+    assert all("your code contains the same words" in each.meaning for each in proof.remains)

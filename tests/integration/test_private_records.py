@@ -13,7 +13,7 @@ from tests.served import agent_of
 from treering.core.embedded_text import spaces_of
 from treering.core.settings import Settings
 from treering.memory import Memory
-from treering.search.embedding import drop_others, embedders_of
+from treering.search.embedding import drop_other_models, embedders_of
 
 EMBEDDINGS, CHAT, RERANK = "/v1/embeddings", "/v1/chat/completions", "/v2/rerank"
 MODEL, LOCAL = "openai/x", "wordllama"
@@ -130,7 +130,7 @@ def test_a_search_makes_vectors_of_parts_by_the_local_model_beside_stored_ones_o
     before = len(server.asked)
     with memory.store.reading(memory.scope, NOW) as tx:
         far, local = embedders_of(memory.models, tx.index.models())
-    drop_others(memory.scope, memory.store, NOW, far.model)
+    drop_other_models(memory.scope, memory.store, NOW, far.model)
 
     assert [hit.id for hit in memory.episodes.search_semantic("medical physician")] == ["ill"]
     with memory.store.reading(memory.scope, NOW) as tx:
@@ -266,7 +266,7 @@ def test_embedding_again_keeps_the_vectors_of_the_local_model(memory: Memory) ->
     with memory.store.reading(memory.scope, NOW) as tx:
         known = list(tx.index.models())
     far, local = embedders_of(memory.models, known)
-    assert drop_others(memory.scope, memory.store, NOW, far.model, local.model) == 0
+    assert drop_other_models(memory.scope, memory.store, NOW, far.model, local.model) == 0
     with memory.store.reading(memory.scope, NOW) as tx:
         assert sorted(tx.index.models()) == sorted([far.model, local.model]) == sorted(known)
         assert not any(tx.index.unembedded(space, limit=1) for space in spaces_of(far.model, local.model))

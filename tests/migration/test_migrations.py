@@ -33,7 +33,7 @@ from treering.adapters.sql.migrations import REVISIONS
 from treering.adapters.sql.postgres import Postgres
 from treering.adapters.sql.schema import metadata
 from treering.adapters.sql.sqlite import SQLite
-from treering.core.errors import NotADatabase, StoreError, StoreFromTheFuture
+from treering.core.errors import NotADatabase, StoreError, StoreTooNew
 from treering.core.history import Action
 from treering.core.queries import KnowledgeFilter
 from treering.core.scope import Scope
@@ -230,7 +230,7 @@ def test_a_database_from_the_future_is_refused_and_left_alone(place: str, databa
     with database[1].connect().execution_options(writing=True) as connection, connection.begin():
         connection.execute(sql(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
     before = snapshot(database[1])
-    with pytest.raises(StoreFromTheFuture, match=r"schema 9999.*upgrade Treering"):
+    with pytest.raises(StoreTooNew, match=r"schema 9999.*upgrade Treering"):
         treering.open(place)
     assert snapshot(database[1]) == before
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.provider_rules import check
 from treering.conversation.window_context import ConversationContext
-from treering.core.messages import CallPart, Format, Message, Part, ResultPart, Role, TextPart
+from treering.core.messages import CallPart, Message, MessageFormat, Part, ResultPart, Role, TextPart
 from treering.render.token_counts import Meter, rules_of
 
 _MARKER = re.compile(r"… \[([\d,]+) messages? removed\] …")
@@ -256,7 +256,7 @@ def assert_sound(
 
 
 def accepted_by_every_provider(context: ConversationContext) -> None:
-    for format in (Format.CHAT, Format.RESPONSES, Format.ANTHROPIC):
+    for format in (MessageFormat.CHAT, MessageFormat.RESPONSES, MessageFormat.ANTHROPIC):
         check(context.to(format), format)
 
 

@@ -17,7 +17,7 @@ from treering.core.conditions import Test as FieldTest
 from treering.core.episodes import Artifact, Episode, Vector
 from treering.core.payloads import Payload, knowledge_type, knowledge_types
 from treering.core.queries import Filter, KnowledgeFilter, Page
-from treering.core.records import Chunk, Knowledge, Relation, text_digest
+from treering.core.records import Knowledge, RecordChunk, Relation, text_digest
 from treering.core.settings import PatternSettings, Settings
 from treering.core.settings.store import Cron, MaintenanceSettings
 from treering.core.values import (
@@ -238,7 +238,7 @@ def _without(fields: dict[str, Any], *names: str) -> dict[str, Any]:
 # What a model asks of several fields together.
 _TOGETHER: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     Relation.__name__: _one_target,
-    Chunk.__name__: _ordered("start_line", "end_line"),
+    RecordChunk.__name__: _ordered("start_line", "end_line"),
     Knowledge.__name__: _ordered("valid_from", "valid_until"),
     "Applicability": _ordered("complexity_min", "complexity_max"),
 }

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.samples import knowledge
 from treering.core.records import Knowledge
-from treering.knowledge.conflicts import Said, Verdict, verdict
+from treering.knowledge.conflicts import ComparedRecord, Verdict, verdict_on
 
 THINGS = ("orders", "billing", "search", "mail", "gateway")
 PEOPLE = ("Anna", "Bob", "Carla", "Dmitri", "Eve")
@@ -42,8 +42,8 @@ SEVERAL = (
 )
 
 
-def said(text: str) -> Said:
-    return Said(knowledge("k", text))
+def said(text: str) -> ComparedRecord:
+    return ComparedRecord(knowledge("k", text))
 
 
 @st.composite
@@ -64,15 +64,15 @@ def unrelated(draw: st.DrawFn) -> tuple[str, str]:
 @examples(400)
 def test_unrelated_facts_never_contradict_each_other(pair: tuple[str, str]) -> None:
     new, old = (said(text) for text in pair)
-    assert verdict(new, old) is Verdict.UNRELATED
-    assert verdict(old, new) is Verdict.UNRELATED
+    assert verdict_on(new, old) is Verdict.UNRELATED
+    assert verdict_on(old, new) is Verdict.UNRELATED
 
 
 @given(text=st.text(max_size=80), other=st.text(max_size=80))
 @examples(200)
 def test_any_two_texts_are_compared(text: str, other: str) -> None:
     records = [Knowledge.make(**knowledge("k", each or "x").__dict__) for each in _storable(text, other)]
-    assert verdict(Said(records[0]), Said(records[1])) in Verdict
+    assert verdict_on(ComparedRecord(records[0]), ComparedRecord(records[1])) in Verdict
 
 
 def _storable(*texts: str) -> list[str]:

@@ -38,13 +38,13 @@ from treering.conversation.formats import read_all, write
 from treering.conversation.strategies import STRATEGIES
 from treering.conversation.window_context import ORPHAN, ConversationContext
 from treering.core.errors import ContextTooLarge, InvalidInput
-from treering.core.messages import Format, Message, Role
+from treering.core.messages import Message, MessageFormat, Role
 from treering.memory import Memory
 
 ROOMY = 10_000_000
 # What explains a failure takes longer here than all the rest.
 PHASES = tuple(phase for phase in Phase if phase is not Phase.explain)
-PROVIDERS = (Format.CHAT, Format.RESPONSES, Format.ANTHROPIC)
+PROVIDERS = (MessageFormat.CHAT, MessageFormat.RESPONSES, MessageFormat.ANTHROPIC)
 LIMITS = st.one_of(st.integers(1, 400), st.integers(400, 6_000), st.just(100_000))
 RULES = st.fixed_dictionaries(
     {
@@ -267,7 +267,7 @@ def test_a_message_that_answers_a_known_and_an_unknown_call_is_taken_by_its_prov
     results = [{"type": "tool_result", "tool_use_id": id, "content": id} for id in ("a", "nobody")]
     talk.add({"role": "user", "content": results})
     context = talk.build()
-    check(context.to("anthropic"), Format.ANTHROPIC)
+    check(context.to("anthropic"), MessageFormat.ANTHROPIC)
     assert not unmatched(context.messages)
 
 

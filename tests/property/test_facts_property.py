@@ -15,8 +15,8 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.statements import ATTRIBUTES, Statement, fact_key, same_name
 from treering.knowledge.facts import read_statements
-from treering.knowledge.facts.similarity import Relation, relation
-from treering.knowledge.facts.storage import FactKeeper, Heard
+from treering.knowledge.facts.similarity import FactRelation, relation_to
+from treering.knowledge.facts.storage import FactStorage, TurnStatement
 from treering.knowledge.facts.wordings import LANGUAGES, language
 from treering.memory import Memory
 
@@ -52,13 +52,13 @@ def recorded(said: Statement) -> Knowledge:
     return Knowledge.make(id="k", type="fact", content=said.text, payload=stated, **moments)
 
 
-def stands(new: Statement, known: Statement) -> Relation:
-    return relation(new, recorded(known))
+def stands(new: Statement, known: Statement) -> FactRelation:
+    return relation_to(new, recorded(known))
 
 
 @given(statements, statements)
 def test_only_the_same_subject_and_attribute_exclude_each_other(new: Statement, known: Statement) -> None:
-    if stands(new, known) is not Relation.EXCLUDES:
+    if stands(new, known) is not FactRelation.EXCLUDES:
         return
     assert same_name(new.subject) == same_name(known.subject)
     assert known.attribute == new.attribute
@@ -66,7 +66,7 @@ def test_only_the_same_subject_and_attribute_exclude_each_other(new: Statement, 
 
 @given(statements)
 def test_a_statement_says_the_same_as_itself(said: Statement) -> None:
-    assert stands(said, said) is Relation.SAME
+    assert stands(said, said) is FactRelation.SAME
 
 
 @given(statements, statements)
@@ -76,14 +76,14 @@ def test_values_of_what_can_have_many_exclude_each_other_only_where_one_says_so(
     known = known.replace(subject=new.subject, attribute=new.attribute)
     plain = new.replace(over=(), attribute="likes"), known.replace(over=(), attribute="likes", ended=new.ended)
     if same_name(new.value) != same_name(known.value) and not new.ended:
-        assert stands(*plain) is not Relation.EXCLUDES
+        assert stands(*plain) is not FactRelation.EXCLUDES
 
 
 @given(st.lists(statements.map(lambda said: said.replace(over=(), ended=False)), min_size=1, max_size=8))
 def test_the_order_of_learning_does_not_change_what_stands(open_memory: OpenMemory, said: list[Statement]) -> None:
     """Each was said at its own time; delivered late or early, the same values stand in the end."""
     heard = [
-        Heard(each, turn(f"t{place}", text=each.text, at=NOW + timedelta(days=place)))
+        TurnStatement(each, turn(f"t{place}", text=each.text, at=NOW + timedelta(days=place)))
         for place, each in enumerate(said)
     ]
     exclusive = [each for each in heard if each.statement.exclusive]
@@ -91,11 +91,11 @@ def test_the_order_of_learning_does_not_change_what_stands(open_memory: OpenMemo
     assert forth == back
 
 
-def _orders(heard: list[Heard]) -> tuple[tuple[str, list[Heard]], tuple[str, list[Heard]]]:
+def _orders(heard: list[TurnStatement]) -> tuple[tuple[str, list[TurnStatement]], tuple[str, list[TurnStatement]]]:
     return ("forth", heard), ("back", heard[::-1])
 
 
-def _standing(open_memory: OpenMemory, project: str, heard: list[Heard]) -> set[tuple[str, str]]:
+def _standing(open_memory: OpenMemory, project: str, heard: list[TurnStatement]) -> set[tuple[str, str]]:
     memory = open_memory(project=f"{project}-{datetime.now(UTC).timestamp()}")
     for each in heard:
         _keep(memory, each)
@@ -108,9 +108,9 @@ def _standing(open_memory: OpenMemory, project: str, heard: list[Heard]) -> set[
     }
 
 
-def _keep(memory: Memory, heard: Heard) -> None:
+def _keep(memory: Memory, heard: TurnStatement) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        FactKeeper(tx, memory._parts.new_id).keep([heard])
+        FactStorage(tx, memory._parts.new_id).store([heard])
 
 
 @pytest.mark.timeout(60)

@@ -11,13 +11,13 @@ from tests.contract.test_forgetting import Counted, run_of
 from tests.examples import examples
 from tests.property.strategies import values
 from tests.samples import NOW, knowledge
-from treering.core.confidence import effective_confidence, half_life_days, spread
+from treering.core.confidence import effective_confidence, half_life_days, propagated_changes
 from treering.core.propagation import Propagation
 from treering.core.quotations import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind
 from treering.core.settings import Settings, TrustSettings
-from treering.knowledge.expiry import is_faded
-from treering.knowledge.removal.stage import forget_faded
+from treering.knowledge.expiry import is_expired
+from treering.knowledge.removal.stage import forget_expired
 
 DAY = timedelta(days=1)
 SETTINGS = Settings()
@@ -48,14 +48,14 @@ relations = st.builds(Propagation, depth=st.integers(0, 6), least=st.floats(0.01
 @given(record=values(Knowledge), first=moments, second=moments)
 def test_what_has_faded_stays_faded(record: Knowledge, first: datetime, second: datetime) -> None:
     earlier, later = sorted((first, second))
-    if is_faded(record, earlier, SETTINGS):
-        assert is_faded(record, later, SETTINGS)
+    if is_expired(record, earlier, SETTINGS):
+        assert is_expired(record, later, SETTINGS)
 
 
 @given(record=values(Knowledge), now=moments)
 def test_what_a_person_protects_never_fades(record: Knowledge, now: datetime) -> None:
-    assert not is_faded(record.replace(pinned=True), now, SETTINGS)
-    assert not is_faded(record.replace(user_verified=True), now, SETTINGS)
+    assert not is_expired(record.replace(pinned=True), now, SETTINGS)
+    assert not is_expired(record.replace(user_verified=True), now, SETTINGS)
 
 
 @given(record=values(Knowledge), few=st.integers(0, 2**40), more=st.integers(0, 2**40), now=moments)
@@ -69,7 +69,7 @@ def test_more_use_never_makes_it_fade_sooner(record: Knowledge, few: int, more: 
 
 @given(web=webs, change=st.floats(-1, 1), chosen=relations)
 def test_propagation_stays_within_its_bounds(web: dict[str, Knowledge], change: float, chosen: Propagation) -> None:
-    changed = spread("a", change, web, chosen)
+    changed = propagated_changes("a", change, web, chosen)
     assert "a" not in changed
     for id, (after, origin) in changed.items():
         before = web[id].confidence
@@ -83,12 +83,14 @@ def test_propagation_stays_within_its_bounds(web: dict[str, Knowledge], change: 
 def test_propagation_does_not_depend_on_the_order_of_records(
     web: dict[str, Knowledge], change: float, chosen: Propagation, order: list[str]
 ) -> None:
-    assert spread("a", change, {id: web[id] for id in order}, chosen) == spread("a", change, web, chosen)
+    assert propagated_changes("a", change, {id: web[id] for id in order}, chosen) == propagated_changes(
+        "a", change, web, chosen
+    )
 
 
 @given(web=webs, change=st.floats(0.06, 1))
 def test_a_deeper_look_changes_nothing_that_is_nearer(web: dict[str, Knowledge], change: float) -> None:
-    near, far = (spread("a", change, web, Propagation(depth=depth)) for depth in (1, 4))
+    near, far = (propagated_changes("a", change, web, Propagation(depth=depth)) for depth in (1, 4))
     assert {id: far[id] for id in near} == near
 
 
@@ -100,7 +102,7 @@ def in_a_circle(ids: tuple[str, ...]) -> dict[str, Knowledge]:
 @given(size=st.integers(1, 60), depth=st.integers(0, 100))
 def test_a_circle_of_any_size_ends(size: int, depth: int) -> None:
     web = in_a_circle(tuple(f"r{number}" for number in range(size)))
-    assert len(spread("r0", 0.45, web, Propagation(depth=depth))) <= min(depth, size - 1)
+    assert len(propagated_changes("r0", 0.45, web, Propagation(depth=depth))) <= min(depth, size - 1)
 
 
 ages = st.lists(st.tuples(st.sampled_from(("fact", "gotcha", "decision", "work_state")), st.floats(0, 300)), max_size=6)
@@ -119,10 +121,10 @@ def test_forgetting_twice_is_forgetting_once_and_undo_is_identity(
         record = memory.remember(f"{type} {number} {len(ages)}", type=type, **moment)
         made[record.id] = record
     first, second = Counted(), Counted()
-    forget_faded(run_of(memory, NOW, first))
-    gone = [id for id, record in made.items() if is_faded(record, NOW, memory.settings)]
+    forget_expired(run_of(memory, NOW, first))
+    gone = [id for id, record in made.items() if is_expired(record, NOW, memory.settings)]
     assert first.counts["unused"] + first.counts["doubted"] == len(gone)
-    forget_faded(run_of(memory, NOW, second))
+    forget_expired(run_of(memory, NOW, second))
     assert not any(second.counts.values())
     for id in gone:
         assert memory.undo(id).replace(version=1, updated_at=NOW) == made[id].replace(version=1, updated_at=NOW)

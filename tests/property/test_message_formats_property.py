@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.provider_rules import check
 from treering.conversation.formats import ProviderMessages, read, read_all, write
 from treering.core.errors import InvalidInput
-from treering.core.messages import CallPart, Format, Message, ResultPart, TextPart
+from treering.core.messages import CallPart, Message, MessageFormat, ResultPart, TextPart
 
 Item = dict[str, Any]
-PROVIDERS = (Format.CHAT, Format.RESPONSES, Format.ANTHROPIC)
+PROVIDERS = (MessageFormat.CHAT, MessageFormat.RESPONSES, MessageFormat.ANTHROPIC)
 
 texts = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=12)
 words = texts.filter(str.strip)
@@ -159,15 +159,15 @@ plain_items = st.one_of(
     some(
         {"role": st.sampled_from(("user", "assistant", "system", "tool")), "parts": st.lists(own_parts, max_size=3)},
         at=st.sampled_from(("2026-05-01T10:00:00Z", "2026-05-01T10:00:00+02:00", None)),
-        origin=st.sampled_from([*Format]),
+        origin=st.sampled_from([*MessageFormat]),
         extra=unknown,
     ),
 )
 ITEMS = {
-    Format.CHAT: chat_items,
-    Format.RESPONSES: responses_items,
-    Format.ANTHROPIC: anthropic_items,
-    Format.PLAIN: plain_items,
+    MessageFormat.CHAT: chat_items,
+    MessageFormat.RESPONSES: responses_items,
+    MessageFormat.ANTHROPIC: anthropic_items,
+    MessageFormat.PLAIN: plain_items,
 }
 items_of = st.sampled_from([*ITEMS]).flatmap(
     lambda format: st.tuples(st.just(format), st.lists(ITEMS[format], max_size=4))
@@ -175,7 +175,7 @@ items_of = st.sampled_from([*ITEMS]).flatmap(
 
 
 @given(items_of)
-def test_items_come_back_as_they_came(given_items: tuple[Format, list[Item]]) -> None:
+def test_items_come_back_as_they_came(given_items: tuple[MessageFormat, list[Item]]) -> None:
     format, items = given_items
     before = json.dumps(items)
     messages = read_all(items, format)
@@ -186,18 +186,20 @@ def test_items_come_back_as_they_came(given_items: tuple[Format, list[Item]]) ->
 
 
 @given(items_of)
-def test_our_own_json_keeps_messages_of_every_origin(given_items: tuple[Format, list[Item]]) -> None:
+def test_our_own_json_keeps_messages_of_every_origin(given_items: tuple[MessageFormat, list[Item]]) -> None:
     format, items = given_items
     messages = read_all(items, format)
-    own = json.loads(json.dumps(write(messages, Format.PLAIN).messages))
-    again = read_all(own, Format.PLAIN)
+    own = json.loads(json.dumps(write(messages, MessageFormat.PLAIN).messages))
+    again = read_all(own, MessageFormat.PLAIN)
     assert write(again, format).messages == items
-    if format is not Format.PLAIN:
+    if format is not MessageFormat.PLAIN:
         assert again == messages
 
 
 @given(items_of, st.sampled_from(PROVIDERS))
-def test_items_of_any_kind_cross_into_a_valid_request(given_items: tuple[Format, list[Item]], target: Format) -> None:
+def test_items_of_any_kind_cross_into_a_valid_request(
+    given_items: tuple[MessageFormat, list[Item]], target: MessageFormat
+) -> None:
     format, items = given_items
     messages = [message for message in read_all(items, format) if message.origin is not target]
     check(write([*messages, Message.of("user", "go on")], target), target)
@@ -209,11 +211,11 @@ nonsense = st.dictionaries(
 )
 
 
-@given(st.sampled_from([*Format, None]), nonsense)
-def test_nonsense_is_read_or_refused(format: Format | None, item: Item) -> None:
+@given(st.sampled_from([*MessageFormat, None]), nonsense)
+def test_nonsense_is_read_or_refused(format: MessageFormat | None, item: Item) -> None:
     with suppress(InvalidInput):
         message = read(item, format)
-        for wanted in Format:
+        for wanted in MessageFormat:
             write([message], wanted)
 
 
@@ -286,15 +288,15 @@ def plain_of(said: Said) -> tuple[list[Item], list[Item]]:
     return [turn], [{"role": "tool", "parts": [result]} for result in results]
 
 
-RENDER: dict[Format, Callable[[Said], tuple[list[Item], list[Item]]]] = {
-    Format.CHAT: chat_of,
-    Format.RESPONSES: responses_of,
-    Format.ANTHROPIC: anthropic_of,
-    Format.PLAIN: plain_of,
+RENDER: dict[MessageFormat, Callable[[Said], tuple[list[Item], list[Item]]]] = {
+    MessageFormat.CHAT: chat_of,
+    MessageFormat.RESPONSES: responses_of,
+    MessageFormat.ANTHROPIC: anthropic_of,
+    MessageFormat.PLAIN: plain_of,
 }
 
 
-def rendered(talk: list[Said], format: Format) -> list[Message]:
+def rendered(talk: list[Said], format: MessageFormat) -> list[Message]:
     items = [item for said in talk for half in RENDER[format](said) for item in half]
     return [*read_all(items, format)]
 
@@ -315,8 +317,10 @@ def meaning(messages: tuple[Message, ...]) -> tuple[list[Any], list[Any], list[A
     return [text for text in heard if text.strip() and text != "note"], calls, sorted(answers)
 
 
-@given(talks(), st.sampled_from([*Format]), st.sampled_from(PROVIDERS))
-def test_a_talk_keeps_its_meaning_in_every_format(talk: list[Said], source: Format, target: Format) -> None:
+@given(talks(), st.sampled_from([*MessageFormat]), st.sampled_from(PROVIDERS))
+def test_a_talk_keeps_its_meaning_in_every_format(
+    talk: list[Said], source: MessageFormat, target: MessageFormat
+) -> None:
     messages = rendered(talk, source)
     written = write(messages, target)
     if source is not target:
@@ -324,9 +328,9 @@ def test_a_talk_keeps_its_meaning_in_every_format(talk: list[Said], source: Form
     assert meaning(read_all(written.messages, target)) == meaning(tuple(messages))
 
 
-@given(talks(), st.data(), st.sampled_from([*Format]), st.sampled_from(PROVIDERS))
+@given(talks(), st.data(), st.sampled_from([*MessageFormat]), st.sampled_from(PROVIDERS))
 def test_a_piece_of_a_talk_is_still_valid(
-    talk: list[Said], data: st.DataObject, source: Format, target: Format
+    talk: list[Said], data: st.DataObject, source: MessageFormat, target: MessageFormat
 ) -> None:
     messages = rendered(talk, source)
     kept = [message for message in messages if data.draw(st.booleans())]
@@ -335,10 +339,12 @@ def test_a_piece_of_a_talk_is_still_valid(
 
 
 @given(talks(), st.data(), st.sampled_from(PROVIDERS))
-def test_a_talk_of_many_origins_is_valid_everywhere(talk: list[Said], data: st.DataObject, target: Format) -> None:
+def test_a_talk_of_many_origins_is_valid_everywhere(
+    talk: list[Said], data: st.DataObject, target: MessageFormat
+) -> None:
     messages: list[Message] = []
     for said in talk:
-        asking, answering = (data.draw(st.sampled_from([*Format])) for _ in range(2))
+        asking, answering = (data.draw(st.sampled_from([*MessageFormat])) for _ in range(2))
         messages += read_all(RENDER[asking](said)[0], asking)
         messages += read_all(RENDER[answering](said)[1], answering)
     check(write(messages, target), target)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treering.core.time_words.lexicon import fold
-from treering.search.query_kinds import LONGEST_QUERY, RULES, Kind, KindRule, kind_of, lower
+from treering.search.query_kinds import LONGEST_QUERY, RULES, KindRule, QueryClass, classify_query, lower
 
 parser: Any = re._parser  # type: ignore[attr-defined]
 GATED = [rule for rule in RULES if rule.needed]
@@ -68,5 +68,7 @@ def test_every_character_that_matches_a_letter_is_lowered_to_it() -> None:
 @given(queries)
 def test_a_query_is_of_the_kind_that_all_rules_give_it(query: str) -> None:
     text = fold(query[:LONGEST_QUERY])
-    expected = next((Kind(rule.kind, rule.why) for rule in RULES if rule.pattern.search(text)), kind_of(""))
-    assert kind_of(query) == expected
+    expected = next(
+        (QueryClass(rule.kind, rule.why) for rule in RULES if rule.pattern.search(text)), classify_query("")
+    )
+    assert classify_query(query) == expected

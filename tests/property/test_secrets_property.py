@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bench.secrets_cases import fill, formats, load
-from treering.core.secret_formats import BREAKS_TOKEN, MARK_PATTERN, SHORTEST_BARE_TOKEN, TOKENS
+from treering.core.secret_formats import BREAKS_TOKEN, MARK_PATTERN, MIN_BARE_TOKEN, TOKENS
 from treering.core.secrets import may_hold_secret, redact, scan
 
 FRAGMENTS = st.sampled_from(
@@ -121,7 +121,7 @@ def test_no_token_is_shorter_than_those_that_are_looked_at_or_has_a_break_in_it(
     for form in TOKENS:
         in_front = sum(int(size) for size in re.findall(r"\(\?<=[^)]*?\{(\d+)\}", form.body))
         width = re._parser.parse(form.body).getwidth()[0]  # type: ignore[attr-defined]
-        assert min(map(len, form.prefixes)) + in_front + width >= SHORTEST_BARE_TOKEN, form
+        assert min(map(len, form.prefixes)) + in_front + width >= MIN_BARE_TOKEN, form
         assert not set(BREAKS_TOKEN) & set("".join(form.prefixes))
         classes = re.findall(r"\[((?:[^\]\\]|\\.)*)\]", re.sub(r"\(\?![^)]*\)", "", form.body))
         assert not set(BREAKS_TOKEN) & set("".join(classes).replace("\\w", "").replace("\\d", "")), form

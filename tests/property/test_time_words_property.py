@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from treering.core.time_words import read_times
 from treering.core.time_words.lexicon import fold, lexicon
 from treering.core.time_words.parser import LANGUAGES
-from treering.search.query_kinds import kind_of
+from treering.search.query_kinds import classify_query
 
 VOCABULARY = sorted(
     {
@@ -68,7 +68,7 @@ def test_folding_keeps_positions(text: str) -> None:
 
 @given(queries)
 def test_any_query_has_a_kind_and_only_one(query: str) -> None:
-    assert kind_of(query) == kind_of(query)
+    assert classify_query(query) == classify_query(query)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@
 import pytest
 
 from tests.samples import NOW
-from treering.search.asked_types import asked_type, asks_for_nothing_else
-from treering.search.query import Question, understand
+from treering.search.asked_types import asked_type, names_only_type_and_time
+from treering.search.query import Question, interpret
 
 
 def asked(query: str) -> Question:
-    return understand(query, NOW, languages=("en",))
+    return interpret(query, NOW, languages=("en",))
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_a_type_is_asked_for_by_its_words_and_a_time(query: str, type: str | Non
      ("what did we choose yesterday", True), ("qué decidimos hoy sobre Kafka", False)],
 )  # fmt: skip
 def test_a_subject_is_something_else(query: str, alone: bool) -> None:
-    assert asks_for_nothing_else(asked(query), "decision") is alone
+    assert names_only_type_and_time(asked(query), "decision") is alone

@@ -18,7 +18,7 @@ from tests.golden.context.drawing import (
 )
 from treering.conversation.views import ExplainedMessage, WindowExplanation
 from treering.conversation.window_context import ORPHAN
-from treering.core.contexts import Removed
+from treering.core.contexts import RemovedMessages
 from treering.core.errors import InvalidInput
 from treering.interfaces.cli.conversation import watch
 from treering.interfaces.cli.conversation.command import _check_options
@@ -39,7 +39,7 @@ def long_conversation() -> WindowExplanation:
     return explained(lines, [span(place, place) for place in range(1, 41, 2)])
 
 
-def laid_out(lines: list[ExplainedMessage], spans: list[Removed]) -> list[object]:
+def laid_out(lines: list[ExplainedMessage], spans: list[RemovedMessages]) -> list[object]:
     """Places of messages; of runs the places and where their span began."""
     return [
         ([each.place for each in piece.lines], piece.span and piece.span.first)

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from tests.golden.explain import drawing
-from treering.core.code_locations import CodePlace
+from treering.core.code_locations import CodeLocation
 from treering.core.history import Action, HistoryEntry
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
@@ -74,7 +74,7 @@ def test_nothing_found_says_what_was_not_there_to_search_with() -> None:
 
 
 def test_places_in_the_code_are_shown_as_results() -> None:
-    place = CodePlace("web.py", "follow", 1, 2, 1.0, "def follow():")
+    place = CodeLocation("web.py", "follow", 1, 2, 1.0, "def follow():")
     hit = Hit(place.id, "code", "follow\ndef follow():", 1.0, "code", place)
     lines = drawn(show.answer(Answer("where is follow?", (hit,), {"meaning of code": "found by words only"})))
     assert "follow def follow():" in lines[0]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from treering.core.delimiters import DATA, delimited, escaped, without_ours
+from treering.core.delimiters import DATA, delimited, escaped, without_delimited
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from treering.core.delimiters import DATA, delimited, escaped, without_ours
     ],
 )
 def test_blocks_of_ours_are_left_out(text: str, left: str) -> None:
-    assert " ".join(without_ours(text).split()) == left
+    assert " ".join(without_delimited(text).split()) == left
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_blocks_of_ours_are_left_out(text: str, left: str) -> None:
     ],
 )
 def test_a_mention_of_a_tag_stays(text: str) -> None:
-    assert without_ours(text) == text
+    assert without_delimited(text) == text
 
 
 @pytest.mark.parametrize("between", ["\u200b", " ", "\u2060", "\n", "\u0301"])

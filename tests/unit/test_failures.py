@@ -162,4 +162,4 @@ def test_a_message_however_long_is_read_in_no_time() -> None:
     ],
 )
 def test_the_last_line_or_the_first_tells_what_it_was(message: str, lines: tuple[str, ...]) -> None:
-    assert failures.telling_lines(message) == lines
+    assert failures.significant_lines(message) == lines

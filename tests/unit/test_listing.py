@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.core.delimiters import without_ours
+from treering.core.delimiters import without_delimited
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.answers import Cited, item_tokens, structured_tokens, within
 from treering.interfaces.mcp.tool import Reply, ToolAnswer
@@ -28,7 +28,7 @@ def test_no_answer_is_longer_than_its_budget_and_what_is_left_out_is_counted(fou
     assert all(piece.id in told.text for piece in told.items)
     assert [piece.id for piece in told.items] == [piece.id for piece in found[: len(told.items)]]
     assert (f"{told.left_out} more did not fit" in told.text) == bool(told.left_out)
-    assert without_ours(told.text).strip() == ""
+    assert without_delimited(told.text).strip() == ""
 
 
 def test_the_last_piece_is_cut_where_its_beginning_says_enough() -> None:

@@ -10,12 +10,12 @@ from tests.provider_items import ITEMS, PDF, PNG, Item, call, use
 from tests.provider_rules import check
 from treering.conversation.formats import EARLIER, read, read_all, write
 from treering.conversation.formats.arrangement import UNANSWERED
-from treering.core.messages import CallPart, Format, Message, ResultPart, TextPart
+from treering.core.messages import CallPart, Message, MessageFormat, ResultPart, TextPart
 
-PROVIDERS = (Format.CHAT, Format.RESPONSES, Format.ANTHROPIC)
+PROVIDERS = (MessageFormat.CHAT, MessageFormat.RESPONSES, MessageFormat.ANTHROPIC)
 
-TALK: dict[Format, list[Item]] = {
-    Format.CHAT: [
+TALK: dict[MessageFormat, list[Item]] = {
+    MessageFormat.CHAT: [
         {"role": "developer", "content": "be brief"},
         {"role": "user", "content": "compare a and b"},
         {"role": "assistant", "content": "I look.", "tool_calls": [call("c1"), call("c2", arguments='{"path":"b"}')]},
@@ -24,7 +24,7 @@ TALK: dict[Format, list[Item]] = {
         {"role": "assistant", "content": "They differ."},
         {"role": "user", "content": "thanks"},
     ],
-    Format.RESPONSES: [
+    MessageFormat.RESPONSES: [
         {"role": "developer", "content": "be brief"},
         {"role": "user", "content": "compare a and b"},
         {"type": "reasoning", "id": "rs_1", "summary": []},
@@ -36,7 +36,7 @@ TALK: dict[Format, list[Item]] = {
         {"role": "assistant", "content": "They differ."},
         {"role": "user", "content": "thanks"},
     ],
-    Format.ANTHROPIC: [
+    MessageFormat.ANTHROPIC: [
         {"role": "system", "content": "be brief"},
         {"role": "user", "content": "compare a and b"},
         {
@@ -61,7 +61,7 @@ TALK: dict[Format, list[Item]] = {
 }
 
 
-def said(items: list[Item], format: Format) -> list[Any]:
+def said(items: list[Item], format: MessageFormat) -> list[Any]:
     """What a conversation says, whatever its format: roles, words, calls, results."""
     heard: list[Any] = []
     for message in read_all(items, format):
@@ -76,7 +76,7 @@ def said(items: list[Item], format: Format) -> list[Any]:
 
 
 @pytest.mark.parametrize(("source", "target"), list(product(PROVIDERS, PROVIDERS)))
-def test_a_conversation_crosses_with_its_meaning(source: Format, target: Format) -> None:
+def test_a_conversation_crosses_with_its_meaning(source: MessageFormat, target: MessageFormat) -> None:
     written = write(read_all(TALK[source], source), target)
     if source is not target:
         check(written, target)
@@ -85,7 +85,7 @@ def test_a_conversation_crosses_with_its_meaning(source: Format, target: Format)
 
 
 def test_parallel_calls_of_responses_become_one_message_of_each_other_provider() -> None:
-    messages = read_all(TALK[Format.RESPONSES])
+    messages = read_all(TALK[MessageFormat.RESPONSES])
     assert [item["role"] for item in write(messages, "anthropic").messages] == [
         "user",
         "assistant",
@@ -125,7 +125,7 @@ def test_results_with_words_beside_them_split_for_chat() -> None:
         },
     ]
     written = write(read_all(talk), "chat")
-    check(written, Format.CHAT)
+    check(written, MessageFormat.CHAT)
     assert written.messages[1:] == [
         {
             "role": "tool",
@@ -151,7 +151,7 @@ def test_a_late_result_moves_to_its_call_and_a_missing_one_is_named() -> None:
         {"type": "function_call_output", "call_id": "c1", "output": "alpha"},
         {"type": "function_call_output", "call_id": "gone", "output": "lost"},
     ]
-    for target in (Format.CHAT, Format.ANTHROPIC):
+    for target in (MessageFormat.CHAT, MessageFormat.ANTHROPIC):
         written = write(read_all(talk, "responses"), target)
         check(written, target)
         assert UNANSWERED in json.dumps(written.messages)
@@ -167,7 +167,7 @@ def test_a_late_result_moves_to_its_call_and_a_missing_one_is_named() -> None:
 
 
 def test_a_call_at_the_end_stays_open() -> None:
-    [item] = write(read_all(TALK[Format.ANTHROPIC][2:3]), "chat").messages
+    [item] = write(read_all(TALK[MessageFormat.ANTHROPIC][2:3]), "chat").messages
     assert len(item["tool_calls"]) == 2
 
 
@@ -179,7 +179,7 @@ def test_foreign_messages_give_way_to_native_results() -> None:
         *read_all([{"role": "tool", "tool_call_id": "c2", "content": "beta"}]),
     ]
     written = write(talk, "chat")
-    check(written, Format.CHAT)
+    check(written, MessageFormat.CHAT)
     assert [item["role"] for item in written.messages] == ["assistant", "tool", "tool", "user"]
 
 
@@ -191,7 +191,7 @@ def test_a_foreign_turn_waits_for_native_results() -> None:
         *read_all([{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "beta"}]}]),
     ]
     written = write(talk, "chat")
-    check(written, Format.CHAT)
+    check(written, MessageFormat.CHAT)
     assert [item["role"] for item in written.messages] == ["assistant", "tool", "assistant", "tool"]
 
 
@@ -205,7 +205,7 @@ def test_ids_that_the_target_refuses_are_replaced_in_both_places() -> None:
         {"role": "function", "name": "now", "content": "12:00"},
     ]
     written = write(read_all(talk), "anthropic")
-    check(written, Format.ANTHROPIC)
+    check(written, MessageFormat.ANTHROPIC)
     assert written.messages[0] == {"role": "user", "content": EARLIER}
     blocks = [item["content"][0] for item in written.messages[1:]]
     uses, results = blocks[::2], blocks[1::2]
@@ -230,49 +230,55 @@ def test_the_system_prompt_is_separate_for_anthropic() -> None:
 
 
 FILES = (
-    ({"type": "file", "file": {"filename": "a.pdf", "file_data": f"data:application/pdf;base64,{PDF}"}}, Format.CHAT),
-    ({"type": "input_file", "filename": "a.pdf", "file_data": f"data:application/pdf;base64,{PDF}"}, Format.RESPONSES),
+    (
+        {"type": "file", "file": {"filename": "a.pdf", "file_data": f"data:application/pdf;base64,{PDF}"}},
+        MessageFormat.CHAT,
+    ),
+    (
+        {"type": "input_file", "filename": "a.pdf", "file_data": f"data:application/pdf;base64,{PDF}"},
+        MessageFormat.RESPONSES,
+    ),
     (
         {
             "type": "document",
             "source": {"type": "base64", "media_type": "application/pdf", "data": PDF},
             "title": "a.pdf",
         },
-        Format.ANTHROPIC,
+        MessageFormat.ANTHROPIC,
     ),
 )
 
 
 @pytest.mark.parametrize(("source", "target"), list(product(FILES, FILES)))
-def test_a_file_crosses(source: tuple[Item, Format], target: tuple[Item, Format]) -> None:
+def test_a_file_crosses(source: tuple[Item, MessageFormat], target: tuple[Item, MessageFormat]) -> None:
     message = read({"role": "user", "content": [source[0]]}, source[1])
     assert write([message], target[1]).messages == [{"role": "user", "content": [target[0]]}]
 
 
 LEFT = (
     (
-        Format.ANTHROPIC,
+        MessageFormat.ANTHROPIC,
         {"type": "document", "title": "notes", "source": {"type": "file", "file_id": "f"}},
         "[document: notes]",
     ),
     (
-        Format.ANTHROPIC,
+        MessageFormat.ANTHROPIC,
         {"type": "document", "title": "notes", "source": {"type": "text", "media_type": "text/plain", "data": "words"}},
         "[document: notes]\nwords",
     ),
     (
-        Format.ANTHROPIC,
+        MessageFormat.ANTHROPIC,
         {"type": "search_result", "source": "wiki", "title": "oaks", "content": [{"type": "text", "text": "old"}]},
         "[document: oaks]\nold",
     ),
-    (Format.ANTHROPIC, {"type": "image", "source": {"type": "file", "file_id": "f"}}, "[image]"),
-    (Format.RESPONSES, {"type": "input_file", "file_id": "file-1"}, "[document: file-1]"),
-    (Format.RESPONSES, {"type": "input_image", "image_url": "data:image/tiff;base64,AA"}, "[image]"),
+    (MessageFormat.ANTHROPIC, {"type": "image", "source": {"type": "file", "file_id": "f"}}, "[image]"),
+    (MessageFormat.RESPONSES, {"type": "input_file", "file_id": "file-1"}, "[document: file-1]"),
+    (MessageFormat.RESPONSES, {"type": "input_image", "image_url": "data:image/tiff;base64,AA"}, "[image]"),
 )
 
 
 @pytest.mark.parametrize(("source", "part", "text"), LEFT)
-def test_what_cannot_cross_leaves_its_name(source: Format, part: Item, text: str) -> None:
+def test_what_cannot_cross_leaves_its_name(source: MessageFormat, part: Item, text: str) -> None:
     message = read({"role": "user", "content": [part]}, source)
     assert write([message], "chat").messages == [{"role": "user", "content": text}]
 

@@ -12,40 +12,40 @@ from openai.types.responses import ResponseFunctionToolCall
 from tests.provider_items import ANTHROPIC, CHAT, ITEMS, PNG, RESPONSES, Item, call, use
 from treering.conversation.formats import read, read_all, write
 from treering.core.errors import InvalidInput
-from treering.core.messages import CallPart, Format, ImagePart, Message, OtherPart, Role, TextPart
+from treering.core.messages import CallPart, ImagePart, Message, MessageFormat, OtherPart, Role, TextPart
 
-PROVIDERS = (Format.CHAT, Format.RESPONSES, Format.ANTHROPIC)
+PROVIDERS = (MessageFormat.CHAT, MessageFormat.RESPONSES, MessageFormat.ANTHROPIC)
 EACH = [(format, item) for format, items in ITEMS.items() for item in items]
 
 
 @pytest.mark.parametrize(("format", "item"), EACH)
-def test_an_item_comes_back_as_it_came(format: Format, item: Item) -> None:
+def test_an_item_comes_back_as_it_came(format: MessageFormat, item: Item) -> None:
     message = read(item, format)
-    opening = [Message.of("user", "before")] if format is Format.ANTHROPIC else []
+    opening = [Message.of("user", "before")] if format is MessageFormat.ANTHROPIC else []
     for kept in (message, Message.from_json(message.to_json())):
         assert kept == message
         assert write([*opening, kept], format).messages[len(opening) :] == [item]
-        assert json.dumps(write([kept], Format.PLAIN).messages)
+        assert json.dumps(write([kept], MessageFormat.PLAIN).messages)
 
 
 @pytest.mark.parametrize(("format", "item"), EACH)
-def test_our_own_json_keeps_a_message_whole(format: Format, item: Item) -> None:
+def test_our_own_json_keeps_a_message_whole(format: MessageFormat, item: Item) -> None:
     message = read(item, format)
-    [written] = write([message], Format.PLAIN).messages
-    again = read(json.loads(json.dumps(written)), Format.PLAIN)
-    assert write([again], Format.PLAIN).messages == [written]
-    if format is not Format.PLAIN:
+    [written] = write([message], MessageFormat.PLAIN).messages
+    again = read(json.loads(json.dumps(written)), MessageFormat.PLAIN)
+    assert write([again], MessageFormat.PLAIN).messages == [written]
+    if format is not MessageFormat.PLAIN:
         assert again == message
 
 
 @pytest.mark.parametrize("format", list(ITEMS))
-def test_a_whole_conversation_comes_back_as_it_came(format: Format) -> None:
-    items = [item for item in ITEMS[format] if format is not Format.ANTHROPIC or item["role"] != "system"]
+def test_a_whole_conversation_comes_back_as_it_came(format: MessageFormat) -> None:
+    items = [item for item in ITEMS[format] if format is not MessageFormat.ANTHROPIC or item["role"] != "system"]
     assert write(read_all(items, format), format).messages == items
 
 
 @pytest.mark.parametrize(("format", "item"), EACH)
-def test_no_words_are_kept_twice(format: Format, item: Item) -> None:
+def test_no_words_are_kept_twice(format: MessageFormat, item: Item) -> None:
     message = read(item, format)
     words = [part.text for part in message.parts if isinstance(part, TextPart)]
     words += [call.arguments for call in message.calls if isinstance(call.arguments, str)]
@@ -53,8 +53,8 @@ def test_no_words_are_kept_twice(format: Format, item: Item) -> None:
         assert message.to_json().count(word) == json.dumps(item).count(word)
 
 
-@pytest.mark.parametrize("format", list(Format))
-def test_plain_words_read_the_same_in_every_format(format: Format) -> None:
+@pytest.mark.parametrize("format", list(MessageFormat))
+def test_plain_words_read_the_same_in_every_format(format: MessageFormat) -> None:
     message = read({"role": "user", "content": "hi"}, format)
     assert message == Message.of(Role.USER, "hi", origin=format)
 
@@ -74,25 +74,25 @@ def test_parts_are_what_the_items_say() -> None:
 
 
 TOLD = (
-    (Format.PLAIN, {"role": "user", "content": "hi"}),
-    (Format.PLAIN, {"role": "user", "parts": []}),
-    (Format.CHAT, {"role": "user", "content": [{"type": "text", "text": "hi"}]}),
-    (Format.CHAT, CHAT[9]),
-    (Format.CHAT, CHAT[10]),
-    (Format.CHAT, {"role": "tool", "tool_call_id": "c", "content": "x"}),
-    (Format.CHAT, {"role": "developer", "content": "x"}),
-    (Format.RESPONSES, RESPONSES[2]),
-    (Format.RESPONSES, RESPONSES[6]),
-    (Format.RESPONSES, RESPONSES[12]),
-    (Format.RESPONSES, {"type": "message", "role": "assistant", "content": "x"}),
-    (Format.ANTHROPIC, ANTHROPIC[3]),
-    (Format.ANTHROPIC, ANTHROPIC[5]),
-    (Format.ANTHROPIC, ANTHROPIC[7]),
+    (MessageFormat.PLAIN, {"role": "user", "content": "hi"}),
+    (MessageFormat.PLAIN, {"role": "user", "parts": []}),
+    (MessageFormat.CHAT, {"role": "user", "content": [{"type": "text", "text": "hi"}]}),
+    (MessageFormat.CHAT, CHAT[9]),
+    (MessageFormat.CHAT, CHAT[10]),
+    (MessageFormat.CHAT, {"role": "tool", "tool_call_id": "c", "content": "x"}),
+    (MessageFormat.CHAT, {"role": "developer", "content": "x"}),
+    (MessageFormat.RESPONSES, RESPONSES[2]),
+    (MessageFormat.RESPONSES, RESPONSES[6]),
+    (MessageFormat.RESPONSES, RESPONSES[12]),
+    (MessageFormat.RESPONSES, {"type": "message", "role": "assistant", "content": "x"}),
+    (MessageFormat.ANTHROPIC, ANTHROPIC[3]),
+    (MessageFormat.ANTHROPIC, ANTHROPIC[5]),
+    (MessageFormat.ANTHROPIC, ANTHROPIC[7]),
 )
 
 
 @pytest.mark.parametrize(("format", "item"), TOLD)
-def test_the_format_is_detected_from_the_item(format: Format, item: Item) -> None:
+def test_the_format_is_detected_from_the_item(format: MessageFormat, item: Item) -> None:
     assert read(item).origin is format
 
 
@@ -101,7 +101,7 @@ def test_an_unclear_item_has_the_format_of_its_neighbours() -> None:
         {"role": "user", "content": [{"type": "text", "text": "hi"}]},
         {"role": "assistant", "content": [use("t1")]},
     ]
-    assert [message.origin for message in read_all(items)] == [Format.ANTHROPIC] * 2
+    assert [message.origin for message in read_all(items)] == [MessageFormat.ANTHROPIC] * 2
 
 
 def test_a_message_is_taken_as_it_is() -> None:
@@ -110,7 +110,7 @@ def test_a_message_is_taken_as_it_is() -> None:
     assert read_all([message, {"role": "user", "content": "x"}], "chat")[0] is message
 
 
-WRONG: tuple[tuple[Format | str | None, Any, str], ...] = (
+WRONG: tuple[tuple[MessageFormat | str | None, Any, str], ...] = (
     (None, {"role": "wizard", "content": "x"}, "use one of"),
     ("chat", {"role": "wizard", "content": "x"}, "system, developer, user"),
     ("anthropic", {"role": "tool", "content": "x"}, "pass another format"),

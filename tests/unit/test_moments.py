@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treering.core.errors import InvalidInput
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 
 NOW = datetime(2026, 5, 8, 13, 56, 30, tzinfo=UTC)
 
@@ -33,7 +33,7 @@ NOW = datetime(2026, 5, 8, 13, 56, 30, tzinfo=UTC)
     ],
 )
 def test_a_date_is_understood_as_it_is_written(written: datetime | date | str | None, meant: datetime) -> None:
-    assert moment_of(written, NOW) == meant
+    assert timestamp_of(written, NOW) == meant
 
 
 @pytest.mark.parametrize(
@@ -43,17 +43,17 @@ def test_a_date_is_understood_as_it_is_written(written: datetime | date | str | 
 )  # fmt: skip
 def test_what_is_no_date_is_refused_with_an_example(garbage: str) -> None:
     with pytest.raises(InvalidInput, match=r"2026-05-08T13:56:00Z|years 1 to 9999"):
-        moment_of(garbage, NOW)
+        timestamp_of(garbage, NOW)
 
 
 @given(st.text(max_size=40) | st.from_regex(r"[0-9:/.\-T +Za-m]{1,30}", fullmatch=True))
 def test_any_text_is_a_moment_or_invalid_input(text: str) -> None:
     try:
-        assert moment_of(text, NOW).tzinfo is UTC
+        assert timestamp_of(text, NOW).tzinfo is UTC
     except InvalidInput:
         return
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_a_moment_written_as_iso_is_that_moment(moment: datetime) -> None:
-    assert moment_of(moment.isoformat(), NOW) == moment
+    assert timestamp_of(moment.isoformat(), NOW) == moment

@@ -3,20 +3,20 @@
 import pytest
 
 from treering.core.language.stems import stemmer
-from treering.search.entity_names import Run, as_written, runs_in
-from treering.search.spellings import slips, spellings
+from treering.search.entity_names import NameSpan, exact_key, name_spans
+from treering.search.spellings import corrections, spellings
 
 ENGLISH = stemmer("en")
 
 
 def texts(query: str, most: int = 250) -> set[str]:
-    return {run.text for run in runs_in(query, most)}
+    return {run.text for run in name_spans(query, most)}
 
 
 def test_names_are_runs_of_up_to_four_words_without_what_surrounds_them() -> None:
     found = texts("Did (Ada Lovelace's) friend @Bob like C++ in l'Italia?")
     assert {"Ada", "Ada Lovelace", "Bob", "C++", "Italia", "Did (Ada Lovelace"} <= found
-    assert max(run.end - run.start for run in runs_in("one two three four five six", 250)) == 4
+    assert max(run.end - run.start for run in name_spans("one two three four five six", 250)) == 4
 
 
 def test_names_are_found_among_what_they_are_joined_with() -> None:
@@ -26,28 +26,28 @@ def test_names_are_found_among_what_they_are_joined_with() -> None:
 
 
 def test_a_long_text_has_no_more_names_than_are_looked_up() -> None:
-    assert len(runs_in("word " * 10_000 + "京" * 100_000, 50)) <= 50
-    assert runs_in(" \ud800 \x07 ... ", 50) == ()
-    assert runs_in("", 50) == ()
+    assert len(name_spans("word " * 10_000 + "京" * 100_000, 50)) <= 50
+    assert name_spans(" \ud800 \x07 ... ", 50) == ()
+    assert name_spans("", 50) == ()
 
 
 def test_runs_know_where_they_stand() -> None:
-    harbour = Run("the harbour", 1, 3)
-    assert harbour in runs_in("at the harbour master", 250)
-    assert Run("harbour", 2, 3).is_inside(harbour)
+    harbour = NameSpan("the harbour", 1, 3)
+    assert harbour in name_spans("at the harbour master", 250)
+    assert NameSpan("harbour", 2, 3).is_inside(harbour)
     assert not harbour.is_inside(harbour)
-    assert not Run("harbour master", 2, 4).is_inside(harbour)
+    assert not NameSpan("harbour master", 2, 4).is_inside(harbour)
 
 
 def test_characters_of_a_script_without_spaces_stand_inside_their_word() -> None:
-    runs = {run.text: run for run in runs_in("昨日東京タワー", 250)}
+    runs = {run.text: run for run in name_spans("昨日東京タワー", 250)}
     assert runs["東京"].is_inside(runs["東京タワー"])
     assert not runs["昨日"].is_inside(runs["東京タワー"])
 
 
 def test_a_name_of_marks_alone_has_no_key() -> None:
-    assert as_written(Run("--", 0, 1)) == ()
-    assert as_written(Run("the Harbour-Master", 0, 2)) == ("harbour master",)
+    assert exact_key(NameSpan("--", 0, 1)) == ()
+    assert exact_key(NameSpan("the Harbour-Master", 0, 2)) == ("harbour master",)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_another_word_is_no_other_form(written: str, other: str) -> None:
 
 @pytest.mark.parametrize("written", ["anchro", "ancor", "anchhor", "anchir", "anchors"])
 def test_one_slip_is_forgiven(written: str) -> None:
-    assert "anchor" in set(slips(written))
+    assert "anchor" in set(corrections(written))
 
 
 @pytest.mark.parametrize("written", ["nachor", "bnchor", "ankkor", "anchorage"])
 def test_a_slip_in_the_first_letters_or_a_second_one_is_not(written: str) -> None:
-    assert "anchor" not in set(slips(written))
+    assert "anchor" not in set(corrections(written))

@@ -6,7 +6,7 @@ import pytest
 
 from treering.core.conditions import AllOf
 from treering.core.errors import InvalidInput
-from treering.core.patterns import PatternContent, Procedure, ProcedureStep, Subtask, Template
+from treering.core.patterns import PatternContent, Procedure, ProcedureStep, Template, TemplateSubtask
 from treering.patterns.templates import check_content, instantiate
 
 ALWAYS = AllOf(conditions=())
@@ -117,8 +117,8 @@ def test_the_template_itself_stays_as_it_is() -> None:
     ("content", "said"),
     [
         (Template(structure=()), "no subtasks"),
-        (Template(structure=(Subtask(title="a", depends_on=("b",)),)), "no subtask has that title"),
-        (Template(structure=(Subtask(title="a", depends_on=("a",)),)), "in a cycle"),
+        (Template(structure=(TemplateSubtask(title="a", depends_on=("b",)),)), "no subtask has that title"),
+        (Template(structure=(TemplateSubtask(title="a", depends_on=("a",)),)), "in a cycle"),
         (Procedure(steps=()), "no steps"),
         (Procedure(steps=(ProcedureStep(name="a", action="x", next_if=((ALWAYS, "b"),)),)), "has no such step"),
     ],

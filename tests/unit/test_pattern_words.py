@@ -4,7 +4,7 @@ import pytest
 
 from tests.samples import sample
 from treering.core.conditions import Test
-from treering.core.pattern_words import doing, said, where
+from treering.core.pattern_words import content_lines, instruction_lines, requirement_lines
 from treering.core.patterns import (
     Applicability,
     Guidance,
@@ -28,15 +28,15 @@ def test_what_a_pattern_asks_for_is_said_a_line_each() -> None:
         conditions=[SMALL],
         anti_conditions=[SMALL],
     )
-    assert where(asked) == (
+    assert requirement_lines(asked) == (
         "task type is fix, test or docs",
         "domain is backend",
         "complexity is between 0.25 and 1",
-        "git is at hand",
+        "git is available",
         "only where complexity is at most 0.5",
         "not where complexity is at most 0.5",
     )
-    assert where(Applicability()) == ("any task",)
+    assert requirement_lines(Applicability()) == ("any task",)
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def test_what_a_pattern_asks_for_is_said_a_line_each() -> None:
     ],
 )
 def test_every_form_of_content_is_said_in_lines(content: PatternContent, lines: tuple[str, ...]) -> None:
-    assert said(content) == lines
+    assert content_lines(content) == lines
 
 
 def test_what_it_risks_is_said_with_what_it_does() -> None:
     content = Strategy.make(approach="delete the index", trade_offs="slower until it is built")
     pattern = sample(Pattern, id="p", content=content, guidance=Guidance(risks=("searches fail meanwhile",)))
-    assert doing(pattern) == (
+    assert instruction_lines(pattern) == (
         "delete the index",
         "trade-offs: slower until it is built",
         "risk: searches fail meanwhile",

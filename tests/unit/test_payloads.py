@@ -65,7 +65,7 @@ def test_a_type_is_registered_once_and_never_redefined() -> None:
 
 @pytest.mark.parametrize("name", ["", "two words", "a-b", "1st", "x" * 300])
 def test_a_type_needs_a_name_that_can_be_stored(name: str) -> None:
-    with pytest.raises(InvalidInput, match="cannot name"):
+    with pytest.raises(InvalidInput, match="not a valid name"):
         register_knowledge_type(name, Recipe)
     assert name not in knowledge_types()
 
@@ -80,10 +80,10 @@ def test_an_unknown_type_is_refused_with_those_that_are_known() -> None:
 @pytest.mark.parametrize(
     ("payload", "says"),
     [
-        (Gotcha(), "carries Fact, not Gotcha"),
+        (Gotcha(), "is a Gotcha; pass a Fact"),
         ({"subject": 5}, "payload is not a valid Fact: subject"),
         ({"colour": "red"}, "payload is not a valid Fact: colour"),
-        ("text", "payload should be a mapping"),
+        ("text", "payload is not a mapping"),
     ],
 )
 def test_a_payload_belongs_to_its_type(payload: object, says: str) -> None:

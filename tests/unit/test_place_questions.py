@@ -2,7 +2,7 @@
 
 import pytest
 
-from treering.search.location_questions import asks_for_place
+from treering.search.location_questions import asks_for_location
 
 ASKED = (
     "where is the session cookie signed?",
@@ -51,13 +51,13 @@ NOT_ASKED = (
 
 @pytest.mark.parametrize("query", ASKED)
 def test_who_asks_for_a_place_means_the_code(query: str) -> None:
-    assert asks_for_place(query)
+    assert asks_for_location(query)
 
 
 @pytest.mark.parametrize("query", NOT_ASKED)
 def test_who_asks_for_something_else_does_not(query: str) -> None:
-    assert not asks_for_place(query)
+    assert not asks_for_location(query)
 
 
 def test_a_long_query_takes_no_long_time() -> None:
-    assert not asks_for_place("which what " * 100_000)
+    assert not asks_for_location("which what " * 100_000)

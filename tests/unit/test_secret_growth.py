@@ -8,9 +8,9 @@ import pytest
 
 from bench.secrets_cases import fill, formats
 from tests.growth import growth, seconds
-from treering.core.delimiters import escaped, without_ours
+from treering.core.delimiters import escaped, without_delimited
 from treering.core.secret_assignments import assigned_values
-from treering.core.secret_formats import PHRASES, TOKENS, Format
+from treering.core.secret_formats import PHRASES, TOKENS, SecretFormat
 from treering.core.secret_words import SECRET_WORDS
 from treering.core.secrets import redact, regex_of, scan
 
@@ -68,7 +68,7 @@ def test_quadratic_work_is_noticed() -> None:
         assert_linear(rescanned, ["a"])
 
 
-def pieces_of(form: Format) -> Iterator[str]:
+def pieces_of(form: SecretFormat) -> Iterator[str]:
     """The prefix alone, among its alphabet, and in secrets that are complete or lack their end."""
     prefix = form.prefixes[0]
     yield from (prefix, *(prefix + each for each in ALPHABET))
@@ -107,7 +107,7 @@ def test_key_material_is_read_in_linear_time(piece: str) -> None:
 
 @pytest.mark.parametrize("piece", ["\n", " ", "\n<", "</memory>\n", "<memory>\n", "<", "&lt;", "< "])
 def test_delimiters_are_found_in_linear_time(piece: str) -> None:
-    assert_linear(lambda text: (escaped(f"<{text}"), without_ours(f"<{text}")), [piece])
+    assert_linear(lambda text: (escaped(f"<{text}"), without_delimited(f"<{text}")), [piece])
 
 
 def test_the_text_that_froze_a_server_is_checked_at_once() -> None:

@@ -12,10 +12,10 @@ import pytest
 from bench.secrets_cases import fill, load
 from tests.growth import LINEAR, growth
 from treering.core.secret_formats import MARK_PATTERN, PHRASES, TOKENS
-from treering.core.secrets import Finding, may_hold_secret, redact, scan
+from treering.core.secrets import SecretFinding, may_hold_secret, redact, scan
 
 
-def longest_left(findings: tuple[Finding, ...], start: int, end: int) -> int:
+def longest_left(findings: tuple[SecretFinding, ...], start: int, end: int) -> int:
     covered = "".join(
         "x" if any(f.start <= position < f.end for f in findings) else " " for position in range(start, end)
     )
@@ -74,7 +74,7 @@ def test_published_example_keys_are_redacted() -> None:
 
 def test_a_known_format_names_the_finding_that_an_assignment_also_found() -> None:
     text = fill("GITHUB_TOKEN=ghp_{alnum:36}", random.Random(1))
-    assert scan(text) == (Finding("github_token", 13, len(text)),)
+    assert scan(text) == (SecretFinding("github_token", 13, len(text)),)
 
 
 def test_a_private_key_cut_off_before_its_end_is_redacted_and_the_prose_behind_it_is_kept() -> None:

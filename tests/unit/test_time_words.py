@@ -8,10 +8,10 @@ from bench.query_kinds import load, read
 from treering.core.queries import TimeRange
 from treering.core.time_words import (
     Anchor,
-    Relation,
     TimeDirection,
     TimeKind,
     TimeOrder,
+    TimeRelation,
     TimeWords,
     read_times,
     resolve_anchor,
@@ -74,23 +74,23 @@ def test_an_event_has_no_direction_before_it_is_found() -> None:
     found = words("what broke after the release?")
     assert found.direction is None
     assert found.kind is TimeKind.BOOST
-    assert found.anchors == (Anchor(Relation.AFTER, "the release"),)
+    assert found.anchors == (Anchor(TimeRelation.AFTER, "the release"),)
     assert found.phrase == "after the release"
 
 
 def test_an_event_ends_where_a_time_begins() -> None:
     found = words("what broke after the release in April?")
-    assert found.anchors == (Anchor(Relation.AFTER, "the release"),)
+    assert found.anchors == (Anchor(TimeRelation.AFTER, "the release"),)
     assert found.spans == (span("2026-04-01", "2026-05-01"),)
 
 
 def test_the_last_release_is_an_event_not_an_order() -> None:
     found = words("what is new since the last release")
-    assert (found.anchors, found.order) == ((Anchor(Relation.AFTER, "the last release"),), None)
+    assert (found.anchors, found.order) == ((Anchor(TimeRelation.AFTER, "the last release"),), None)
 
 
 def test_an_event_keeps_its_accents() -> None:
-    assert words("avant la réunion d'équipe").anchors == (Anchor(Relation.BEFORE, "la réunion d'équipe"),)
+    assert words("avant la réunion d'équipe").anchors == (Anchor(TimeRelation.BEFORE, "la réunion d'équipe"),)
 
 
 def test_accents_may_be_left_out() -> None:
@@ -100,18 +100,18 @@ def test_accents_may_be_left_out() -> None:
 @pytest.mark.parametrize(
     ("relation", "meant"),
     [
-        (Relation.BEFORE, TimeRange(before=NOW)),
-        (Relation.AFTER, TimeRange(since=NOW)),
-        (Relation.DURING, TimeRange(since=NOW - timedelta(days=3), before=NOW + timedelta(days=3))),
+        (TimeRelation.BEFORE, TimeRange(before=NOW)),
+        (TimeRelation.AFTER, TimeRange(since=NOW)),
+        (TimeRelation.DURING, TimeRange(since=NOW - timedelta(days=3), before=NOW + timedelta(days=3))),
     ],
 )
-def test_an_event_becomes_a_span_once_its_date_is_known(relation: Relation, meant: TimeRange) -> None:
+def test_an_event_becomes_a_span_once_its_date_is_known(relation: TimeRelation, meant: TimeRange) -> None:
     assert resolve_anchor(Anchor(relation, "the migration"), NOW) == meant
 
 
 def test_an_event_at_the_end_of_time_has_an_open_span() -> None:
     end = datetime.max.replace(tzinfo=UTC)
-    assert resolve_anchor(Anchor(Relation.DURING, "doomsday"), end).before is None
+    assert resolve_anchor(Anchor(TimeRelation.DURING, "doomsday"), end).before is None
 
 
 def test_days_begin_where_now_is() -> None:

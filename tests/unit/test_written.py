@@ -113,7 +113,9 @@ def test_a_faulty_answer_is_shown_to_its_author_once() -> None:
 
 def test_two_faulty_answers_are_given_up() -> None:
     writer = Scripted("no", "never", GOOD)
-    with pytest.raises(UnusableAnswer, match=r"scripted answered twice .*no JSON object.*; choose another model"):
+    with pytest.raises(
+        UnusableAnswer, match=r"scripted gave two invalid answers .*no JSON object.*; choose another model"
+    ):
         asked(writer)
     assert len(writer.prompts) == 2
 
@@ -153,7 +155,7 @@ def test_the_second_prompt_is_hardly_longer_than_the_first() -> None:
 
 def test_a_prompt_without_a_limit_is_not_sent() -> None:
     writer = Scripted(GOOD)
-    with pytest.raises(ModelUnavailable, match="ask in smaller pages"):
+    with pytest.raises(ModelUnavailable, match="split it into pages"):
         asked(writer, "x" * 100_000)
     assert writer.prompts == []
 

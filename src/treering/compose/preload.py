@@ -27,8 +27,8 @@ def preload_modules() -> None:
     for name in _FIRST_USED:
         import_module(name)
     from treering.core.language.terms import query_terms
-    from treering.search.query_kinds import kind_of
+    from treering.search.query_kinds import classify_query
 
     # Both build their tables on first use.
     query_terms("word")
-    kind_of("two words")
+    classify_query("two words")

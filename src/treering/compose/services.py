@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from treering.ports.tokens import Tokenizer
     from treering.search.accesses import ReturnedRecords
     from treering.search.api import Search
-    from treering.search.code_hits import CodeRequest, FoundCode
+    from treering.search.code_hits import CodeMatches, CodeRequest
     from treering.task.factory import TaskServices
 
 CLOSE_SECONDS = 1.0  # time to store counts and vectors of reads on close; both can be made again
@@ -374,11 +374,11 @@ class Services:
         for drop in self._forget_hooks:
             drop(id)
 
-    def _find_code(self, query: str, request: CodeRequest, private: bool) -> FoundCode:
-        from treering.search.code_hits import FoundCode
+    def _find_code(self, query: str, request: CodeRequest, private: bool) -> CodeMatches:
+        from treering.search.code_hits import CodeMatches
 
-        found = self.code.where(query, limit=request.most, where=request.where, hurried=True, private=private)
-        return FoundCode(found.locations, found.status.up_to_date, found.missing)
+        found = self.code.where(query, limit=request.max_locations, where=request.where, hurried=True, private=private)
+        return CodeMatches(found.locations, found.status.up_to_date, found.missing)
 
     def _keep_task(self, retrieved: Iterable[str], **fields: Any) -> Episode:
         """Store a finished task as an episode and learn from it. An episode based on tainted records is tainted."""

@@ -88,9 +88,11 @@ def _handlers(
         return JobLease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
 
     def embed(scope: Scope, job: Job, _moment: datetime) -> None:
-        from treering.search.embedding import do_embedding
+        from treering.search.embedding import run_embedding_job
 
-        do_embedding(scope, store, job, clock, models=models, settings=settings, heed=lease(scope, job).check_stop)
+        run_embedding_job(
+            scope, store, job, clock, models=models, settings=settings, check_stop=lease(scope, job).check_stop
+        )
 
     def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.code.locations.embedding import ChunkEmbedding, run_chunk_embedding

@@ -1,4 +1,4 @@
-"""`memory.context`: text for a model within a token budget, and what a session should know when it begins."""
+"""`memory.context`: text for a model within a token budget, session briefings and records to review."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from treering.context.briefing import Briefing
-    from treering.core.history import Injected
+    from treering.core.history import LogInjection
     from treering.core.records import Knowledge
     from treering.core.scope import Scope
     from treering.core.settings import Settings
@@ -36,9 +36,9 @@ class ContextBuilder:
     settings: Settings
     search: Callable[..., Answer]
     note_access: Callable[[Iterable[Hit], datetime], None]
-    """Counts the results that are part of a context as accessed."""
-    injected: Injected
-    """Notes in the audit log what was handed to a model."""
+    """Marks the results that are part of a context as accessed."""
+    injected: LogInjection
+    """Records in the audit log which records were handed to a model."""
 
     def build(
         self,
@@ -54,9 +54,9 @@ class ContextBuilder:
     ) -> RenderedContext:
         """Search results as cited text for a prompt, within a token budget; `options` are those of `Memory.search`.
 
-        The rules that apply come first, the newest reflection last. Records of the current `session` are left out: the
-        model has read them. Tainted records are left out unless `tainted` is set. Without a budget, that of the phase
-        applies.
+        Applicable rules come first, the newest reflection last. Records of the current `session` are left out because
+        the model has read them. Tainted records are left out unless `tainted` is set. The default budget is that of the
+        phase.
         """
         from treering.context.current_session import without_session
         from treering.context.reflection import latest_reflection
@@ -65,7 +65,7 @@ class ContextBuilder:
         knowledge = options.get("knowledge", ALL_KNOWLEDGE)
         narrowed = any(options.get(name) for name in ("where", "as_of", "precise")) or knowledge != ALL_KNOWLEDGE
         named_phase = None if phase is None else Phase.named(phase)
-        # Enough candidates for the share of each type: the types that the phase prefers would fill the first results.
+        # The types that the phase prefers would fill the first results, so fetch enough for the share of each type.
         results = MAX_RESULTS * (len(PHASE_SHARES[named_phase]) if named_phase else 1)
         defaults = {"limit": min(results, self.settings.search.limit_max), "thorough": False, "code": False}
         chosen = dict(options) if session is None else without_session(options, session)
@@ -87,9 +87,9 @@ class ContextBuilder:
         return rendered
 
     def briefing(self, session: str | None = None, *, episodes: int = 5, tainted: bool = False) -> Briefing:
-        """What a session should know when it begins or resumes: its records, open work, rules and latest episodes.
+        """Records of the session, open work, rules and latest episodes, for a session that begins or resumes.
 
-        With `tainted`, its records and the episodes include tainted ones.
+        With `tainted`, the session's records and the episodes include tainted ones.
         """
         from treering.context.briefing import briefing
 
@@ -102,7 +102,7 @@ class ContextBuilder:
         return to_review(self.scope, self.store, self.clock(), limit)
 
     def _rules(self, files: Iterable[str], phase: Phase | None, session: str | None) -> list[Hit]:
-        from treering.context.rules import as_hits, standing_rules
+        from treering.context.rules import applicable_rules, as_hits
 
         with self.store.reading(self.scope, self.clock()) as tx:
-            return as_hits(standing_rules(tx, files=files, phase=phase, session=session))
+            return as_hits(applicable_rules(tx, files=files, phase=phase, session=session))

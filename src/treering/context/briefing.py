@@ -1,10 +1,10 @@
-"""Where things stand when a session begins or goes on, and what waits for a person's eye."""
+"""Briefing for a session that begins or resumes, and the records that wait for review."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from treering.context.rules import standing_rules
+from treering.context.rules import applicable_rules
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
 from treering.core.queries import EpisodeFilter, KnowledgeFilter
@@ -12,11 +12,11 @@ from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.ports.store import Store, Transaction
 
-_KEPT, _IN_PROGRESS, _RULES = 20, 3, 10
-"""Of each as many as a model takes in at once; more is found by a search."""
+_MAX_SESSION_RECORDS, _MAX_IN_PROGRESS, _MAX_RULES = 20, 3, 10
+"""Small enough to read at once; a search finds the rest."""
 
-_STANDING = KnowledgeFilter(deprecated=False, flagged=False)
-_TRUSTED = _STANDING.replace(tainted=False)
+_CURRENT = KnowledgeFilter(deprecated=False, flagged=False)
+_TRUSTED = _CURRENT.replace(tainted=False)
 _REVIEW_FILTERS = tuple(
     KnowledgeFilter(deprecated=False, **{state: True}) for state in ("flagged", "needs_review", "tainted", "stale")
 )
@@ -24,58 +24,61 @@ _REVIEW_FILTERS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What this session kept, what earlier ones left in progress, the rules that stand, and the latest tasks.
+    """Records of the session, work in progress from earlier sessions, applicable rules and the latest episodes.
 
-    What is tainted is never among the rules. `untold` counts what else the session kept, `rules_left_out` the rules
-    that apply beside those.
+    Rules are never tainted. `records_left_out` counts further records of the session, `rules_left_out` further rules.
     """
 
-    kept: tuple[Knowledge, ...]
+    records: tuple[Knowledge, ...]
     in_progress: tuple[Knowledge, ...]
     rules: tuple[Knowledge, ...]
     episodes: tuple[Episode, ...]
-    untold: int = 0
+    records_left_out: int = 0
     rules_left_out: int = 0
 
 
 def briefing(
     scope: Scope, store: Store, now: datetime, session: str | None, episodes: int, *, tainted: bool = False
 ) -> Briefing:
-    """Without what is tainted; with it, if asked for, among what the session kept and the latest tasks."""
+    """Briefing without tainted records; with `tainted`, the session's records and the episodes include them."""
     if episodes < 0:
-        raise InvalidInput(f"episodes is {episodes}; ask for none (0) or more")
+        raise InvalidInput(f"episodes is {episodes}; pass 0 or more")
     with store.reading(scope, now) as tx:
-        seen = _STANDING if tainted else _TRUSTED
-        own = seen.replace(sessions=(session,)) if session is not None else None
-        done = EpisodeFilter(tainted=None if tainted else False)
-        kept = () if own is None else _newest(tx, [own], _KEPT)
-        work = _newest(tx, [_TRUSTED.replace(types=("work_state",))], _IN_PROGRESS)
-        applying = standing_rules(tx)
-        rules = applying[:_RULES]
+        visible = _CURRENT if tainted else _TRUSTED
+        own = visible.replace(sessions=(session,)) if session is not None else None
+        episode_filter = EpisodeFilter(tainted=None if tainted else False)
+        records = () if own is None else _newest(tx, [own], _MAX_SESSION_RECORDS)
+        work = _newest(tx, [_TRUSTED.replace(types=("work_state",))], _MAX_IN_PROGRESS)
+        applicable = applicable_rules(tx)
+        rules = applicable[:_MAX_RULES]
         return Briefing(
-            kept=kept,
-            in_progress=tuple(each for each in work if each not in kept),
+            records=records,
+            in_progress=tuple(each for each in work if each not in records),
             rules=rules,
-            episodes=tuple(match.value for match in tx.episodes.newest(done, limit=episodes)) if episodes else (),
-            rules_left_out=len(applying) - len(rules),
-            untold=0 if own is None or len(kept) < _KEPT else _untold(tx, own, (*kept, *work, *rules)),
+            episodes=tuple(match.value for match in tx.episodes.newest(episode_filter, limit=episodes))
+            if episodes
+            else (),
+            rules_left_out=len(applicable) - len(rules),
+            records_left_out=0
+            if own is None or len(records) < _MAX_SESSION_RECORDS
+            else _left_out(tx, own, (*records, *work, *rules)),
         )
 
 
-def _untold(tx: Transaction, own: KnowledgeFilter, told: Iterable[Knowledge]) -> int:
-    """How many records of the session are among none of those."""
-    return tx.knowledge.count(own) - tx.knowledge.count(own.replace(ids=tuple({each.id for each in told})))
+def _left_out(tx: Transaction, own: KnowledgeFilter, shown: Iterable[Knowledge]) -> int:
+    """Number of the session's records that are not among those shown."""
+    return tx.knowledge.count(own) - tx.knowledge.count(own.replace(ids=tuple({each.id for each in shown})))
 
 
 def to_review(scope: Scope, store: Store, now: datetime, limit: int) -> tuple[Knowledge, ...]:
-    """Records that somebody doubts, that were learned and not yet confirmed, came from outside, or grew stale."""
+    """Flagged, unconfirmed, tainted and stale records, in this order. Raises `InvalidInput` if `limit` is below 1."""
     if limit < 1:
-        raise InvalidInput(f"limit is {limit}; ask for at least one record")
+        raise InvalidInput(f"limit is {limit}; pass at least 1")
     with store.reading(scope, now) as tx:
         return _newest(tx, _REVIEW_FILTERS, limit)
 
 
 def _newest(tx: Transaction, filters: Iterable[KnowledgeFilter], limit: int) -> tuple[Knowledge, ...]:
-    """The newest that pass the first filter, then those of the next, each once."""
+    """The newest records that pass the first filter, then those of the next ones, without duplicates."""
     found = {match.value.id: match.value for where in filters for match in tx.knowledge.newest(where, limit=limit)}
     return tuple(found.values())[:limit]

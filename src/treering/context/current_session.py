@@ -1,4 +1,4 @@
-"""Context without what the current session said and kept: the model has read it."""
+"""Search options that exclude the current session, which the model has read."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS
 
 
 def without_session(options: Mapping[str, Any], session: str) -> dict[str, Any]:
-    """The options of a search that finds nothing of this session."""
+    """The options with filters that exclude records of this session."""
     named = {"knowledge": ALL_KNOWLEDGE, "turns": ALL_TURNS}
     if options.get("where") is not None or not options.keys() & named:
         filters = {"where": options.get("where") or SearchFilter.defaults()}

@@ -7,15 +7,15 @@ from treering.core.episodes import Episode
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.knowledge.reflection.week import newest_reflection
-from treering.knowledge.reflection.withdrawal import without
+from treering.knowledge.reflection.withdrawal import without_sources
 from treering.ports.store import Store
 from treering.search.answer import Hit
 
 
 def latest_reflection(scope: Scope, store: Store, now: datetime, *, tainted: bool = False) -> Hit | None:
-    """What the last look back came to, without what was forgotten since; None where there is none.
+    """The newest reflection without points whose sources were forgotten; None if there is none.
 
-    A tainted one only where that is asked for.
+    A tainted reflection is returned only if `tainted` is set.
     """
     with store.reading(scope, now) as tx:
         last = newest_reflection(tx)
@@ -25,7 +25,7 @@ def latest_reflection(scope: Scope, store: Store, now: datetime, *, tainted: boo
             *tx.knowledge.get_many(last.source_ids).values(),
             *tx.episodes.get_many(last.source_ids).values(),
         )
-    shown = without(last, frozenset(each.id for each in sources if each.deleted_at is not None))
+    shown = without_sources(last, frozenset(each.id for each in sources if each.deleted_at is not None))
     if shown is None:
         return None
     text, source = cite(shown)

@@ -1,4 +1,4 @@
-"""Preferences, requirements and pinned records: part of every context, whatever it is about."""
+"""Rules: preferences, requirements and pinned records, which are part of every context."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -10,8 +10,8 @@ from treering.core.records import Knowledge, Level, Source
 from treering.ports.store import Transaction
 from treering.search.answer import Hit
 
-CONSIDERED = 50
-"""Rules of each kind that are read, the newest: more than fit into the share of any budget."""
+MAX_CONSIDERED = 50
+"""Number of rules read for each filter, newest first; more than the share of any budget holds."""
 PHASE_TAG = "phase:"
 """A rule with the tag `phase:implement` applies to that phase only."""
 
@@ -21,15 +21,15 @@ _FILTERS = (_TRUSTED.replace(pinned=True), _TYPED.replace(user_verified=True), _
 _STATED = frozenset({Source.USER_TAUGHT, Source.AGENT_EXPLICIT})
 
 
-def standing_rules(
+def applicable_rules(
     tx: Transaction, *, files: Iterable[str] | None = None, phase: Phase | None = None, session: str | None = None
 ) -> tuple[Knowledge, ...]:
-    """The rules that apply to these files and this phase: stated, pinned, confirmed and new ones first.
+    """Rules for these files and this phase; stated, pinned, confirmed and new ones come first.
 
-    Without `files` the work is not known yet, and all of them may apply. Nothing of the current `session`, which the
-    model has read.
+    With `files=None` the work is not known yet, and every rule is returned. Rules of the current `session` are left out
+    because the model has read them.
     """
-    newest = (tx.knowledge.newest(where, limit=CONSIDERED) for where in _FILTERS)
+    newest = (tx.knowledge.newest(where, limit=MAX_CONSIDERED) for where in _FILTERS)
     found = {match.value.id: match.value for matches in newest for match in matches}
     in_play = None if files is None else tuple(files)
     applying = (
@@ -65,5 +65,5 @@ def _applies(rule: Knowledge, files: tuple[str, ...] | None, phase: Phase | None
 
 
 def _covers(path: str, file: str) -> bool:
-    """Whether a path is this file, or a folder above it."""
+    """Whether `path` is the file or one of its parent folders."""
     return file == path or file.startswith(f"{path.rstrip('/')}/")

@@ -22,9 +22,9 @@ from treering.conversation.window_context import (
     left_out,
     unpaired_call_ids,
 )
-from treering.core.contexts import Rules
+from treering.core.contexts import WindowRules
 from treering.core.errors import InvalidInput, TreeringError
-from treering.core.messages import Format, Message, Role
+from treering.core.messages import Message, MessageFormat, Role
 from treering.core.values import storable
 
 Item = Message | Mapping[str, Any]
@@ -38,7 +38,7 @@ _MAX_RATIO = 5
 class Conversation:
     """One conversation with one model. Thread-safe; other processes may write to it at the same time."""
 
-    def __init__(self, id: str, rules: Rules, services: ConversationServices) -> None:
+    def __init__(self, id: str, rules: WindowRules, services: ConversationServices) -> None:
         self.id = id
         self.rules = rules
         self._services = services
@@ -51,7 +51,12 @@ class Conversation:
         self._built: ConversationContext | None = None
 
     def add(
-        self, message: Item | Role | str, text: str | None = None, *, format: Format | str | None = None, **fields: Any
+        self,
+        message: Item | Role | str,
+        text: str | None = None,
+        *,
+        format: MessageFormat | str | None = None,
+        **fields: Any,
     ) -> Message:
         """Store the next message, given in any format or as a role and a text. Durable on return."""
         if isinstance(message, str):
@@ -64,7 +69,7 @@ class Conversation:
             raise InvalidInput("a message has its own text and fields; omit the other arguments")
         return self.extend([message], format=format)[0]
 
-    def extend(self, messages: Iterable[Item], *, format: Format | str | None = None) -> tuple[Message, ...]:
+    def extend(self, messages: Iterable[Item], *, format: MessageFormat | str | None = None) -> tuple[Message, ...]:
         """Store several messages, all or none of them."""
         said = read_all([each if isinstance(each, Message) else storable(each) for each in messages], format)
         with self._lock:

@@ -7,9 +7,9 @@ from treering.conversation.api import Conversation
 from treering.conversation.stored_window import ConversationServices, FindRemoved
 from treering.conversation.summary_job import summary_job
 from treering.conversation.views import ConversationEvent
-from treering.core.contexts import Rules
+from treering.core.contexts import WindowRules
 from treering.core.errors import InvalidInput, NotFound
-from treering.core.history import Injected
+from treering.core.history import LogInjection
 from treering.core.queries import Order
 from treering.core.scope import Scope
 from treering.core.settings import ConversationSettings, Settings
@@ -50,7 +50,7 @@ def open_conversation(
     tokenizer: Tokenizer | str | None,
     find: FindRemoved,
     on_event: Callable[[ConversationEvent], None],
-    injected: Injected,
+    injected: LogInjection,
     create: bool = True,
 ) -> Conversation:
     """The stored conversation with this id, or a new one."""
@@ -93,7 +93,7 @@ def _rules_for(
     id: str,
     model: str | None,
     given: Mapping[str, Any],
-) -> Rules:
+) -> WindowRules:
     """Rules from the arguments, else those of the stored conversation, else the settings.
 
     A different model comes with its own limit.
@@ -112,7 +112,7 @@ def _rules_for(
 
 
 def _meter_for(
-    rules: Rules, settings: ConversationSettings, ports: ConversationPorts, own: Tokenizer | str | None
+    rules: WindowRules, settings: ConversationSettings, ports: ConversationPorts, own: Tokenizer | str | None
 ) -> Meter:
     """A meter with the provider's rules and the caller's `own` tokenizer, if given.
 
@@ -130,7 +130,7 @@ def _meter_for(
     return Meter(tokenizer, rules_of(window.rules))
 
 
-def _rules_in(session: Session | None) -> Rules | None:
+def _rules_in(session: Session | None) -> WindowRules | None:
     state = None if session is None else session.context
     return None if state is None else state.rules
 
@@ -140,8 +140,8 @@ def _window(model: Label, settings: ConversationSettings, asked: Mapping[str, An
 
 
 def _rules(
-    window: ModelWindow, settings: ConversationSettings, before: Rules | None, asked: Mapping[str, Any]
-) -> Rules:
+    window: ModelWindow, settings: ConversationSettings, before: WindowRules | None, asked: Mapping[str, Any]
+) -> WindowRules:
     former = {} if before is None else before.model_dump(include={*_OWN_RULES})
     chosen = {name: getattr(settings, name) for name in _OWN_RULES}
     of_model = {
@@ -150,10 +150,10 @@ def _rules(
         "tokenizer": window.tokenizer,
         "max_tokens": max(1, int(window.limit * settings.prune_at)),
     }
-    return Rules.make(**{**chosen, **former, **of_model, **asked})
+    return WindowRules.make(**{**chosen, **former, **of_model, **asked})
 
 
-def _checked(rules: Rules) -> Rules:
+def _checked(rules: WindowRules) -> WindowRules:
     if rules.max_tokens > rules.limit:
         raise InvalidInput(
             f"max_tokens={rules.max_tokens:,} exceeds the context window of {rules.model} ({rules.limit:,} tokens); "

@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 
 from treering.conversation.summaries import CountTokens, summarise
 from treering.conversation.transcript import Transcript, TranscriptEntry
-from treering.core.contexts import Removed
+from treering.core.contexts import RemovedMessages
 from treering.core.delimiters import REMOVED, delimited, escaped
 from treering.core.messages import Message, Role
 
@@ -77,19 +77,21 @@ class WindowRemoval:
     trigger: str
     reasons: Mapping[int, str] = field(default_factory=dict)
 
-    def spans(self, before: Sequence[Removed], groups: Sequence[Sequence[TranscriptEntry]]) -> tuple[Removed, ...]:
+    def spans(
+        self, before: Sequence[RemovedMessages], groups: Sequence[Sequence[TranscriptEntry]]
+    ) -> tuple[RemovedMessages, ...]:
         """The removed runs after this removal; unchanged runs are kept, the others get new reasons."""
         known = {(run.first, run.last, run.messages): run for run in before}
         return tuple(
             known.get((group[0].seq, group[-1].seq, len(group))) or self._span(before, group) for group in groups
         )
 
-    def _span(self, before: Sequence[Removed], group: Sequence[TranscriptEntry]) -> Removed:
+    def _span(self, before: Sequence[RemovedMessages], group: Sequence[TranscriptEntry]) -> RemovedMessages:
         first, last = group[0].seq, group[-1].seq
         shared = (run for run in before if run.first <= last and first <= run.last)
         inside = (reason for run in shared for reason in run.why.split("; "))
         fresh = (f"{self.trigger}: {self.reasons[entry.place]}" for entry in group if entry.place in self.reasons)
-        return Removed(
+        return RemovedMessages(
             first=first,
             last=last,
             messages=len(group),
@@ -100,8 +102,12 @@ class WindowRemoval:
 
 
 def with_summaries(
-    spans: Sequence[Removed], groups: Sequence[Sequence[TranscriptEntry]], count: CountTokens, room: int, limit: int
-) -> tuple[Removed, ...]:
+    spans: Sequence[RemovedMessages],
+    groups: Sequence[Sequence[TranscriptEntry]],
+    count: CountTokens,
+    room: int,
+    limit: int,
+) -> tuple[RemovedMessages, ...]:
     """Add summaries to the longest spans, in equal shares of `room` and with at most `limit` tokens each."""
     chosen = sorted(range(len(spans)), key=lambda place: -spans[place].messages)[:_MAX_SUMMARIES]
     share = min(limit, room // max(1, len(chosen)))
@@ -115,5 +121,5 @@ def with_summaries(
     return tuple(_with_summary(span, summaries.get(place, "")) for place, span in enumerate(spans))
 
 
-def _with_summary(span: Removed, summary: str) -> Removed:
+def _with_summary(span: RemovedMessages, summary: str) -> RemovedMessages:
     return span if span.summary == summary else span.replace(summary=summary, written_by=None)

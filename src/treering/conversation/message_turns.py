@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 
-from treering.core.messages import Body, CallPart, Message, Part, ResultPart, Role, TextPart
+from treering.core.messages import CallPart, Message, MessageBody, Part, ResultPart, Role, TextPart
 from treering.core.redaction import without_secrets
 from treering.core.scope import Scope
 from treering.core.turns import ToolCall, ToolResult, Turn
@@ -37,13 +37,13 @@ def message_of(turn: Turn) -> Message:
     return Message.make(parts=parts, origin=turn.body.origin, extra=turn.body.extra, **fields)
 
 
-def _body(message: Message) -> Body | None:
+def _body(message: Message) -> MessageBody | None:
     """What the fields of the turn do not hold; None if the message is a single text."""
     only = TextPart(text=message.text)
     if message.extra == EMPTY and message.parts == (only,):
         return None
     parts = tuple(_emptied(part, message.text) for part in message.parts)
-    return Body(parts=parts, origin=message.origin, extra=message.extra)
+    return MessageBody(parts=parts, origin=message.origin, extra=message.extra)
 
 
 def _emptied(part: Part, whole: str) -> Part:

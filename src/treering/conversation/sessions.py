@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from treering.core.jobs import following_jobs, learning_job
+from treering.core.jobs import follow_up_jobs, learning_job
 from treering.core.queries import SessionFilter
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ MAX_SESSIONS_ENDED_AT_ONCE = 20  # nightly consolidation ends the rest
 
 def after_turn_stored(tx: Transaction, turn: Turn, new_id: NewId) -> Turn:
     """Queue the jobs that follow a stored turn and, if it begins a session, end the earlier ones. Returns the turn."""
-    for alternatives in following_jobs(tx.scope.principal, tx.now, new_id):
+    for alternatives in follow_up_jobs(tx.scope.principal, tx.now, new_id):
         tx.jobs.enqueue_first(alternatives)
     if turn.seq == 0:
         end_other_sessions(tx, turn.session, turn.owner, new_id)

@@ -19,7 +19,7 @@ from treering.core.messages import Message
 from treering.core.queries import Order, TurnFilter
 from treering.core.redaction import without_secrets
 from treering.core.scope import Scope, Visibility
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 from treering.core.turns import Session, Turn
 from treering.ports.clock import Clock, NewId
 from treering.ports.collections import SessionVersion
@@ -204,7 +204,7 @@ class ConversationStorage:
 
     def _turn(self, message: Message, now: datetime) -> Turn:
         chosen = self._new_id() if message.id is None else message.id
-        at = moment_of(message.at, now)
+        at = timestamp_of(message.at, now)
         turn = without_secrets(turn_of(self._scope, message, id=chosen, session=self.id, now=now, at=at)).value
         failed = self._meter.failures.count
         tokens = self._meter.message(message_of(turn))

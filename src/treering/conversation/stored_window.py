@@ -11,9 +11,9 @@ from treering.conversation.strategies import Strategy
 from treering.conversation.transcript import Transcript, TranscriptEntry
 from treering.conversation.views import ConversationEvent
 from treering.conversation.window import Window
-from treering.core.contexts import ContextState, Removed, Rules
+from treering.core.contexts import ContextState, RemovedMessages, WindowRules
 from treering.core.errors import Conflict, NotFound
-from treering.core.history import Injected
+from treering.core.history import LogInjection
 from treering.core.jobs import Job
 from treering.core.messages import Message
 from treering.core.scope import Scope
@@ -58,13 +58,13 @@ class ConversationServices:
     summarise: Callable[[str, datetime], Sequence[Job]]
     """Jobs that write summaries of removed messages; none if no language model is configured."""
     on_event: Callable[[ConversationEvent], None]
-    injected: Injected
+    injected: LogInjection
 
 
 class StoredWindow:
     """The transcript and the window of one conversation, synchronised with the store."""
 
-    def __init__(self, id: str, rules: Rules, services: ConversationServices) -> None:
+    def __init__(self, id: str, rules: WindowRules, services: ConversationServices) -> None:
         self.id = id
         self.rules = rules
         self._services = services
@@ -241,7 +241,9 @@ class StoredWindow:
         removal = markers.WindowRemoval(self._services.clock(), "around a pinned message")
         return pinned.replace(removed=self._spans(state, self.window.out - back, removal))
 
-    def _spans(self, state: ContextState, out: frozenset[int], removal: markers.WindowRemoval) -> tuple[Removed, ...]:
+    def _spans(
+        self, state: ContextState, out: frozenset[int], removal: markers.WindowRemoval
+    ) -> tuple[RemovedMessages, ...]:
         """The removed runs for the places `out`, with summaries within their budget."""
         groups = markers.runs(self.transcript, out)
         spans = removal.spans(state.removed, groups)
@@ -270,7 +272,7 @@ class StoredWindow:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _under(rules: Rules, state: ContextState) -> ContextState:
+def _under(rules: WindowRules, state: ContextState) -> ContextState:
     """The state with other rules. Reports for another model or tokenizer are dropped."""
     same = (rules.model, rules.tokenizer) == (state.rules.model, state.rules.tokenizer)
     return state.replace(rules=rules, reported=state.reported if same else ())

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from importlib.resources import files
 
-from treering.core.contexts import Removed
+from treering.core.contexts import RemovedMessages
 from treering.core.delimiters import DATA, delimited, escaped
 from treering.core.errors import Conflict
 from treering.core.jobs import Job
@@ -51,7 +51,7 @@ def do_summaries(
             _replace_span(scope, store, clock, id, span, span.replace(summary=summary, written_by=writer.model))
 
 
-def _spans(scope: Scope, store: Store, clock: Clock, id: str) -> Sequence[Removed]:
+def _spans(scope: Scope, store: Store, clock: Clock, id: str) -> Sequence[RemovedMessages]:
     with store.reading(scope, clock()) as tx:
         session = tx.sessions.get(id)
     state = None if session is None else session.context
@@ -59,7 +59,7 @@ def _spans(scope: Scope, store: Store, clock: Clock, id: str) -> Sequence[Remove
     return [span for span in spans if span.messages >= _MIN_MESSAGES and span.written_by is None and span.summary]
 
 
-def _turns(scope: Scope, store: Store, clock: Clock, id: str, span: Removed) -> list[Turn]:
+def _turns(scope: Scope, store: Store, clock: Clock, id: str, span: RemovedMessages) -> list[Turn]:
     found, after = list[Turn](), None
     with store.reading(scope, clock()) as tx:
         while True:
@@ -85,7 +85,7 @@ def _prompt_text(turns: Sequence[Turn]) -> str:
     return delimited(DATA, escaped(read))
 
 
-def _replace_span(scope: Scope, store: Store, clock: Clock, id: str, *spans: Removed) -> None:
+def _replace_span(scope: Scope, store: Store, clock: Clock, id: str, *spans: RemovedMessages) -> None:
     """Replace the first span by the second, unless it changed since it was read."""
     read, rewritten = spans
     try:

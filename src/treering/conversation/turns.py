@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from treering.conversation.sessions import after_turn_stored
 from treering.core.errors import id_taken
 from treering.core.redaction import without_secrets
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 from treering.core.turns import Turn
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add_turn(
     Raises `Conflict` if the id belongs to a turn with another text or to a forgotten turn.
     """
     turn = Turn.make(
-        id=new_id() if id is None else id, at=moment_of(at, now), recorded_at=now, owner=scope.principal, **fields
+        id=new_id() if id is None else id, at=timestamp_of(at, now), recorded_at=now, owner=scope.principal, **fields
     )
 
     def add(tx: Transaction) -> tuple[Turn, bool]:

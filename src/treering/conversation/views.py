@@ -6,7 +6,7 @@ from datetime import datetime
 
 from treering.conversation.exchanges import ORPHAN
 from treering.conversation.importance import Importance
-from treering.core.contexts import Removed, Rules
+from treering.core.contexts import RemovedMessages, WindowRules
 from treering.core.messages import Role
 
 
@@ -15,7 +15,7 @@ class ConversationStats:
     """Statistics of the window. `tokens` counts the window, `total_tokens` all messages."""
 
     id: str
-    rules: Rules
+    rules: WindowRules
     exact: bool
     messages: int
     in_context: int
@@ -27,7 +27,7 @@ class ConversationStats:
     marker_tokens: int
     oldest: datetime | None
     last_removal: datetime | None
-    spans: tuple[Removed, ...]
+    spans: tuple[RemovedMessages, ...]
     counts_from_cache: float
     """Share of token counts answered from the cache."""
     counts_estimated: int

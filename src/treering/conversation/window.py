@@ -7,7 +7,7 @@ from dataclasses import replace
 from treering.conversation.markers import Marker, grouped_runs, runs
 from treering.conversation.transcript import Transcript, TranscriptEntry
 from treering.conversation.window_context import absent_from
-from treering.core.contexts import ContextState, Removed
+from treering.core.contexts import ContextState, RemovedMessages
 from treering.core.messages import Role
 from treering.render.token_counts import Meter
 
@@ -93,7 +93,7 @@ def _places_out(transcript: Transcript, state: ContextState) -> frozenset[int]:
     return frozenset(removed | late)
 
 
-def removed_seqs(removed: Iterable[Removed], seqs: Sequence[int]) -> set[int]:
+def removed_seqs(removed: Iterable[RemovedMessages], seqs: Sequence[int]) -> set[int]:
     """Those of the ascending `seqs` that lie in one of the removed runs, found in a single pass over both."""
     found, runs = set[int](), iter(sorted(removed, key=lambda run: run.first))
     run = next(runs, None)

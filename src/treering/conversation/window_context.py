@@ -9,7 +9,7 @@ from treering.conversation.exchanges import ORPHAN, PartPosition
 from treering.conversation.formats import ProviderMessages, write
 from treering.conversation.markers import Marker, merged_marker
 from treering.conversation.transcript import Transcript, TranscriptEntry
-from treering.core.messages import CallPart, Format, Message, Part, ResultPart, Role
+from treering.core.messages import CallPart, Message, MessageFormat, Part, ResultPart, Role
 from treering.core.values import EMPTY
 
 UNANSWERED = "a call that no result answers yet"
@@ -48,7 +48,7 @@ class ConversationContext:
     def percent(self) -> float:
         return 100 * self.tokens / self.limit
 
-    def to(self, format: Format | str) -> ProviderMessages:
+    def to(self, format: MessageFormat | str) -> ProviderMessages:
         """The messages in the format of a provider."""
         return write(self.messages, format)
 
@@ -128,7 +128,7 @@ class WindowLayout:
         if len(parts) == len(entry.said.parts):
             yield SentMessage(entry.said, entry)
         elif parts:
-            plain = {"parts": parts, "origin": Format.PLAIN, "extra": EMPTY}
+            plain = {"parts": parts, "origin": MessageFormat.PLAIN, "extra": EMPTY}
             speaks = entry.role is Role.TOOL and not any(isinstance(part, ResultPart) for part in parts)
             yield SentMessage(entry.said.replace(**plain, **({"role": Role.USER} if speaks else {})), entry)
 

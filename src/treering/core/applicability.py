@@ -1,4 +1,4 @@
-"""Whether a pattern applies to a task: the one meaning that every index and every report has to agree with."""
+"""Whether a pattern applies to a task: the definition that every index and report must agree with."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,25 +7,24 @@ from treering.core.conditions import MISSING, holds, is_number, value_at
 from treering.core.patterns import Applicability
 
 TASK_TYPE, DOMAIN, COMPLEXITY = "task_type", "domain", "complexity"
-# What a task has at hand: what is needed may be a tool, a language, or something that only the caller knows of.
+# A required capability may be a tool, a language, or something that only the caller knows of.
 CAPABILITY_FIELDS = ("tools", "languages", "capabilities", "context.capabilities")
 
 
 def applies(applicability: Applicability, features: Mapping[str, Any]) -> bool:
-    """Whether all that is asked for holds and nothing that excludes it does.
+    """Whether the features satisfy every requirement and no anti-condition.
 
-    No problem types, domains or capabilities mean any. One of the problem types and one of the domains has to be the
-    task's, and every capability has to be at hand, upper case counting as lower. A task whose complexity nobody knows
-    is within every range.
+    The task needs one of the problem types, one of the domains and every capability, ignoring case; an empty list
+    allows any. A task of unknown complexity is within every range.
     """
-    asked = applicability
+    required = applicability
     return (
-        _has_any(asked.problem_types, labels_at(features, TASK_TYPE))
-        and _has_any(asked.domains, labels_at(features, DOMAIN))
-        and folded(asked.capabilities) <= capabilities_at(features)
-        and is_within(asked.complexity_min, asked.complexity_max, complexity_at(features))
-        and all(holds(condition, features) for condition in asked.conditions)
-        and not any(holds(condition, features) for condition in asked.anti_conditions)
+        _has_any(required.problem_types, labels_at(features, TASK_TYPE))
+        and _has_any(required.domains, labels_at(features, DOMAIN))
+        and folded(required.capabilities) <= capabilities_at(features)
+        and is_within(required.complexity_min, required.complexity_max, complexity_at(features))
+        and all(holds(condition, features) for condition in required.conditions)
+        and not any(holds(condition, features) for condition in required.anti_conditions)
     )
 
 
@@ -39,12 +38,12 @@ def complexity_at(features: Mapping[str, Any]) -> float | None:
 
 
 def capabilities_at(features: Mapping[str, Any]) -> frozenset[str]:
-    """What the task has at hand, folded."""
+    """Capabilities of the task, case-folded."""
     return frozenset().union(*(labels_at(features, field) for field in CAPABILITY_FIELDS))
 
 
 def labels_at(features: Mapping[str, Any], field: str) -> frozenset[str]:
-    """The labels of a field, folded: one, or those of a list."""
+    """Labels of a field, case-folded: a single one, or those of a list."""
     found = value_at(features, field)
     listed = found if isinstance(found, list | tuple) else () if found is MISSING else (found,)
     return folded(each for each in listed if isinstance(each, str))
@@ -54,5 +53,5 @@ def folded(labels: Iterable[str]) -> frozenset[str]:
     return frozenset(map(str.casefold, labels))
 
 
-def _has_any(asked: tuple[str, ...], found: frozenset[str]) -> bool:
-    return not asked or not found.isdisjoint(folded(asked))
+def _has_any(required: tuple[str, ...], found: frozenset[str]) -> bool:
+    return not required or not found.isdisjoint(folded(required))

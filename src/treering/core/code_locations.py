@@ -1,23 +1,23 @@
-"""Where something is in the code."""
+"""A location in the code."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class CodePlace:
-    """Lines of a file that answer a question; the first is 1, the last is inside."""
+class CodeLocation:
+    """Lines of a file that match a query; numbers start at 1 and the end is inclusive."""
 
     path: str
     symbol: str
-    """What they define: a qualified name, several with commas, or nothing."""
+    """Qualified names of the definitions, separated by commas; may be empty."""
     start_line: int
     end_line: int
     score: float
-    """How well it answers beside the best, which has 1."""
+    """Score relative to the best location, which has 1."""
     text: str = ""
-    """Its first lines without secrets; empty where the file cannot be read here."""
+    """The first lines without secrets; empty if the file cannot be read."""
     relevance: float = 0.0
-    """How much of the question it answers, on the scale of what is found in memory."""
+    """Absolute relevance, on the same scale as the strength of stored records."""
 
     @property
     def id(self) -> str:

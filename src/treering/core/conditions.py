@@ -1,8 +1,8 @@
-"""Where something applies, said as data: a small language of conditions over the features of a task.
+"""Conditions over the features of a task, as data.
 
 A condition is a test of one field, or conditions joined by `all`, `any` and `not`. Fields are dotted names into nested
-features (`task_type`, `context.branch`); a key that holds the dots itself is found, too. Every question has an answer:
-a field that is missing, a value of another type or a range that is none make a test false, never an error.
+features (`task_type`, `context.branch`); keys that contain dots are found too. Evaluation never fails: a missing field,
+a value of another type or an invalid range makes a test false.
 
 | operator   | holds when the field                              | value                                         |
 | ---------- | ------------------------------------------------- | --------------------------------------------- |
@@ -11,11 +11,11 @@ a field that is missing, a value of another type or a range that is none make a 
 | `range`    | is a number between both, ends included           | `[low, high]`; null leaves that end open      |
 | `contains` | is text with the value in it, or a list with it   | any JSON; upper case counts as lower          |
 | `prefix`   | is text that begins with the value                | text                                          |
-| `exists`   | is there, and not null                            | `false` asks for the contrary                 |
+| `exists`   | is present and not null                           | `false` tests for the opposite                |
 
 A field that is a list passes `eq`, `in`, `range` and `prefix` when any of its members does: `languages eq "python"`
-holds for a task in Python and SQL. `not` turns an answer around, so it holds where a field is missing. `all` of nothing
-holds, `any` of nothing does not. Nothing is ever evaluated as code.
+holds for a task in Python and SQL. `not` inverts the result, so it holds if a field is missing. An empty `all` holds,
+an empty `any` does not. Nothing is ever evaluated as code.
 """
 
 import json
@@ -47,7 +47,7 @@ class Test(Value):
     operator: Operator
     value: Json = None
 
-    __test__ = False  # not a test case, whatever pytest thinks of the name
+    __test__ = False  # keeps pytest from collecting the class
 
 
 class Compound(Value):
@@ -80,25 +80,25 @@ Bounds = tuple[float | None, float | None]
 
 
 class Missing:
-    """What stands in a field that is not there."""
+    """Type of `MISSING`, the value of an absent field."""
 
 
 MISSING: Final = Missing()
 
 
-class _Asked(Value):
+class _ConditionHolder(Value):
     condition: Condition
 
 
-def condition_of(told: "Condition | Mapping[str, Any]") -> Condition:
-    """A condition that is one already, or is told as a mapping."""
-    return _Asked.make(condition=told).condition
+def condition_of(condition: "Condition | Mapping[str, Any]") -> Condition:
+    """The condition itself, or the one that a mapping describes. Raises `InvalidInput`."""
+    return _ConditionHolder.make(condition=condition).condition
 
 
 def holds(condition: Condition, features: Mapping[str, Any]) -> bool:
-    """Whether the features are as the condition says: an answer for any features."""
+    """Whether the features satisfy the condition. Never raises."""
     if isinstance(condition, Test):
-        return _HOLDS[condition.operator](value_at(features, condition.field), condition.value)
+        return _EVALUATORS[condition.operator](value_at(features, condition.field), condition.value)
     if isinstance(condition, Not):
         return not holds(condition.condition, features)
     quantifier = all if isinstance(condition, AllOf) else any
@@ -107,7 +107,7 @@ def holds(condition: Condition, features: Mapping[str, Any]) -> bool:
 
 def explain(condition: Condition) -> str:
     """The condition in words: `task type is fix and complexity is at most 0.4`."""
-    return _said(condition, negated=False, within="")
+    return _phrase(condition, negated=False, within="")
 
 
 def fields_of(condition: Condition) -> frozenset[str]:
@@ -116,7 +116,7 @@ def fields_of(condition: Condition) -> frozenset[str]:
 
 
 def leaves_of(condition: Condition) -> Iterator[Test]:
-    """The tests that a condition is made of, in the order they are written."""
+    """The tests of a condition, in written order."""
     if isinstance(condition, Test):
         yield condition
         return
@@ -125,19 +125,19 @@ def leaves_of(condition: Condition) -> Iterator[Test]:
 
 
 def parts_of(condition: Value) -> tuple[Condition, ...]:
-    """The conditions that a condition joins; none of a test."""
+    """The direct parts of a condition; none for a test."""
     if isinstance(condition, AllOf | AnyOf):
         return condition.conditions
     return (condition.condition,) if isinstance(condition, Not) else ()
 
 
 def written(condition: Condition) -> str:
-    """What tells conditions apart. Values that Python calls equal (1 and true) are written differently."""
+    """Canonical text of a condition, which distinguishes values that Python considers equal (1 and true)."""
     return condition.to_json()
 
 
 def value_at(features: Any, field: str) -> Any:
-    """What stands in a field, or `MISSING`."""
+    """Value of a field, or `MISSING`."""
     place, rest = features, field
     while isinstance(place, Mapping):
         if rest in place:
@@ -150,17 +150,17 @@ def value_at(features: Any, field: str) -> Any:
 
 
 def members_of(found: Any) -> tuple[Any, ...]:
-    """The values that `eq`, `in`, `range` and `prefix` look at: the field itself, and the members of a list."""
+    """Values that `eq`, `in`, `range` and `prefix` test: the field itself and the members of a list."""
     return (found, *found) if isinstance(found, list | tuple) else (found,)
 
 
 def is_number(value: Any) -> bool:
-    """Whether it counts as a number; true and false do not."""
+    """Whether the value is a number; booleans are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def bounds_of(value: Any) -> Bounds | None:
-    """The two ends of a `range`, or nothing where the value is none."""
+    """The two ends of a `range`; None if the value is not a range."""
     if not isinstance(value, list | tuple) or len(value) != 2:
         return None
     if not all(end is None or is_number(end) for end in value):
@@ -173,7 +173,7 @@ def _depth(condition: Value) -> int:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equality as JSON has it, where true is no number."""
+    """Equality as in JSON, where booleans are not numbers."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if is_number(one) or isinstance(one, str):
@@ -225,7 +225,7 @@ def _exists(found: Any, value: Any) -> bool:
     return (found is not MISSING and found is not None) is (value is not False)
 
 
-_HOLDS: Mapping[Operator, Callable[[Any, Any], bool]] = {
+_EVALUATORS: Mapping[Operator, Callable[[Any, Any], bool]] = {
     Operator.EQ: _is,
     Operator.IN: _is_one_of,
     Operator.RANGE: _lies_within,
@@ -235,20 +235,20 @@ _HOLDS: Mapping[Operator, Callable[[Any, Any], bool]] = {
 }
 
 
-def _said(condition: Condition, *, negated: bool, within: str) -> str:
-    """In words; in brackets where the words around it are joined otherwise than its own."""
+def _phrase(condition: Condition, *, negated: bool, within: str) -> str:
+    """The condition in words; in parentheses if the surrounding conjunction differs from its own."""
     if isinstance(condition, Test):
         return f"{_field(condition.field)} {_WORDS[condition.operator](condition.value, negated)}"
     if isinstance(condition, Not):
-        return _said(condition.condition, negated=not negated, within=within)
-    # Not all of them is any of them not, and the other way round.
+        return _phrase(condition.condition, negated=not negated, within=within)
+    # De Morgan: a negated "and" reads as "or", and the other way round.
     joined_by = " and " if isinstance(condition, AllOf) is not negated else " or "
     parts = condition.conditions
     if not parts:
         return "always" if joined_by == " and " else "never"
     if len(parts) == 1:
-        return _said(parts[0], negated=negated, within=within)
-    joined = joined_by.join(_said(part, negated=negated, within=joined_by) for part in parts)
+        return _phrase(parts[0], negated=negated, within=within)
+    joined = joined_by.join(_phrase(part, negated=negated, within=joined_by) for part in parts)
     return joined if within in ("", joined_by) else f"({joined})"
 
 
@@ -264,12 +264,12 @@ def _value(value: Any) -> str:
 
 
 def _is_plain(word: str) -> bool:
-    """Whether it is understood without quotes: one word, and none that the explanation itself is made of."""
-    return bool(word) and word.isprintable() and word not in _SPOKEN and not set(word) & _MARKS
+    """Whether a word needs no quotes: it is printable and not part of the explanation's own vocabulary."""
+    return bool(word) and word.isprintable() and word not in _VOCABULARY and not set(word) & _MARKS
 
 
 def _reads_as_json(text: str) -> bool:
-    """The text "1" is not the number, nor "true" a truth."""
+    """Whether a text would read as another JSON value, such as "1" or "true"."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):
@@ -311,7 +311,7 @@ def _exists_words(value: Any, negated: bool) -> str:
     return f"is {'known' if (value is not False) is not negated else 'unknown'}"
 
 
-_SPOKEN = frozenset(
+_VOCABULARY = frozenset(
     {"is", "not", "and", "or", "neither", "nor", "known", "unknown", "contains", "begins", "does", "always", "never"}
 )
 _MARKS = frozenset(' ,"()[]{}')

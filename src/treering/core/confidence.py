@@ -1,4 +1,4 @@
-"""How far a record is to be trusted now: worked out each time it is asked, never written back."""
+"""Effective confidence of a record: computed on every read, never stored."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -16,14 +16,14 @@ REVIEW_FACTOR = 0.9  # share of its confidence that a record keeps while it wait
 EXPIRED_FACTOR = 0.1  # what is no longer true still answers what used to be, below whatever holds now
 
 _DAY = timedelta(days=1)
-# Past this many uses another one says nothing new.
+# Further uses do not raise the frequency.
 _WELL_USED = 100
-# Along these a change travels both ways: each of the two says something about the other.
+# Relations along which changes propagate in both directions.
 _MUTUAL = frozenset({RelationKind.REQUIRED_WITH, RelationKind.CONFLICTS_WITH, RelationKind.DERIVED_FROM})
 
 _STATED = frozenset({Source.USER_TAUGHT, Source.AGENT_EXPLICIT})
-# What users say of these is of the moment, unless they ask to keep it.
-_OF_THE_MOMENT = frozenset({"did", "plans", "status", "likes", "dislikes", "is", "has"})
+# Attributes of temporary statements, unless the user asks to keep them.
+_TEMPORARY = frozenset({"did", "plans", "status", "likes", "dislikes", "is", "has"})
 
 SOURCE_TRUST: Mapping[Source, float] = MappingProxyType(
     {
@@ -36,14 +36,14 @@ SOURCE_TRUST: Mapping[Source, float] = MappingProxyType(
         Source.OBSERVER_INFERRED: 0.85,
     }
 )
-"""How much more (or less) a record counts because of who says so."""
+"""Weight of a record by its source."""
 
 
 def effective_confidence(record: Knowledge, now: datetime, settings: TrustSettings) -> float:
-    """The stored confidence, faded since the last access and lowered by every open doubt; never above the stored one.
+    """The stored confidence, decayed since the last access and lowered by every open doubt; never above the stored one.
 
-    It falls as `now` goes on, and is the same however often it is asked. What is pinned or confirmed does not fade,
-    nor does a type without a half-life or one that this process does not know. What was stated fades to a floor.
+    It is a pure function of the record and `now`. Pinned and confirmed records do not decay, nor do types without a
+    half-life or of unknown types. Stated records decay to a floor.
     """
     half_life = half_life_days(record)
     faded = 1.0 if half_life is None else recency(record.last_accessed_at, now, half_life)
@@ -52,21 +52,21 @@ def effective_confidence(record: Knowledge, now: datetime, settings: TrustSettin
 
 
 def is_stated(record: Knowledge) -> bool:
-    """Whether a person or an agent asked to keep it, confirmed or pinned it, or a user stated it outright in a turn."""
-    return record.pinned or record.user_verified or record.source in _STATED or _is_outright(record)
+    """Whether the record was stored explicitly, confirmed, pinned, or learned from an explicit statement."""
+    return record.pinned or record.user_verified or record.source in _STATED or _is_explicit_statement(record)
 
 
-def _is_outright(record: Knowledge) -> bool:
-    said = record.payload
-    if record.source is not Source.CONSOLIDATION or record.tainted or not isinstance(said, Stated):
+def _is_explicit_statement(record: Knowledge) -> bool:
+    fact = record.payload
+    if record.source is not Source.CONSOLIDATION or record.tainted or not isinstance(fact, Stated):
         return False
-    return said.value is not None and said.attribute in ATTRIBUTES and said.attribute not in _OF_THE_MOMENT
+    return fact.value is not None and fact.attribute in ATTRIBUTES and fact.attribute not in _TEMPORARY
 
 
 def half_life_days(record: Knowledge) -> float | None:
-    """After how many days without use the record's confidence halves; None: never.
+    """Days without use after which the confidence halves; None if it does not decay.
 
-    A fact's is multiplied by 1 + log2(1 + uses): a day's use doubles it, a fortnight's makes it five times as long.
+    For facts it is multiplied by 1 + log2(1 + uses): one use doubles it, fifteen make it five times as long.
     """
     if record.pinned or record.user_verified or _is_open_work(record):
         return None
@@ -76,23 +76,23 @@ def half_life_days(record: Knowledge) -> float | None:
 
 
 def _is_open_work(record: Knowledge) -> bool:
-    """The state of a unit of work holds until the unit is closed, which ends its validity."""
+    """Whether the record is the state of an open unit of work, which does not decay."""
     return record.type == "work_state" and record.work_unit is not None and record.valid_until is None
 
 
 def recency(moment: datetime, now: datetime, half_life_days: float) -> float:
-    """1 at `moment` and before it, half as much after each half-life."""
+    """1 up to `moment`, halved after each half-life."""
     days = max(0.0, (now - moment) / _DAY)
     return float(0.5 ** (days / half_life_days))
 
 
 def frequency(access_count: int) -> float:
-    """0 for what was never used, 1 from a hundred uses on; the first uses count most."""
+    """0 without any use, 1 from a hundred uses on; logarithmic in between."""
     return min(1.0, log1p(access_count) / log1p(_WELL_USED))
 
 
 def _doubts(record: Knowledge, now: datetime, settings: TrustSettings) -> Iterator[float]:
-    """What each open doubt leaves of the confidence. A person's word lifts the doubt about where a record came from."""
+    """Factor of each open doubt. A person's confirmation lifts the doubt about a taint."""
     open_doubts = (
         (_has_passed(record.stale_at, now), settings.stale_factor),
         (_has_passed(record.valid_until, now), EXPIRED_FACTOR),
@@ -106,47 +106,47 @@ def _has_passed(moment: datetime | None, now: datetime) -> bool:
     return moment is not None and moment <= now
 
 
-def spread(
+def propagated_changes(
     id: str, change: float, records: Mapping[str, Knowledge], rules: Propagation = PROPAGATION
 ) -> Mapping[str, tuple[float, str]]:
-    """The new confidence of whatever a change of `id` reaches among `records`, each with the record it came from.
+    """New confidence of the records that a change of `id` reaches, each with the id that it was reached from.
 
-    Only the change travels, weaker with every relation. Each record is reached once, on the shortest way; of several
-    ways as short as each other the strongest counts, and among those the one that lowers. What a person confirmed, and
-    what no longer stands, neither changes nor passes anything on.
+    The change weakens with every relation. Each record is reached once, on the shortest path; of equally short paths
+    the strongest counts, and of equally strong ones the one that lowers. Confirmed, deleted and deprecated records
+    neither change nor propagate.
     """
     reached, changed = {id}, dict[str, tuple[float, str]]()
-    travelling = {id: change}
+    frontier = {id: change}
     for _ in range(rules.depth):
         arriving: dict[str, list[tuple[float, str]]] = defaultdict(list)
-        for origin in sorted(travelling):
-            for target, share in _passed_on(origin, travelling[origin], records, rules):
-                if target not in reached and target in records and _yields(records[target]):
+        for origin in sorted(frontier):
+            for target, share in _outgoing_changes(origin, frontier[origin], records, rules):
+                if target not in reached and target in records and _may_change(records[target]):
                     arriving[target].append((share, origin))
-        travelling = {}
+        frontier = {}
         for target, shares in arriving.items():
             strongest, origin = min(shares, key=lambda each: (-abs(each[0]), each))
             before = records[target].confidence
-            after = _within(before + strongest, before, rules)
+            after = _clamped(before + strongest, before, rules)
             if abs(after - before) > rules.least:
                 changed[target] = after, origin
-                travelling[target] = after - before
+                frontier[target] = after - before
         reached |= arriving.keys()
     return changed
 
 
-def _within(wanted: float, before: float, rules: Propagation) -> float:
+def _clamped(wanted: float, before: float, rules: Propagation) -> float:
     return min(max(wanted, 0.0), max(before, rules.ceiling))
 
 
-def _yields(record: Knowledge) -> bool:
+def _may_change(record: Knowledge) -> bool:
     return not record.user_verified and record.deleted_at is None and record.deprecated_at is None
 
 
-def _passed_on(
+def _outgoing_changes(
     origin: str, change: float, records: Mapping[str, Knowledge], rules: Propagation
 ) -> Iterator[tuple[str, float]]:
-    """What a change of `origin` means for each record that it is related to."""
+    """Ids related to `origin`, with the change that each receives."""
     for id, record in records.items():
         for relation in record.relations:
             if relation.record is None:

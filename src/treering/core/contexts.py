@@ -1,4 +1,4 @@
-"""What a conversation's window is, beside what was said: kept with its session, as one value."""
+"""State of a conversation's context window, stored with its session as one value."""
 
 from typing import Literal
 
@@ -8,15 +8,15 @@ StrategyName = Literal["rolling_window", "importance", "hybrid"]
 Oversize = Literal["error", "truncate"]
 
 
-class Rules(Value):
-    """How this conversation's window is kept. Tokens are the model's own."""
+class WindowRules(Value):
+    """Rules of the window. Tokens are counted by the model's tokenizer."""
 
     model: Label
     limit: Positive
     """The model's context window."""
     tokenizer: Label
     max_tokens: Positive
-    """What a request may take; the rest of the window is left for the answer."""
+    """Maximum size of a request; the rest of the window is left for the answer."""
     max_messages: Positive | None = None
     keep_recent: Count = 10
     strategy: StrategyName = "hybrid"
@@ -24,8 +24,8 @@ class Rules(Value):
     at_task_boundary: bool = False
 
 
-class Removed(Value):
-    """A run of messages that left the window, from one place of the session to another."""
+class RemovedMessages(Value):
+    """Consecutive messages that were removed from the window."""
 
     first: Count
     last: Count
@@ -35,26 +35,26 @@ class Removed(Value):
     at: Instant
     summary: Text = ""
     written_by: Label | None = None
-    """The language model that wrote the summary; None where it was put together from the messages' own words."""
+    """The language model that wrote the summary; None if it consists of excerpts."""
 
-    def untold(self) -> "Removed":
+    def untold(self) -> "RemovedMessages":
         return self.replace(summary="", written_by=None)
 
 
 class ContextState(Value):
     """One conversation's window."""
 
-    rules: Rules
-    removed: tuple[Removed, ...] = ()
+    rules: WindowRules
+    removed: tuple[RemovedMessages, ...] = ()
     pinned: Keys = ()
     unimportant: Keys = ()
     fresh_from: tuple[Count, ...] = ()
-    """The places where the history was cleared: nothing from there on belongs together with what was before."""
+    """Positions at which the history was cleared, which separate unrelated messages."""
     reported: tuple[float, ...] = ()
-    """How much more the provider counted than we did, in its last answers."""
+    """Ratios of the provider's token counts to ours in its last answers."""
 
     def without_words_of(self, seq: int) -> "ContextState":
-        """The same window, with no summary of a run that the message at this place of the session is in."""
+        """The window without the summary of the run that contains the message at this position."""
         return self.replace(
             removed=tuple(
                 run.replace(summary="", written_by=None) if run.first <= seq <= run.last else run

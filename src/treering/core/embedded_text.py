@@ -1,4 +1,4 @@
-"""What is embedded for a record: a text, or the vector that the record brings with it."""
+"""Text to embed for a record, or the vector that the record supplies."""
 
 from hashlib import blake2b
 
@@ -10,36 +10,36 @@ from treering.core.turns import Turn
 from treering.core.values import Record
 
 EPISODE_PARTS = ("task", "outcome")
-"""Parts of an episode that have vectors of their own, beside that of the whole."""
+"""Parts of an episode that have their own vectors in addition to that of the whole."""
 
-# Characters of a neighbouring turn that a text is understood from: a sentence or two.
-_AROUND = 200
+# Characters of a neighbouring turn that give context: a sentence or two.
+_CONTEXT_CHARACTERS = 200
 
 
 def space_of(model: str, part: str) -> str:
-    """Names the vectors of one part of episodes, which are never compared with those of whole records (no part)."""
+    """Name of a vector space; vectors of a part are never compared with those of whole records (no part)."""
     return f"{model}#{part}" if part else model
 
 
 def spaces_of(*models: str) -> tuple[str, ...]:
-    """All vectors of each model that is named: of whole records, then of the parts of episodes."""
+    """All vector spaces of the models: whole records, then the parts of episodes."""
     return tuple(space_of(model, part) for model in models if model for part in ("", *EPISODE_PARTS))
 
 
 def part_of(space: str) -> str:
-    """The part of episodes that a space holds; empty where it holds whole records."""
+    """Part of episodes that a space is for; empty for whole records."""
     part = space.rpartition("#")[2]
     return part if space != part and part in EPISODE_PARTS else ""
 
 
 def model_of(space: str) -> str:
-    """The model that makes the vectors of a space."""
+    """Model of a space."""
     part = part_of(space)
     return space.removesuffix(f"#{part}") if part else space
 
 
 def embedded_part(record: Record | None, part: str) -> str:
-    """What was asked, or what came of it; empty where the episode does not say."""
+    """Text of the task or the outcome of an episode; empty for other records."""
     if not isinstance(record, Episode):
         return ""
     if part == "task":
@@ -48,11 +48,11 @@ def embedded_part(record: Record | None, part: str) -> str:
 
 
 def embedded_text(record: Record | None, *, contextual: bool, before: str = "", after: str = "") -> str:
-    """The record's text, for a model that reads in context with what stands around it."""
+    """The record's text; for a contextual model, with its metadata or the neighbouring turns."""
     if isinstance(record, Knowledge):
-        return _of_knowledge(record) if contextual else " ".join((record.content, *record.tags, *record.files))
+        return _knowledge_text(record) if contextual else " ".join((record.content, *record.tags, *record.files))
     if isinstance(record, Turn):
-        return _of_turn(record, before, after) if contextual else without_speaker(record.text)
+        return _turn_text(record, before, after) if contextual else without_speaker(record.text)
     if isinstance(record, Episode):
         return f"{record.task.input}\n{record.outcome.output}"
     if isinstance(record, Pattern):
@@ -61,27 +61,27 @@ def embedded_text(record: Record | None, *, contextual: bool, before: str = "", 
 
 
 def digest_of(text: str) -> str:
-    """Texts with the same digest have the same vector."""
+    """Digest of a text; equal texts share a vector."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def vector_it_brings(record: Record | None, model: str) -> Vector:
-    """The vector of an episode that stands for several: theirs combined, not that of its text. Else empty."""
+def supplied_vector(record: Record | None, model: str) -> Vector:
+    """The combined vector of a consolidated episode; empty for other records."""
     if not isinstance(record, Episode) or record.consolidation is None or record.embeddings is None:
         return ()
     return record.embeddings.whole if record.embeddings.model == model else ()
 
 
 WITHHELD = digest_of("\0withheld")
-"""Like no text's: the digest of documents that the model may not read. Their vectors are zeros."""
+"""Digest of documents that the model may not read, whose vectors are zeros; no text has it."""
 
 
-def digest_it_brings(record: Record) -> str:
-    """Like no text's: whoever embeds the same words again must not be given a combined vector."""
+def supplied_digest(record: Record) -> str:
+    """Digest of a supplied vector; no text has it, so that a text is never given a combined vector."""
     return digest_of(f"\0brought by {record.id}")
 
 
-def _of_knowledge(record: Knowledge) -> str:
+def _knowledge_text(record: Knowledge) -> str:
     symbol = record.chunk.context if record.chunk else ""
     around = {
         "Files": ", ".join(record.files),
@@ -94,7 +94,7 @@ def _of_knowledge(record: Knowledge) -> str:
     return f"{prefix}\n\n{record.content}"
 
 
-def _of_turn(turn: Turn, before: str, after: str) -> str:
-    """Who said it and when, after what and before what."""
-    said = f"{turn.speaker or turn.role.value}, {turn.at:%d %B %Y}: {turn.text}"
-    return "\n".join(filter(None, (before[-_AROUND:], said, after[:_AROUND])))
+def _turn_text(turn: Turn, before: str, after: str) -> str:
+    """The turn with its speaker and date, between the neighbouring turns."""
+    line = f"{turn.speaker or turn.role.value}, {turn.at:%d %B %Y}: {turn.text}"
+    return "\n".join(filter(None, (before[-_CONTEXT_CHARACTERS:], line, after[:_CONTEXT_CHARACTERS])))

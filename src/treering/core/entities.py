@@ -1,4 +1,4 @@
-"""Who and what records speak of."""
+"""Entities that records mention."""
 
 from enum import StrEnum
 from hashlib import blake2b
@@ -20,9 +20,9 @@ class EntityKind(StrEnum):
 
 
 class Entity(Taintable, Record):
-    """A person, project, place… under its canonical name and its aliases.
+    """A person, project, place… with its canonical name and aliases.
 
-    One that only personal records speak of is as personal as they are.
+    An entity that only personal records mention is personal too.
     """
 
     version: Count = 1
@@ -33,12 +33,11 @@ class Entity(Taintable, Record):
     aliases: Labels = ()
     summary: Text = ""
     mentions: Count = 0
-    """How many records speak of it whose readers see it, too."""
+    """Number of records that mention it and are visible to its readers."""
     explicit: bool = False
-    """Whether a user named it: it then stays when the last record no longer speaks of it, but not when that record is
-    removed for good."""
+    """Whether a user named it. It then remains when no record mentions it any more, unless the last one is purged."""
     tainted: bool = False
-    """Whether only tainted records speak of it."""
+    """Whether only tainted records mention it."""
     taint: Taint | None = None
     created_at: Instant
     updated_at: Instant
@@ -47,7 +46,7 @@ class Entity(Taintable, Record):
 
 
 class EntityLink(Record):
-    """An entity is mentioned in a record; who sees the one sees the other. `created_at` is when the record was."""
+    """A mention of an entity in a record, visible to the same principals. `created_at` is that of the record."""
 
     entity: Key
     owner: Key = "local"
@@ -57,10 +56,10 @@ class EntityLink(Record):
     mention: Label
     confidence: Share = 1.0
     explicit: bool = False
-    """Whether somebody linked the two; reading the record again does not unlink them."""
+    """Whether the link was made explicitly; extraction does not remove it."""
     created_at: Instant
 
 
 def link_id(entity: str, record: str) -> str:
-    """Id of the link between the two: a function of both, so that linking again changes nothing."""
+    """Id of the link, derived from both ids so that linking twice changes nothing."""
     return blake2b(f"{entity}\n{record}".encode(), digest_size=16).hexdigest()

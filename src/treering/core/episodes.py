@@ -1,4 +1,4 @@
-"""A whole task execution, kept permanently. Only its lifecycle changes after it is stored."""
+"""Episodes: complete task executions. Only the lifecycle changes after an episode is stored."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -23,7 +23,7 @@ class OutcomeStatus(StrEnum):
 
 
 class EpisodeStatus(StrEnum):
-    """Where an episode is in its life."""
+    """Stage of an episode's lifecycle."""
 
     ACTIVE = "active"
     MATURE = "mature"
@@ -33,7 +33,7 @@ class EpisodeStatus(StrEnum):
 
 
 class EpisodeTask(Value):
-    """What was asked."""
+    """The requested task."""
 
     input: Text
     goals: tuple[Text, ...] = ()
@@ -43,7 +43,7 @@ class EpisodeTask(Value):
 
 
 class TraceEntry(Value):
-    """One step as it happened."""
+    """One step of the execution."""
 
     at: Instant
     action: Text
@@ -55,18 +55,18 @@ class TraceEntry(Value):
 
 
 def trace_of(history: Iterable[TraceEntry | Mapping[str, Any]], now: datetime) -> tuple[TraceEntry, ...]:
-    """Steps as values. One that does not say when it was counts as done now, and a tool's use needs no other name."""
+    """Steps as values. The default time is `now`, the default action the name of the tool."""
     return tuple(each if isinstance(each, TraceEntry) else _entry(each, now) for each in history)
 
 
-def _entry(told: Any, now: datetime) -> TraceEntry:
-    if not isinstance(told, Mapping):
-        raise InvalidInput(f"a step is a mapping with action, or tool and input, not {told!r:.60}")
-    return TraceEntry.make(**{"at": now, "action": told.get("tool"), **told})
+def _entry(step: Any, now: datetime) -> TraceEntry:
+    if not isinstance(step, Mapping):
+        raise InvalidInput(f"a step is {step!r:.60}; pass a mapping with action, or with tool and input")
+    return TraceEntry.make(**{"at": now, "action": step.get("tool"), **step})
 
 
 class Adaptation(Value):
-    """The plan changed on the way."""
+    """A change of the plan during execution."""
 
     at: Instant
     reason: Text
@@ -74,7 +74,7 @@ class Adaptation(Value):
 
 
 class EpisodeExecution(Value):
-    """How it was done."""
+    """How the task was executed."""
 
     plan: tuple[Text, ...] = ()
     trace: tuple[TraceEntry, ...] = ()
@@ -84,7 +84,7 @@ class EpisodeExecution(Value):
 
 
 class Artifact(Value):
-    """Something an episode produced, in the blob store under its hash."""
+    """A file that an episode produced, stored as a blob under its hash."""
 
     name: Label
     digest: Digest
@@ -93,7 +93,7 @@ class Artifact(Value):
 
 
 class EpisodeOutcome(Value):
-    """What came of it."""
+    """How the task ended."""
 
     status: OutcomeStatus
     output: Text = ""
@@ -103,7 +103,7 @@ class EpisodeOutcome(Value):
 
 
 class ReflectedText(Value):
-    """A text and what is known about it. Where that is the text alone, it is given and written as a plain string."""
+    """A text with details; without details, it is read and written as a plain string."""
 
     text: Text
 
@@ -122,28 +122,28 @@ class ReflectedText(Value):
 
 
 class EpisodeInsight(ReflectedText):
-    """What was learned, how sure that is, and what it rests on."""
+    """An insight with its confidence and evidence."""
 
     confidence: Share | None = None
     evidence: tuple[Text, ...] = ()
 
 
 class EpisodeFailure(ReflectedText):
-    """An error or a mistake, why it happened, and what resolved it."""
+    """An error or mistake, its cause and its resolution."""
 
     cause: Text = ""
     resolution: Text = ""
 
 
 class PerformanceAnalysis(ReflectedText):
-    """How well it was done: a judgement, what was measured, and what took longest."""
+    """A judgement of the performance, with measurements and bottlenecks."""
 
     measures: FrozenMap = EMPTY
     bottlenecks: tuple[Text, ...] = ()
 
 
 class EpisodeReflection(Value):
-    """What was learned from it."""
+    """What was learned from the episode."""
 
     insights: tuple[EpisodeInsight, ...] = ()
     patterns: Keys = ()
@@ -152,7 +152,7 @@ class EpisodeReflection(Value):
 
 
 class EpisodeMetadata(Value):
-    """What it is found by."""
+    """Fields for filtering."""
 
     domain: Label | None = None
     task_type: Label | None = None
@@ -171,25 +171,25 @@ class EpisodeEmbeddings(Value):
 
 
 class EpisodeLifecycle(Value):
-    """The only part that changes."""
+    """The only part that changes after the episode is stored."""
 
     status: EpisodeStatus = EpisodeStatus.ACTIVE
     access_count: Count = 0
     last_accessed_at: Instant | None = None
     referenced_by: Keys = ()
     consolidated_into: Key | None = None
-    """The episode that stands for this one and its likes."""
+    """The consolidated episode that represents this one."""
 
 
 class Variation(Value):
-    """How one episode of several alike differs from what they have in common."""
+    """Differences of one episode from what a group has in common."""
 
     episode: Key
     differs: FrozenMap = EMPTY
 
 
 class Consolidation(Value):
-    """What an episode stands for that was made of several alike; they are archived, and named here."""
+    """The group of similar episodes that a consolidated episode represents; its members are archived."""
 
     representative: Key
     members: Keys
@@ -204,7 +204,7 @@ class Consolidation(Value):
 
 
 class Episode(Taintable, Record):
-    """One task execution from request to lesson."""
+    """One task execution, from request to reflection."""
 
     repr_fields = ("description", "status")
 
@@ -224,15 +224,15 @@ class Episode(Taintable, Record):
     consolidation: Consolidation | None = None
     lifecycle: EpisodeLifecycle = Field(default_factory=EpisodeLifecycle)
     cold: Digest | None = None
-    """The blob that holds all of it, compressed; here is then only what it is found by. `Episodes.whole` has all."""
+    """Blob with the complete compressed episode; the record then has only fields for search. See `Episodes.whole`."""
     deleted_at: Instant | None = None
 
     @property
     def description(self) -> str:
-        """What was to be done."""
+        """The task."""
         return self.task.input
 
     @property
     def status(self) -> OutcomeStatus:
-        """How it ended."""
+        """Status of the outcome."""
         return self.outcome.status

@@ -1,4 +1,4 @@
-"""The one error tree. Adapters translate what their libraries raise into it; every message says what to do next."""
+"""The error tree. Adapters translate the errors of their libraries; every message says what to do next."""
 
 
 class TreeringError(Exception):
@@ -6,19 +6,19 @@ class TreeringError(Exception):
 
 
 class InvalidInput(TreeringError, ValueError):
-    """What the caller passed cannot be stored or understood."""
+    """An argument is invalid."""
 
 
 class FolderUnavailable(InvalidInput):
-    """A folder that is to be read is not there, or cannot be read now."""
+    """A folder does not exist or cannot be read."""
 
 
 class SecretRefused(InvalidInput):
-    """A secret stands where it cannot be redacted (an id), or the settings say to refuse it."""
+    """A secret is in a field that cannot be redacted, such as an id, or the settings refuse secrets."""
 
 
 class CheckTimedOut(InvalidInput):
-    """A text could not be checked for secrets in time, so nothing of it was stored."""
+    """A text could not be checked for secrets in time, so it was not stored."""
 
 
 class NotFound(TreeringError, KeyError):
@@ -29,11 +29,11 @@ class NotFound(TreeringError, KeyError):
 
 
 class Conflict(TreeringError):
-    """The record changed since it was read, or its id is taken by another content."""
+    """The record changed since it was read, or its id belongs to another record."""
 
 
 def id_taken(*ids: str) -> Conflict:
-    """The error for an id that a record has: always the same, so that it says nothing about that record."""
+    """Error for an id in use; always the same text, so that it reveals nothing about the record."""
     which = f"the id {ids[0]!r}" if len(ids) == 1 else f"the id of one among {len(ids):,} records"
     return Conflict(f"{which} is taken; choose another id, or correct or undo the record that has it")
 
@@ -43,11 +43,11 @@ class NothingToUndo(TreeringError):
 
 
 class StoreError(TreeringError):
-    """The database or the blob store did not do what was asked; nothing acknowledged is lost."""
+    """The database or the blob store failed; no acknowledged write is lost."""
 
 
 class StoreUnavailable(StoreError):
-    """The database cannot be reached: gone, refused, wrong password, locked for too long."""
+    """The database cannot be reached: missing, connection refused, wrong password, locked for too long."""
 
 
 class TransactionAborted(StoreUnavailable):
@@ -59,15 +59,15 @@ class StoreReadOnly(StoreError):
 
 
 class StoreFull(StoreError):
-    """The disk has no room left."""
+    """The disk is full."""
 
 
 class NotADatabase(StoreError):
-    """The file is something else, or is damaged."""
+    """The file is not a database, or is damaged."""
 
 
-class StoreFromTheFuture(StoreError):
-    """A newer Treering wrote this database."""
+class StoreTooNew(StoreError):
+    """The database was written by a newer version of Treering."""
 
 
 class BlobMissing(StoreError):
@@ -75,7 +75,7 @@ class BlobMissing(StoreError):
 
 
 class Unreadable(StoreError):
-    """What is stored under an id is no record that this process understands."""
+    """A stored record cannot be read by this version."""
 
 
 class MissingDependency(TreeringError):
@@ -87,31 +87,31 @@ class PluginFailed(TreeringError):
 
 
 class RepositoryUnavailable(TreeringError):
-    """The version control system did not answer, or cannot read the repository."""
+    """The version control system does not respond or cannot read the repository."""
 
 
 class ClientFileUnusable(TreeringError):
-    """A coding agent's configuration file cannot be read, understood or written; it is left as it is."""
+    """A coding agent's configuration file cannot be read, parsed or written; it is unchanged."""
 
 
 class ContextTooLarge(TreeringError):
-    """What must be sent does not fit into the model's window."""
+    """The required messages do not fit into the model's context window."""
 
 
 class ModelUnavailable(TreeringError):
-    """A model cannot be reached, refused, or answered what cannot be used; results are given without it."""
+    """A model cannot be reached, refused, or gave an invalid answer; results are computed without it."""
 
 
 class UnusableAnswer(ModelUnavailable):
-    """A model answered, but refused or missed the form it was asked for; the server itself is well."""
+    """A model refused or its answer does not match the schema; the server itself works."""
 
 
 class TokensUsedUp(UnusableAnswer):
-    """Learning has spent the tokens of the day; the model is not asked again before midnight UTC."""
+    """The daily token budget of learning is used up; the model is not called again before midnight UTC."""
 
 
 class AnswerCutOff(UnusableAnswer):
-    """An answer ended where its tokens did. `text` is what there is of it."""
+    """An answer exceeded its token limit. `text` is the incomplete answer."""
 
     def __init__(self, message: str, text: str = "") -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""What an agent did, in the one schema that every adapter produces."""
+"""Observed events of agents, in the schema that every adapter produces."""
 
 from enum import StrEnum
 

@@ -1,7 +1,7 @@
-"""Failures recognised again although paths, numbers, addresses and names of temporary things differ.
+"""Signatures of failures that ignore paths, numbers, addresses and temporary names.
 
-What names the failure itself stays: the code of an exit, a status or an error. Every rule reads a text once: it begins
-only where a word begins, and gives nothing back that it took, so that no message takes longer than its length.
+Codes of exits, statuses and errors are kept, because they identify the failure. Every rule starts only at the beginning
+of a word and does not backtrack, so that matching takes linear time.
 """
 
 import re
@@ -12,13 +12,13 @@ from treering.core.episodes import Episode, OutcomeStatus
 
 Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
-_MOST = 2_000
+_MAX_CHARACTERS = 2_000
 _SPACE = re.compile(r"\s+")
 _VARYING = re.compile(r"<[a-z]+>")
-# The digits of a code stand apart until everything else that has digits was replaced.
+# Digits of a code are shielded until all other numbers are replaced.
 _SHIELDED = {ord(digit): 0xE000 + place for place, digit in enumerate("0123456789")}
-_BARED = {shielded: chr(digit) for digit, shielded in _SHIELDED.items()}
-# Names of a path in quotes may hold spaces: it begins like a path, or ends like a file.
+_UNSHIELDED = {shielded: chr(digit) for digit, shielded in _SHIELDED.items()}
+# A quoted path may contain spaces: it begins like a path or ends like a file.
 _PATH_BEGINS = re.compile(r"[A-Za-z]:[\\/]|(?:~\w*+|\.{1,2})?[\\/][^\\/]++[\\/]")
 _FILE_ENDS = re.compile(r"[\\/][^\\/]*\.\w{1,8}$")
 _ASSIGNED = r"""["']?[\s:=#(\[]{1,3}"""
@@ -41,7 +41,7 @@ def _shield(found: re.Match[str]) -> str:
 
 
 def _shield_code(found: re.Match[str]) -> str:
-    """Only the code: what precedes it may have a version (HTTP/1.1)."""
+    """Shield only the code: the text before it may contain a version (HTTP/1.1)."""
     return found[0].removesuffix(found["code"]) + found["code"].translate(_SHIELDED)
 
 
@@ -49,7 +49,7 @@ def _without_path(found: re.Match[str]) -> str:
     text = found[0]
     inside = text[1:-1]
     is_path = _PATH_BEGINS.match(inside) or _FILE_ENDS.search(inside)
-    # What a colon follows is a path that something is said about.
+    # A text with a colon is a message about a path, not a path.
     return f"{text[0]}<path>{text[-1]}" if is_path and ": " not in inside else text
 
 
@@ -59,7 +59,7 @@ def _without_number(found: re.Match[str]) -> str:
     return "<number>" + found[0][len(name) :] if sum(map(str.isdigit, name)) > 1 else found[0]
 
 
-# In this order: what a later rule would take apart is replaced first.
+# The order matters: earlier rules replace what later ones would split.
 _RULES: tuple[Rule, ...] = tuple(
     (re.compile(pattern), by)
     for pattern, by in (
@@ -92,21 +92,21 @@ _RULES: tuple[Rule, ...] = tuple(
 
 
 def normalised_failure(message: str) -> str:
-    """What stays the same of an error message when it comes again elsewhere; empty where nothing does."""
-    text = message[:_MOST]
+    """The constant part of an error message; empty if there is none."""
+    text = message[:_MAX_CHARACTERS]
     for pattern, by in _RULES:
         text = pattern.sub(by, text)
-    return _SPACE.sub(" ", text).strip().casefold().translate(_BARED)
+    return _SPACE.sub(" ", text).strip().casefold().translate(_UNSHIELDED)
 
 
 def failure_signature(message: str) -> str:
-    """The same for the same failure; empty for a message that says nothing."""
+    """Signature that is equal for equal failures; empty for a message without content."""
     normal = normalised_failure(message)
     return blake2b(normal.encode("utf-8", "replace"), digest_size=12).hexdigest() if normal else ""
 
 
 def failure_messages(episode: Episode) -> Iterator[str]:
-    """What went wrong in it: errors on the way, failures it reflected on, and its end where that was one."""
+    """Errors of the trace, failures of the reflection, and the output of a failed outcome."""
     for entry in episode.execution.trace:
         if entry.is_error:
             yield entry.output or entry.action
@@ -116,20 +116,22 @@ def failure_messages(episode: Episode) -> Iterator[str]:
 
 
 def failure_signatures(episode: Episode) -> tuple[str, ...]:
-    """By which it is found again. A message of several lines is also known by its last, where tools say what it was."""
-    messages = (form[:_MOST] for message in failure_messages(episode) for form in (message, _last_line(message)))
-    # This is read while others wait to write: what was said several times is read once.
+    """Signatures of all failures; messages of several lines also by their last line, where tools put the error."""
+    messages = (
+        form[:_MAX_CHARACTERS] for message in failure_messages(episode) for form in (message, _last_line(message))
+    )
+    # Called inside a write transaction, so each distinct message is normalised once.
     return tuple(dict.fromkeys(filter(None, map(failure_signature, dict.fromkeys(messages)))))
 
 
-def telling_lines(message: str) -> tuple[str, ...]:
-    """The last line and the first, one of which says what it was, without what varies."""
+def significant_lines(message: str) -> tuple[str, ...]:
+    """The last and the first line, which usually name the error, without varying parts."""
     lines = [line for line in message.splitlines() if line.strip()]
     return tuple(dict.fromkeys(filter(None, map(without_varying, (*lines[-1:], *lines[:1])))))
 
 
 def without_varying(message: str) -> str:
-    """The words of a message that stay the same when it comes again elsewhere."""
+    """The words of a message without varying parts."""
     return _VARYING.sub(" ", normalised_failure(message)).strip()
 
 

@@ -1,4 +1,4 @@
-"""Keyword arguments of the verbs that store records, as types: what `remember`, `turn`, `episode` and `task` accept."""
+"""Typed keyword arguments of `remember`, `turn`, `episode` and `task`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
         EpisodeReflection,
         TraceEntry,
     )
-    from treering.core.messages import Body
+    from treering.core.messages import MessageBody
     from treering.core.payloads import Payload
-    from treering.core.records import Chunk, Level, Relation, Source, WorkUnit
+    from treering.core.records import Level, RecordChunk, Relation, Source, WorkUnit
     from treering.core.scope import Visibility
     from treering.core.taint import Taint
     from treering.core.turns import ToolCall, ToolResult
@@ -26,7 +26,7 @@ Fields = Mapping[str, Any]
 
 
 class KnowledgeFields(TypedDict, total=False):
-    """Fields of `Knowledge` beside its text and type."""
+    """Fields of `Knowledge` except text and type."""
 
     id: str
     version: int
@@ -68,17 +68,17 @@ class KnowledgeFields(TypedDict, total=False):
     taint: Taint | Fields | None
     citation: str | None
     language: str | None
-    chunk: Chunk | Fields | None
+    chunk: RecordChunk | Fields | None
 
 
 class TurnFields(TypedDict, total=False):
-    """Fields of `Turn` beside session, role, text, id and time."""
+    """Fields of `Turn` except session, role, text, id and time."""
 
     speaker: str | None
     visibility: Visibility | str
     tool_calls: Iterable[ToolCall | Fields]
     tool_result: ToolResult | Fields | None
-    body: Body | None
+    body: MessageBody | None
     tainted: bool
     taint: Taint | Fields | None
     language: str | None
@@ -119,7 +119,7 @@ class EpisodeFields(TypedDict, total=False):
 
 
 class TaskFields(TypedDict, total=False):
-    """What `Task.load_task_context` takes beside the description."""
+    """Arguments of `Task.load_task_context` except the description."""
 
     goals: Iterable[str]
     constraints: Iterable[Any]

@@ -1,10 +1,10 @@
-"""Errors recognised again although paths, numbers and addresses differ."""
+"""Error fingerprints that ignore paths, numbers and addresses."""
 
 from treering.core.values import Count, Instant, Keys, Label, Record, Text
 
 
 class ErrorFingerprint(Record):
-    """One kind of failure, how often it came, and what ended it."""
+    """One kind of failure, its number of occurrences and its resolution."""
 
     fingerprint: Label
     tool: Label | None = None

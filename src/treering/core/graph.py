@@ -1,4 +1,4 @@
-"""The code knowledge graph as stored values, and which files are touched together."""
+"""Nodes and edges of the code knowledge graph, and co-access of files."""
 
 from enum import StrEnum
 
@@ -47,7 +47,7 @@ class GraphSource(StrEnum):
 
 
 class GraphNode(Record):
-    """A file, a symbol, or an idea attached to them."""
+    """A file, a symbol, or a concept attached to them."""
 
     kind: NodeKind
     label: Text
@@ -82,7 +82,7 @@ class GraphEdge(Record):
 
 
 class CoAccessEdge(Record):
-    """Two files are touched together: how often, in how many sessions, how quickly, in which order."""
+    """Co-access of two files: frequency, sessions, time between accesses and direction."""
 
     first: FilePath
     second: FilePath

@@ -1,4 +1,4 @@
-"""What was done to the memory: the audit log, and the earlier states that make undo possible."""
+"""The audit log, and the revisions that make undo possible."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -10,7 +10,7 @@ from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Label, R
 
 
 class Action(StrEnum):
-    """Everything that can happen to a record, named once."""
+    """Actions on records."""
 
     CREATE = "create"
     IMPORT = "import"
@@ -32,27 +32,27 @@ class Action(StrEnum):
 
     @classmethod
     def named(cls, name: str) -> "Action":
-        """The action called so; an unknown one is an error that lists the known."""
+        """The action with this name. Raises `InvalidInput` with the known actions for any other."""
         try:
             return cls(name)
         except ValueError:
             raise InvalidInput(f"{name!r} is not an action; use one of {', '.join(cls)}") from None
 
 
-class Injected(Protocol):
-    """Notes in the audit log that these records were handed to a model, and which way."""
+class LogInjection(Protocol):
+    """Records in the audit log that these records were handed to a model, and by which interface."""
 
     def __call__(self, ids: Iterable[str], *, via: str, tokens: int = 0) -> None: ...
 
 
 class AuditDetail(Value):
-    """What else an audit entry says: a reason, a note, the id of the other record."""
+    """Details of an audit entry: a reason, a note, the id of another record."""
 
     detail: FrozenMap = EMPTY
 
 
 class AuditEntry(Record):
-    """Who did what to which record, when. Never holds the record's text."""
+    """One action of an actor on a record. Never contains the record's text."""
 
     at: Instant
     actor: Key
@@ -65,7 +65,7 @@ class AuditEntry(Record):
 
 
 class Revision(Record):
-    """How a record was just before a change."""
+    """State of a record before a change."""
 
     kind: Label
     subject: Key
@@ -81,7 +81,7 @@ class Revision(Record):
 
 
 class HistoryEntry(Value):
-    """One line of a record's history, newest first: what happened, and the text before it where it changed."""
+    """One change in a record's history, with the previous text if it changed."""
 
     at: Instant
     actor: Key

@@ -1,4 +1,4 @@
-"""Durable background work."""
+"""Durable background jobs."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -12,15 +12,15 @@ from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Label, R
 MAX_BACKOFF_SECONDS = 3600.0  # a service that was down is tried again within the hour
 
 EMBED = "embed"
-"""The kind of job that makes vectors."""
+"""Job kind: embed documents."""
 EMBED_CODE = "embed_code"
-"""The kind of job that makes the vectors of pieces of code."""
+"""Job kind: embed chunks of code."""
 LEARN_SESSION = "learn_session"
-"""The kind of job that reads what was said in a session, for what can be learned from it."""
+"""Job kind: learn facts from a session."""
 LEARN_ATTEMPTS = 3
-"""Each may ask a language model for an answer that costs money, and is lost where keeping it fails."""
+"""Few, because each attempt may pay for an answer of a language model."""
 LINK_ENTITIES = "link_entities"
-"""The kind of job that reads what is new for names, and ties it to who and what it speaks of."""
+"""Job kind: extract entities from new records and link them."""
 
 
 class JobState(StrEnum):
@@ -31,7 +31,7 @@ class JobState(StrEnum):
 
 
 class Job(Record):
-    """A piece of work that survives a crash. `key` keeps the same work from being queued twice."""
+    """A job that survives a crash. `key` prevents the same job from being queued twice."""
 
     kind: Label
     key: Label | None = None
@@ -48,36 +48,36 @@ class Job(Record):
 
 
 def linking_job(principal: str, now: datetime, id: str, turn: int = 1) -> Job:
-    """Done as whoever stored something. While the job of one `turn` is at work, that of the other waits behind it."""
+    """Job that runs as the principal. While the job of one `turn` runs, the one of the other can be queued."""
     key = f"{turn} {principal}"
     return Job(id=id, kind=LINK_ENTITIES, key=key, payload={"principal": principal}, run_at=now, created_at=now)
 
 
 def embedding_job(now: datetime, id: str) -> Job:
-    """Whatever has no vector gets one."""
+    """Job that embeds all documents without a vector."""
     return Job(id=id, kind=EMBED, key=EMBED, run_at=now, created_at=now)
 
 
 def code_embedding_job(now: datetime, id: str, *, after: tuple[str, int] | None = None, turn: int = 0) -> Job:
-    """Pieces of code behind `after` get their vectors. While one `turn` is at work, the next waits behind it."""
-    what = {"after": after, "turn": turn % 2}
-    return Job(id=id, kind=EMBED_CODE, key=f"{EMBED_CODE} {turn % 2}", payload=what, run_at=now, created_at=now)
+    """Job that embeds code chunks after `after`. While one `turn` runs, the next can be queued."""
+    payload = {"after": after, "turn": turn % 2}
+    return Job(id=id, kind=EMBED_CODE, key=f"{EMBED_CODE} {turn % 2}", payload=payload, run_at=now, created_at=now)
 
 
-def following_jobs(principal: str, now: datetime, new_id: Callable[[], str]) -> tuple[tuple[Job, ...], ...]:
-    """What is to be done about a new record; of each kind the first that does not wait already."""
+def follow_up_jobs(principal: str, now: datetime, new_id: Callable[[], str]) -> tuple[tuple[Job, ...], ...]:
+    """Follow-up jobs of a new record: for each kind, alternatives of which the first free one is queued."""
     linking = tuple(linking_job(principal, now, new_id(), turn) for turn in (1, 2))
     return linking, (embedding_job(now, new_id()),)
 
 
 def learning_job(session: Session, now: datetime, id: str) -> Job:
-    """Done as the session's owner, who sees all of it."""
-    what = {"session": session.id, "owner": session.owner}
+    """Job that runs as the session's owner, so that every turn is visible."""
+    payload = {"session": session.id, "owner": session.owner}
     return Job(
         id=id,
         kind=LEARN_SESSION,
         key=session.id,
-        payload=what,
+        payload=payload,
         run_at=now,
         created_at=now,
         max_attempts=LEARN_ATTEMPTS,

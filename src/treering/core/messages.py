@@ -1,4 +1,4 @@
-"""What is said in a conversation, in one form for every provider: a role, and the parts a message is made of."""
+"""Messages of a conversation in one form for every provider: a role and parts."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -17,8 +17,8 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
-class Format(StrEnum):
-    """The shapes in which messages come and go."""
+class MessageFormat(StrEnum):
+    """Wire formats of messages."""
 
     PLAIN = "plain"
     CHAT = "chat"
@@ -27,7 +27,7 @@ class Format(StrEnum):
 
 
 class TextPart(Value):
-    """Words. In a stored turn `text` may be None: the part is then the turn's own text."""
+    """Text. In a stored turn, None stands for the turn's own text."""
 
     kind: Literal["text"] = "text"
     text: Text | None = None
@@ -35,7 +35,7 @@ class TextPart(Value):
 
 
 class ImagePart(Value):
-    """A picture: its bytes in base64, or where it lies. Sizes are in pixels, where they are known."""
+    """An image: its bytes in base64, or its URL. Sizes are in pixels, if known."""
 
     kind: Literal["image"] = "image"
     data: Text | None = None
@@ -48,7 +48,7 @@ class ImagePart(Value):
 
 
 class OtherPart(Value):
-    """Anything else a provider sends, as it was: reasoning, audio, documents, searches of the provider's own."""
+    """Any other content of a provider, unchanged: reasoning, audio, documents, built-in searches."""
 
     kind: Literal["other"] = "other"
     type: Label
@@ -56,7 +56,7 @@ class OtherPart(Value):
 
 
 class CallPart(Value):
-    """The agent asks for a tool. `arguments` are as they came: an object, the text of one, or None."""
+    """A tool call. `arguments` are unchanged: an object, its JSON text, or None."""
 
     kind: Literal["call"] = "call"
     id: Key
@@ -72,7 +72,7 @@ class CallPart(Value):
 
 
 class ResultPart(Value):
-    """What a tool answered to the call with this id."""
+    """The result of the tool call with this id."""
 
     kind: Literal["result"] = "result"
     call_id: Key
@@ -84,16 +84,16 @@ class ResultPart(Value):
 Part = Annotated[TextPart | ImagePart | OtherPart | CallPart | ResultPart, Field(discriminator="kind")]
 
 
-class Body(Value):
-    """A message without its name and date. `extra` holds what only the format it came from (`origin`) understands."""
+class MessageBody(Value):
+    """Content of a message. `extra` holds fields that only the original format (`origin`) understands."""
 
     parts: tuple[Part, ...] = ()
-    origin: Format = Format.PLAIN
+    origin: MessageFormat = MessageFormat.PLAIN
     extra: FrozenMap = EMPTY
 
 
-class Message(Body):
-    """One message. Without an `id` or a moment it gets them when it is added to a conversation."""
+class Message(MessageBody):
+    """One message. A missing `id` or time is set when it is added to a conversation."""
 
     id: Key | None = None
     role: Role
@@ -102,7 +102,7 @@ class Message(Body):
 
     @classmethod
     def of(cls, role: Role | str, text: str, **fields: object) -> "Message":
-        """A message that is only text."""
+        """A message with a single text part."""
         return cls.make(role=role, parts=(TextPart.make(text=text),), **fields)
 
     @property
@@ -119,7 +119,7 @@ class Message(Body):
 
     @property
     def text(self) -> str:
-        """What a person would read of it: words, calls with their arguments, what tools answered."""
+        """Readable text: texts, calls with their arguments, and tool results."""
         return "\n".join(filter(None, _readable(self.parts)))
 
 

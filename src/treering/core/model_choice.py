@@ -1,4 +1,4 @@
-"""Models named in the environment: `ollama:nomic-embed-text`, `openai:text-embedding-3-small`, `cohere:rerank-v3.5`…"""
+"""Models named in environment variables, such as `ollama:nomic-embed-text` or `cohere:rerank-v3.5`."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,7 +14,7 @@ def _reranker(named: str) -> dict[str, str]:
 
 
 def _writer(named: str) -> dict[str, str]:
-    # Other names have colons of their own: "qwen3:8b".
+    # Model names may contain colons: "qwen3:8b".
     model = named.removeprefix("anthropic:")
     return {"provider": "openai" if model == named else "anthropic", "model": model}
 

@@ -1,4 +1,4 @@
-"""What works, with evidence: patterns, and where they apply."""
+"""Patterns: reusable approaches with evidence and applicability."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -61,7 +61,7 @@ class Parameter(Value):
     default: Text | None = None
 
 
-class Subtask(Value):
+class TemplateSubtask(Value):
     title: Text
     description: Text = ""
     depends_on: Labels = ()
@@ -69,7 +69,7 @@ class Subtask(Value):
 
 class Template(Value):
     form: Literal["template"] = "template"
-    structure: tuple[Subtask, ...]
+    structure: tuple[TemplateSubtask, ...]
     parameters: tuple[Parameter, ...] = ()
     rules: tuple[Text, ...] = ()
 
@@ -110,18 +110,18 @@ class Applicability(Value):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.complexity_max < self.complexity_min:
-            raise ValueError("complexity_max lies below complexity_min")
+            raise ValueError("complexity_max is below complexity_min")
         return self
 
 
 class Application(Record):
-    """One use of a pattern and what came of it."""
+    """One use of a pattern and its outcome."""
 
     pattern: Key
     episode: Key | None = None
-    """In which it was used; one episode counts once for a pattern."""
+    """Episode in which it was used; an episode counts once per pattern."""
     evidence: Count = 1
-    """Which generation of evidence it belongs to: a refinement begins a new one."""
+    """Generation of the evidence; a refinement starts a new one."""
     session: Key | None = None
     at: Instant
     outcome: OutcomeStatus
@@ -134,37 +134,37 @@ class Application(Record):
 
 
 class Evidence(Value):
-    """What supports and what contradicts."""
+    """Evidence for and against a pattern."""
 
     generation: Count = 1
-    """Grows with each refinement: what came of an earlier form of the pattern proves nothing about this one."""
+    """Incremented by each refinement, since outcomes of an earlier form are no evidence for the current one."""
     highest: Count = 0
-    """The highest generation of a form that was undone since: its number is not given to another one."""
+    """Highest generation that was undone; its number is not reused."""
     began_at: Instant | None = None
-    """When this generation began: episodes that were stored before may have shaped it, and prove nothing about it."""
+    """Start of this generation. Earlier episodes may have shaped the pattern and are no evidence for it."""
     supporting: Keys = ()
-    """Episodes that succeeded with it; of many the newest."""
+    """Newest episodes that succeeded with it."""
     counter: Keys = ()
     applications: Count = 0
     sessions: Count = 0
-    """In how many sessions it was applied: what counts as evidence."""
+    """Number of sessions in which it was applied, the unit of evidence."""
     success_rate: Share | None = None
     mean_time_saved_ms: float | None = None
     mean_cost_saved: float | None = None
     improvement: float | None = None
     confidence: Share = 0.0
     base_rate: Share | None = None
-    """How often tasks of its kind succeed without it."""
+    """Success rate of similar tasks without it."""
     p_value: Share | None = None
     e_value: float | None = Field(default=None, ge=0)
-    """How much likelier its evidence is if it helps than if it does not, however often somebody looks."""
+    """Likelihood ratio of the evidence if it helps against if it does not; valid under repeated looks."""
     tests: Count = 0
-    """How many tests of it were begun, whatever came of them: by the first session of each generation that validation
-    saw, and by each review. Luck has as many chances as there were tests, so none is ever taken back."""
+    """Number of tests started: one for the first session of each generation that validation saw, and one per review.
+    It corrects for multiple testing and never decreases."""
     tested: Count = 0
-    """The generation whose first session was counted last."""
+    """Last generation whose first session was counted as a test."""
     last_validated_at: Instant | None = None
-    """When it was last judged by enough sessions to decide anything, whatever the verdict."""
+    """Time of the last validation with enough sessions for a verdict."""
 
 
 class Guidance(Value):
@@ -184,7 +184,7 @@ class PatternLinks(Value):
 
 
 class Pattern(Record):
-    """What works for a kind of task, with its evidence."""
+    """An approach for a kind of task, with its evidence."""
 
     repr_fields = ("name", "status")
 
@@ -212,7 +212,7 @@ class Pattern(Record):
     metadata: FrozenMap = EMPTY
 
     def without_episode(self, id: str) -> "Pattern":
-        """The same, naming this episode nowhere; what it was counted for stays counted."""
+        """The pattern without references to this episode; counts stay."""
         evidence = self.evidence.replace(
             supporting=tuple(each for each in self.evidence.supporting if each != id),
             counter=tuple(each for each in self.evidence.counter if each != id),
@@ -221,7 +221,7 @@ class Pattern(Record):
 
 
 def _without(value: Any, id: str) -> Any:
-    """A part of the metadata, without this id in any of its lists."""
+    """Part of the metadata without this id in any list."""
     if isinstance(value, Mapping):
         return FrozenDict({name: _without(each, id) for name, each in value.items()})
     return tuple(_without(each, id) for each in value if each != id) if isinstance(value, tuple) else value

@@ -1,4 +1,4 @@
-"""The knowledge types and what each adds to a record. Plug-ins register more with `register_knowledge_type`."""
+"""Knowledge types and their payloads. Plug-ins add types with `register_knowledge_type`."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,22 +31,22 @@ class Payload(Value):
 
 
 class Opaque(Payload):
-    """The payload of a type that this process does not know: kept as it is, and written as it was."""
+    """Payload of a type that this process does not know, preserved unchanged."""
 
     fields: FrozenMap | None = None
 
     @model_validator(mode="before")
     @classmethod
-    def _as_it_is(cls, written: Any, info: ValidationInfo) -> Any:
+    def _from_json_unchanged(cls, written: Any, info: ValidationInfo) -> Any:
         return {"fields": written} if info.mode == "json" else written
 
     @model_serializer
-    def _as_it_was(self) -> Any:
+    def _to_json_unchanged(self) -> Any:
         return thaw(self.fields)
 
 
 class Stated(Payload):
-    """What somebody said is so, taken apart: two that share subject and attribute may contradict each other."""
+    """Parts of a statement; two with the same subject and attribute may contradict each other."""
 
     subject: Text | None = None
     attribute: Text | None = None
@@ -55,32 +55,32 @@ class Stated(Payload):
     speaker: Label | None = None
 
     def subject_alone(self) -> "Stated | None":
-        """What it is about, without anything that is said of it; None where it names no subject."""
-        said = {
+        """Subject and attribute without value and other fields; None without a subject."""
+        defaults = {
             name: each.get_default(call_default_factory=True)
             for name, each in type(self).model_fields.items()
             if name not in ("subject", "attribute") and not each.is_required()
         }
-        return None if self.subject is None else self.replace(**said)
+        return None if self.subject is None else self.replace(**defaults)
 
 
-_UNWORDED = frozenset({"fingerprint"})
-"""Fields that say nothing in words."""
+_NOT_TEXT = frozenset({"fingerprint"})
+"""Fields without readable text."""
 
 
 def payload_texts(payload: Payload | None) -> Iterator[tuple[str, str]]:
-    """What a payload says in words, each with the name of its field."""
+    """Texts of a payload, each with the name of its field."""
     if isinstance(payload, Opaque):
         yield from ((name, text) for name, value in (payload.fields or {}).items() for text in _texts_in(value))
     elif payload is not None:
         fields = (
-            (name, value) for name, value in payload.__dict__.items() if name not in _UNWORDED | _defaults(payload)
+            (name, value) for name, value in payload.__dict__.items() if name not in _NOT_TEXT | _defaults(payload)
         )
         yield from ((name.replace("_", " "), text) for name, value in fields for text in _texts_in(value))
 
 
 def _defaults(payload: Payload) -> frozenset[str]:
-    """Names of the fields that have the value they have in every payload of the type that leaves them out."""
+    """Names of the fields that have their default value."""
     fields = type(payload).model_fields.items()
     return frozenset(name for name, field in fields if getattr(payload, name) == field.get_default())
 
@@ -239,9 +239,9 @@ class Reflection(Payload):
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeType:
-    """A kind of knowledge: its payload, and after how many days without use its confidence halves (None: never).
+    """A knowledge type: its payload and half-life in days without use (None: no decay).
 
-    Where that is `raised_by_use`, every use makes it last longer.
+    With `raised_by_use`, every use extends the half-life.
     """
 
     name: str
@@ -276,10 +276,10 @@ _TYPES: dict[str, KnowledgeType] = {
 
 
 def register_knowledge_type(name: str, payload: type[Payload], half_life_days: float | None = None) -> KnowledgeType:
-    """Add a knowledge type. Registering the same definition twice is fine; redefining a type is not."""
+    """Add a knowledge type. The same definition may be registered twice; another one raises `InvalidInput`."""
     kind = KnowledgeType(name, payload, half_life_days)
     if not name.isidentifier() or len(name.encode()) > LABEL_BYTES:
-        raise InvalidInput(f"{name!r} cannot name a knowledge type; use letters, digits and underscores")
+        raise InvalidInput(f"{name!r} is not a valid name of a knowledge type; use letters, digits and underscores")
     if _TYPES.setdefault(name, kind) != kind:
         raise InvalidInput(f"knowledge type {name!r} exists already with another definition; choose another name")
     return kind
@@ -291,7 +291,7 @@ def knowledge_types() -> Mapping[str, KnowledgeType]:
 
 
 def knowledge_type(name: str) -> KnowledgeType:
-    """The type called `name`; an unknown one is an error that lists the known."""
+    """The type with this name. Raises `InvalidInput` with the known types for any other."""
     try:
         return _TYPES[name]
     except (KeyError, TypeError):

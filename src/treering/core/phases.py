@@ -1,9 +1,8 @@
-"""The phases of work: what each asks of memory, how much of it, and in which order.
+"""Phases of work and their use of memory.
 
-`PHASE_WEIGHTS` says how much more (or less) a knowledge type is worth in a phase than its words alone; a type that is
-not named weighs 1. `PHASE_BUDGETS` is how many tokens of context a phase takes. `PHASE_SHARES` divides that budget
-among the types, most important first; `OTHER` holds for every type not named and for turns, and a phase without it
-gives those only what the named leave over.
+`PHASE_WEIGHTS` are factors of knowledge types in a phase; types that are not listed have 1. `PHASE_BUDGETS` are token
+budgets of a context. `PHASE_SHARES` divide that budget among the types, most important first; `OTHER` is the share of
+turns and of types that are not listed, which without it get only what the listed types leave over.
 """
 
 import re
@@ -15,7 +14,7 @@ from treering.core.errors import InvalidInput
 
 
 class Phase(StrEnum):
-    """What somebody is doing, in whatever methodology."""
+    """Phase of work, independent of the methodology."""
 
     DEFINE = "define"
     IMPLEMENT = "implement"
@@ -26,13 +25,13 @@ class Phase(StrEnum):
 
     @classmethod
     def named(cls, name: str) -> "Phase":
-        """The phase of this name, or the one that a native phase of agents belongs to, in any spelling of its words."""
+        """The phase of this name or of an agent's own phase, in any spelling. Raises `InvalidInput`."""
         plain = "_".join(re.findall(r"[a-z]+", name.lower()))
         try:
             return NATIVE_PHASES.get(plain) or cls(plain)
         except ValueError:
             known = ", ".join((*cls, *NATIVE_PHASES))
-            raise InvalidInput(f"there is no phase {name!r}; choose one of {known}") from None
+            raise InvalidInput(f"{name!r} is not a phase; use one of {known}") from None
 
 
 NATIVE_PHASES: Mapping[str, Phase] = MappingProxyType(
@@ -46,7 +45,7 @@ NATIVE_PHASES: Mapping[str, Phase] = MappingProxyType(
         "insights": Phase.EXPLORE,
     }
 )
-"""What agents call the phases of their own work (document 1 §3)."""
+"""Phases by the names that agents use for their own work."""
 
 OTHER = "other"
 

@@ -1,4 +1,4 @@
-"""What may be sent to a model on another machine: the one rule that every caller of a model follows."""
+"""What may be sent to a model on another machine; every caller of a model follows this rule."""
 
 from enum import StrEnum
 from ipaddress import IPv6Address, ip_address
@@ -13,10 +13,10 @@ _MARKS = ("flagged", "needs_review", "tainted")
 
 
 class ModelLocation(StrEnum):
-    """Where a model runs."""
+    """Location of a model."""
 
     HERE = "here"
-    """In this process, or behind a loopback address."""
+    """In this process, or at a loopback address."""
     ELSEWHERE = "elsewhere"
 
 
@@ -37,18 +37,18 @@ def location_of(host: str) -> ModelLocation:
 
 
 def is_private(record: Record) -> bool:
-    """Whether a record is personal, doubted, waits for review, or is tainted."""
+    """Whether a record is personal, flagged, waits for review, or is tainted."""
     personal = getattr(record, "visibility", None) is Visibility.PERSONAL
     return personal or any(getattr(record, mark, False) for mark in _MARKS)
 
 
 def may_leave(record: Record | None, location: ModelLocation) -> bool:
-    """Whether a model at this location may read the record: elsewhere nothing private, nothing that held a secret."""
+    """Whether a model at this location may read the record: elsewhere, none that is private or had a secret."""
     if location is ModelLocation.HERE or record is None:
         return True
     return not is_private(record) and MARK not in record.to_json()
 
 
 def text_may_leave(text: str, location: ModelLocation) -> bool:
-    """Whether a model at this location may read a text that is not a record's: elsewhere none that holds a secret."""
+    """Whether a model at this location may read a text outside a record: elsewhere, none with a secret."""
     return location is ModelLocation.HERE or not (MARK in text or scan(text))

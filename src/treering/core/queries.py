@@ -1,4 +1,4 @@
-"""What to look for: one typed filter a kind of record, an order, a page."""
+"""Typed filters by kind of record, sort orders and pages."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -28,32 +28,32 @@ class SearchedKind(StrEnum):
 
 
 CODE: Literal["code"] = "code"
-"""The kind of places in the code, which are results too where code is indexed."""
+"""Kind of code locations, which are results too if code is indexed."""
 
 
 class TimeRange(Value):
-    """From `since` (included) to `before` (excluded); an open end is None."""
+    """From `since` (inclusive) to `before` (exclusive); None leaves an end open."""
 
     since: Instant | None = None
     before: Instant | None = None
 
 
 class ShareRange(Value):
-    """From `at_least` to `at_most`, both included."""
+    """From `at_least` to `at_most`, both inclusive."""
 
     at_least: Share = 0.0
     at_most: Share = 1.0
 
 
 class PlaceRange(Value):
-    """Places in a session: from `first` (included) to `before` (excluded)."""
+    """Positions in a session, from `first` (inclusive) to `before` (exclusive)."""
 
     first: Count = 0
     before: Count
 
 
 class Filter(Value):
-    """Every field narrows; an empty tuple or None asks nothing. Inside a tuple any match is enough."""
+    """All fields must match; an empty tuple or None matches everything. In a tuple, one match is enough."""
 
 
 class KnowledgeFilter(Filter):
@@ -107,7 +107,7 @@ class TurnFilter(Filter):
 
 
 class CodeFilter(Value):
-    """Which places in the code are searched."""
+    """Filter for code locations."""
 
     files: FilePaths = ()
     """Files, or folders that end with a slash."""
@@ -120,7 +120,7 @@ ALL_CODE = CodeFilter.defaults()
 
 
 class SearchFilter(Value):
-    """What a search looks for, whatever the kind. A kind that does not have what a field asks for is left out."""
+    """Filter for records of any kind; kinds without a filtered field are left out."""
 
     kinds: tuple[SearchedKind | Literal["code"], ...] = ()
     types: Labels = ()
@@ -129,17 +129,17 @@ class SearchFilter(Value):
     modules: Labels = ()
     sessions: Keys = ()
     not_sessions: Keys = ()
-    """Nothing of these, such as the current one; what belongs to no session stays."""
+    """Excluded sessions; records without a session are kept."""
     roles: tuple[Role, ...] = ()
     time: TimeRange | None = None
-    """When it was learned, said or done."""
+    """When the record was created, written or executed."""
     confidence: ShareRange | None = None
     tainted: bool | None = None
 
     def by_kind(self) -> dict[str, Filter]:
-        """The filter of each kind of record that may answer."""
+        """Filters by kind, for the kinds that have all filtered fields."""
         asked = self._asked()
-        # A kind that belongs to no session, or is never tainted, has nothing that these would leave out.
+        # These exclude nothing from kinds without sessions or taint.
         anything = {"not_sessions"} if self.tainted else {"not_sessions", "tainted"}
         return {
             kind: KIND_FILTERS[kind](**{names[field]: value for field, value in asked.items() if field in names})
@@ -148,7 +148,7 @@ class SearchFilter(Value):
         }
 
     def of_code(self) -> CodeFilter | None:
-        """The filter of places in the code; None where they do not have what a field asks for."""
+        """Filter for code locations; None if they lack a filtered field."""
         wanted = not self.kinds or CODE in self.kinds
         known = {"files", "not_sessions"} if self.tainted else {"files", "not_sessions", "tainted"}
         return CodeFilter(files=self.files) if wanted and self._asked().keys() <= known else None
@@ -277,7 +277,7 @@ class RunFilter(Filter):
 
 
 class Order(Value):
-    """By which field; ties go by id in the same direction."""
+    """Sort field; equal values are sorted by id in the same direction."""
 
     by: Label
     descending: bool = True
@@ -287,7 +287,7 @@ V = TypeVar("V")
 
 
 class Page(Value, Generic[V]):
-    """Some items, and the cursor that asks for the next ones (None at the end)."""
+    """A page of items, and the cursor of the next page (None at the end)."""
 
     items: tuple[V, ...]
     next: str | None = None
@@ -305,7 +305,7 @@ SEARCHED_TIME: Mapping[SearchedKind, str] = {
     SearchedKind.EPISODE: "happened",
     SearchedKind.PATTERN: "updated",
 }
-"""The field of each filter that says when."""
+"""The time field of each filter."""
 
 
 def _same(*names: str) -> dict[str, str]:
@@ -321,4 +321,4 @@ _SEARCHED_BY: Mapping[SearchedKind, Mapping[str, str]] = {
     SearchedKind.PATTERN: {},
 }
 _SEARCHED_BY = {kind: {**names, "time": SEARCHED_TIME[kind]} for kind, names in _SEARCHED_BY.items()}
-"""By kind, the field of its filter for each field of `SearchFilter`."""
+"""Field names of each kind's filter by those of `SearchFilter`."""

@@ -1,4 +1,4 @@
-"""BM25, once for both engines."""
+"""BM25, shared by both engines."""
 
 from dataclasses import dataclass
 from math import log
@@ -10,7 +10,7 @@ BM25_B = 0.4  # how much length counts against a text; fitted on public conversa
 
 @dataclass(frozen=True, slots=True)
 class BM25:
-    """The formula with the statistics of one project."""
+    """BM25 with the statistics of one project."""
 
     documents: int
     average_length: float
@@ -18,10 +18,10 @@ class BM25:
     length_share: float
 
     def weight(self, holding: int) -> float:
-        """What a word counts that stands in so many documents; never below zero."""
+        """Weight of a word that occurs in `holding` documents; never below zero."""
         return log(1 + (self.documents - holding + 0.5) / (holding + 0.5))
 
     def saturation(self, counts: Any, lengths: Any) -> Any:
-        """What so many occurrences in documents of such lengths add; numbers or arrays."""
+        """Contribution of term counts in documents of these lengths; numbers or arrays."""
         evened = 1 - self.length_share + self.length_share * lengths / max(self.average_length, 1.0)
         return counts * (self.saturation_at + 1) / (counts + self.saturation_at * evened)

@@ -1,4 +1,4 @@
-"""Knowledge: what is known, with its evidence, its trust and its time."""
+"""Knowledge records with provenance, trust and validity."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -38,7 +38,7 @@ CITATION_CHARACTERS = 40
 
 
 class Level(StrEnum):
-    """How far a record reaches inside its project."""
+    """Scope of a record inside its project."""
 
     GLOBAL = "global"
     MODULE = "module"
@@ -47,7 +47,7 @@ class Level(StrEnum):
 
 
 class Source(StrEnum):
-    """How a record came to be known."""
+    """Origin of a record."""
 
     AGENT_EXPLICIT = "agent_explicit"
     OBSERVER_INFERRED = "observer_inferred"
@@ -70,7 +70,7 @@ CONFLICTS = (RelationKind.SUPERSEDES, RelationKind.CONFLICTS_WITH)
 
 
 class Relation(Value):
-    """What ties a record to another record, or to a file: exactly one of the two."""
+    """A relation to another record or to a file; exactly one of the two is set."""
 
     kind: RelationKind
     record: Key | None = None
@@ -81,7 +81,7 @@ class Relation(Value):
     @model_validator(mode="after")
     def _one_target(self) -> Self:
         if (self.record is None) == (self.file is None):
-            raise ValueError("a relation points to a record or to a file; give one of the two")
+            raise ValueError("a relation needs either a record or a file; pass one of the two")
         return self
 
 
@@ -100,8 +100,8 @@ class ChunkKind(StrEnum):
     PROSE = "prose"
 
 
-class Chunk(Value):
-    """Which part of a file a record was cut from."""
+class RecordChunk(Value):
+    """Part of a file that a record was extracted from."""
 
     kind: ChunkKind
     start_line: Count
@@ -111,17 +111,17 @@ class Chunk(Value):
     @model_validator(mode="after")
     def _forward(self) -> Self:
         if self.end_line < self.start_line:
-            raise ValueError("a chunk ends at or after the line it starts on")
+            raise ValueError("the last line of a chunk is before its first line")
         return self
 
 
 def text_digest(type: str, content: str) -> str:
-    """The same for two records that say the same thing in the same words."""
+    """Digest that is equal for records of one type with the same text."""
     return blake2b(f"{type}\n{' '.join(content.split()).casefold()}".encode(), digest_size=16).hexdigest()
 
 
 def _with_opaque_payload(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What was written down by a process that knew a type is not lost in one that does not."""
+    """The fields with an opaque payload if this process does not know the type, so that nothing is lost."""
     payload = fields.get("payload")
     if fields.get("type") in knowledge_types() or isinstance(payload, Opaque):
         return fields
@@ -134,9 +134,9 @@ def _payload(kind: KnowledgeType, given: Any) -> Payload | None:
     if given is None or type(given) is kind.payload:
         return given
     if isinstance(given, Payload):
-        raise ValueError(f"a {kind.name} carries {kind.payload.__name__}, not {type(given).__name__}")
+        raise ValueError(f"the payload of a {kind.name} is a {type(given).__name__}; pass a {kind.payload.__name__}")
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise ValueError(f"payload should be a mapping of the fields of {kind.payload.__name__}")
+        raise ValueError(f"payload is not a mapping; pass the fields of {kind.payload.__name__}")
     try:
         return kind.payload.make(**given)
     except InvalidInput as exc:
@@ -144,7 +144,7 @@ def _payload(kind: KnowledgeType, given: Any) -> Payload | None:
 
 
 class Knowledge(Taintable, Record):
-    """One thing that is known."""
+    """A knowledge record."""
 
     repr_fields = ("type", "content")
 
@@ -193,7 +193,7 @@ class Knowledge(Taintable, Record):
 
     citation: Text | None = Field(default=None, max_length=CITATION_CHARACTERS)
     language: Label | None = None
-    chunk: Chunk | None = None
+    chunk: RecordChunk | None = None
 
     @classmethod
     def from_stored(cls, fields: Mapping[str, Any]) -> Self:
@@ -201,7 +201,7 @@ class Knowledge(Taintable, Record):
 
     @property
     def conflicts(self) -> tuple[Relation, ...]:
-        """The records that it contradicts: superseded by it, or in conflict with it until a person decides."""
+        """Relations to records that it superseded, or that it contradicts until a person decides."""
         return tuple(each for each in self.relations if each.record is not None and each.kind in CONFLICTS)
 
     @property
@@ -218,9 +218,9 @@ class Knowledge(Taintable, Record):
         return self.user_verified or self.source is Source.USER_TAUGHT
 
     def details(self) -> tuple[tuple[str, str], ...]:
-        """What the payload says beyond the content, each with the name of its field.
+        """Texts of the payload that the content does not include, each with the name of its field.
 
-        The content of a learned statement says all of it: its subject and attribute are keys, not words.
+        None for learned statements: their content is complete, and subject and attribute are only keys.
         """
         content = self.content.casefold()
         keys = Stated.model_fields if self.source is Source.CONSOLIDATION else ()
@@ -228,7 +228,7 @@ class Knowledge(Taintable, Record):
         return tuple((name, text) for name, text in texts if name not in keys and text.casefold() not in content)
 
     def replace(self, **changes: Any) -> Self:
-        """Also of a type that this process does not know: an `Opaque` without fields is its empty payload."""
+        """Like `Value.replace`, also for unknown types, whose empty payload is an `Opaque` without fields."""
         if isinstance(self.payload, Opaque) and "type" not in changes and changes.get("payload", self) is None:
             changes["payload"] = Opaque()
         return super().replace(**changes)
@@ -254,5 +254,5 @@ class Knowledge(Taintable, Record):
     @model_validator(mode="after")
     def _valid_forwards(self) -> Self:
         if self.valid_from and self.valid_until and self.valid_until < self.valid_from:
-            raise ValueError("valid_until lies before valid_from")
+            raise ValueError("valid_until is before valid_from")
         return self

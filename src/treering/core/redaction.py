@@ -1,4 +1,4 @@
-"""Takes secrets out of a whole value, wherever its text stands."""
+"""Redaction of secrets in all texts of a value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass, replace
@@ -25,36 +25,36 @@ from treering.core.values import LABEL_BYTES, FrozenDict, Value
 
 V = TypeVar("V", bound=Value)
 
-# Changing one of these would point somewhere else, so a secret in them is refused.
+# Redacting one of these would change a reference, so a secret in them is refused.
 _NAMES = frozenset(
     {"id", "session", "owner", "call_id", "record", "entity", "origin", "target", "node", "subject", "key"}
 )
-# A hash, which is checked to be one; the snapshot of a value that went through here before; pixels.
+# Not scanned: a validated hash, the snapshot of an already redacted value, pixels.
 _CLEAN: Mapping[type[Value], frozenset[str]] = {
     Artifact: frozenset({"digest"}),
     Revision: frozenset({"before"}),
     ImagePart: frozenset({"data"}),
 }
-_SENTENCE = 200
-"""Characters at the end of a text that may announce a value beside it."""
+_MAX_SENTENCE = 200
+"""Characters at the end of a text that may announce a following value."""
 _TEXTLESS = (bool, int, float, Decimal, date, time, timedelta, UUID, Enum, type(None))
 _SERIES = (tuple, list, set, frozenset)
 
 
 @dataclass(frozen=True, slots=True)
 class Redacted(Generic[V]):
-    """A value without secrets, and the kinds of those taken out."""
+    """A value without secrets, and the kinds of the removed ones."""
 
     value: V
     kinds: tuple[str, ...] = ()
 
 
 def without_secrets(value: V) -> Redacted[V]:
-    """The same value where there is no secret; otherwise a new one, each secret replaced by what it was.
+    """The value itself if it has no secret, else a copy with each secret replaced by a mark of its kind.
 
-    A value that cannot be checked in time raises `CheckTimedOut`.
+    Raises `CheckTimedOut` if the check takes too long.
     """
-    # Nearly all values hold none: one look at all of their text together is enough to know.
+    # Nearly all values have none, and one scan of their joined text shows it.
     if not scan("\n".join(_texts(value)), time_limit()):
         return Redacted(value)
     kinds: list[str] = []
@@ -63,13 +63,13 @@ def without_secrets(value: V) -> Redacted[V]:
 
 
 def refuse_secret(name: str, text: str) -> None:
-    """Raise where `text` is, or holds, a secret."""
+    """Raise `SecretRefused` if `text` contains a secret."""
     if found := scan(text, time_limit()):
         raise SecretRefused(f"{name} looks like a secret ({found[0].kind}); choose another {name}")
 
 
 def _texts(item: Any) -> list[str]:
-    """Every text inside, in the form in which a secret in it would be recognised."""
+    """All texts of an item, in the form in which secrets are recognised."""
     found: list[str] = []
     _gather(item, found)
     return found
@@ -100,7 +100,7 @@ def _gather(item: Any, found: list[str]) -> None:
 
 
 def _fields_of(item: Any) -> dict[str, Any] | None:
-    """What a model or a dataclass of a plug-in holds; None where it is neither."""
+    """Fields of a plug-in's model or dataclass; None for anything else."""
     if isinstance(item, BaseModel):
         return {**item.__dict__, **(item.__pydantic_extra__ or {})}
     if is_dataclass(item) and not isinstance(item, type):
@@ -109,7 +109,7 @@ def _fields_of(item: Any) -> dict[str, Any] | None:
 
 
 def _written(item: Any) -> str:
-    """How anything else ends up in the store."""
+    """The stored text of any other object."""
     return item.decode("utf-8", "replace") if isinstance(item, (bytes, bytearray)) else str(item)
 
 
@@ -119,18 +119,18 @@ def _is_clean_name(part: Any) -> bool:
 
 @lru_cache(maxsize=16_384)
 def _is_known_clean(label: str) -> bool:
-    """Tags, paths and session ids come again and again."""
+    """Cached check: tags, paths and session ids repeat."""
     return not scan(label)
 
 
 def _is_uuid(name: str) -> bool:
-    """Our own ids, which are long and mean nothing."""
+    """Whether the name is a UUID, as our own ids are."""
     return len(name) == 36 and name.count("-") == 4 and name.replace("-", "").isalnum()
 
 
 @cache
 def _fields_with_text(kind: type[Value]) -> tuple[str, ...]:
-    """The fields of a value that may hold free text."""
+    """Fields of a value that may contain free text."""
     fields, clean = kind.model_fields.items(), _CLEAN.get(kind, frozenset())
     return tuple(name for name, field in fields if name not in clean and not _is_textless(field.annotation))
 
@@ -153,7 +153,7 @@ def _clean_fields(value: Value, kinds: list[str]) -> dict[str, Any]:
 
 
 def _clean_stated(value: Value, changed: Mapping[str, Any], kinds: list[str]) -> dict[str, Any]:
-    """A statement's value is a secret where what is said of it says so: neither `password` nor `Zt7-kQ9` is one."""
+    """Redact the value of a statement if its attribute announces a secret; `Zt7-kQ9` alone is not recognised."""
     stated = _stated_in(value)
     if stated is None:
         return {}
@@ -168,23 +168,28 @@ def _clean_stated(value: Value, changed: Mapping[str, Any], kinds: list[str]) ->
     return {"payload": cleaned.replace(value=hidden)} if isinstance(value, Knowledge) else {"value": hidden}
 
 
-def _kind_of_stated(value: Value, told: str) -> str | None:
-    for said in _announcements(value):
-        for found in scan(said):
-            if found.end > said.rindex(told):
+def _kind_of_stated(value: Value, stated_value: str) -> str | None:
+    for announcement in _announcements(value):
+        for found in scan(announcement):
+            if found.end > announcement.rindex(stated_value):
                 return found.kind
-    content = value.content if isinstance(value, Knowledge) and told else ""
-    return next((each.kind for each in scan(content) if content[each.start : each.end] in told), None)
+    content = value.content if isinstance(value, Knowledge) and stated_value else ""
+    return next((each.kind for each in scan(content) if content[each.start : each.end] in stated_value), None)
 
 
 def _announcements(value: Value) -> list[str]:
-    """The value of a statement, assigned to what is said to have it: a property, a subject, or the sentence."""
+    """The value of a statement as an assignment to its attribute, its subject, or the sentence before it."""
     stated = _stated_in(value)
     if stated is None or not stated.value:
         return []
-    sentence = value.content[-_SENTENCE:].rstrip(" .:\n") if isinstance(value, Knowledge) else None
+    sentence = value.content[-_MAX_SENTENCE:].rstrip(" .:\n") if isinstance(value, Knowledge) else None
     names = (stated.attribute, stated.subject) if sentence is None else (sentence,)
-    return [said for name in names if name for said in (_assigned(name, stated.value), f"{name}: {stated.value}")]
+    return [
+        announcement
+        for name in names
+        if name
+        for announcement in (_assigned(name, stated.value), f"{name}: {stated.value}")
+    ]
 
 
 def _stated_in(value: Value) -> Stated | None:
@@ -210,7 +215,7 @@ def _clean(item: Any, kinds: list[str]) -> Any:
 
 
 def _clean_foreign(item: Any, kinds: list[str]) -> Any:
-    """What only a plug-in knows."""
+    """Redact an object of a plug-in."""
     inside = _fields_of(item)
     if inside is None:
         refuse_secret(f"a {type(item).__name__}", _written(item))
@@ -230,7 +235,7 @@ def _clean_series(item: Any, kinds: list[str]) -> Any:
 
 
 def _clean_mapping(item: Mapping[Any, Any], kinds: list[str]) -> Mapping[Any, Any]:
-    """Also sees a secret by the name it stands under (`{"password": "…"}`), and one that is a name itself."""
+    """Redact a mapping, also secrets announced by their key (`{"password": "…"}`) and keys that are secrets."""
     cleaned: dict[Any, Any] = {}
     numbers: dict[Any, int] = {}
     for key, part in item.items():
@@ -245,9 +250,9 @@ def _clean_mapping(item: Mapping[Any, Any], kinds: list[str]) -> Mapping[Any, An
 
 
 def _distinct(name: Any, taken: Mapping[Any, Any], numbers: dict[Any, int]) -> Any:
-    """A name that is not taken: two secrets that become the same name stay two entries.
+    """An unused key, so that two redacted keys stay two entries.
 
-    `numbers` holds the last number given to each name, so that none is tried twice.
+    `numbers` holds the last number used for each key, so that none is tried twice.
     """
     candidate = name
     while candidate in taken:

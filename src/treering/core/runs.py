@@ -1,4 +1,4 @@
-"""What maintenance did: one run of one stage."""
+"""Runs of maintenance stages."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -13,9 +13,9 @@ class RunState(StrEnum):
 
 
 class Run(Record):
-    """One run. `slot` is the moment of the schedule it was for; None where somebody asked for it.
+    """One run of a stage. `slot` is its scheduled time; None if it was requested.
 
-    `cursor` is how far it came, for whoever goes on after a crash; `counts` what it did so far.
+    `cursor` is the position from which to resume after a crash; `counts` are the results so far.
     """
 
     stage: Label
@@ -34,7 +34,7 @@ class Run(Record):
 
 
 LANGUAGE_MODEL = "language model"
-"""Stage of the runs that count what learning spends on the language model: one a day, with its tokens in `done`."""
+"""Stage of the daily runs that count the tokens of learning, in `done`."""
 
 
 def token_run(now: datetime) -> str:

@@ -1,4 +1,4 @@
-"""Whose memory: the first argument of every read and write."""
+"""Scope: the first argument of every read and write."""
 
 from enum import StrEnum
 from typing import Annotated, Self, cast
@@ -9,7 +9,7 @@ from treering.core.values import Key, Value, is_key
 
 
 class Visibility(StrEnum):
-    """Who may see a record, from the narrowest."""
+    """Visibility of a record, narrowest first."""
 
     PERSONAL = "personal"
     PROJECT = "project"
@@ -22,15 +22,15 @@ EVERY_VISIBILITY = frozenset(Visibility)
 
 def _some(visible: frozenset[Visibility]) -> frozenset[Visibility]:
     if not visible:
-        raise ValueError("a scope that sees nothing is a mistake; name at least one visibility")
+        raise ValueError("`visible` is empty; pass at least one visibility")
     return visible
 
 
 class Scope(Value):
     """One project of one tenant, seen by one principal.
 
-    Personal records are seen by their owner only; `visible` narrows further. There is no wildcard: a scope always
-    names one project.
+    Personal records are visible to their owner only; `visible` narrows further. There are no wildcards: a scope has
+    exactly one project.
     """
 
     tenant: Key = "local"
@@ -40,7 +40,7 @@ class Scope(Value):
 
     @classmethod
     def named(cls, *, tenant: str, project: str, principal: str) -> Self:
-        """What `make` gives. The validator, which takes longer to build than a file to open, is not used for it."""
+        """Like `make`, but without building the slow validator."""
         if all(is_key(name) for name in (tenant, project, principal)):
             return cast(Self, cls.model_construct(tenant=tenant, project=project, principal=principal))
         return cls.make(tenant=tenant, project=project, principal=principal)

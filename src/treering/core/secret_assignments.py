@@ -1,14 +1,14 @@
 """Values given to a secret word: `password = "…"`, `--token …`, `"apiKey": "…"`, "the password is …".
 
-A secret word alone means little in source code, so the value decides: how it is written (quoted, in an environment
-file, after a colon, after an equals sign) says how much it must look like a credential (`secret_values`).
+In source code a secret word alone is not evidence, so the value decides. Its style (quoted, in an environment file,
+after a colon, after an equals sign) determines how much it must look like a credential (`secret_values`).
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from treering.core.secret_formats import MARK, Hit, follows_mark
+from treering.core.secret_formats import MARK, SecretMatch, follows_mark
 from treering.core.secret_values import (
     LONGEST_JUDGED,
     STYLES,
@@ -64,7 +64,7 @@ WORTH_JUDGING = (
     r"(?!(?i:\w{0,16}?(?:pass|pwd|secret|token|key|cred)\w{0,16}[=:]))"
     r"(?=[^\s\"'`]{6})(?:[^\s\"'`]{0,11}?[\d!@#$%^&*?+=~]|[^\s\"'`]{12})"
 )
-"""Long enough, with something that is no letter, and not itself the beginning of another assignment."""
+"""Long enough, with a non-letter, and not the beginning of another assignment."""
 WORD_BEFORE = r"[\w.$-]{0,24}\Z"
 SECRET_WORD_BEFORE = r"(?i:pass|password|passwd|pwd|secret|token|key|credentials?)(?<!=)[:=]\Z"
 WORD_BREAK = r"[_.$-]+|(?<=[a-z])(?=[A-Z])"
@@ -74,7 +74,7 @@ USER_BEFORE = r"[\w.@+-]{1,64}+[ \t]{0,2}[/|][ \t]{0,2}"
 NEAR_RUN = r"(?<![A-Za-z0-9+/_~.-])[A-Za-z0-9+/_~-]{20,128}={0,2}"
 CHECKSUM_BEFORE = r"(?i:sha\d{1,3}|md5|h1)[:=-]\Z"
 CHECKSUM = r"(?i:sha\d{1,3}|md5)-"
-"""How lock files write a checksum: `sha512-…`, `h1:…`."""
+"""Checksums in lock files: `sha512-…`, `h1:…`."""
 REST_OF_RUN = r"[A-Za-z0-9+/_~-]*+={0,2}"
 NEAR = 60
 """Characters of the same line, on each side of a secret word, in which a random value counts."""
@@ -84,10 +84,10 @@ ASCII_STEMS = tuple(sorted({word.stem for word in SECRET_WORDS if word.stem.isas
 OTHER_STEMS = tuple(sorted({word.stem for word in SECRET_WORDS if not word.stem.isascii()}))
 
 
-def assigned_values(text: str, check: Check = unlimited, ended: Iterable[int] = ()) -> Iterable[Hit]:
+def assigned_values(text: str, check: Check = unlimited, ended: Iterable[int] = ()) -> Iterable[SecretMatch]:
     """Every value in `text` that a secret word announces and that looks like a credential.
 
-    `ended` tells where secrets of other detectors end: they count as words of a sentence, as their marks will.
+    `ended` are end positions of secrets of other detectors, which count as words of a sentence, like their marks.
     """
     folded = _folded(text)
     stems = ASCII_STEMS if folded.isascii() else ASCII_STEMS + OTHER_STEMS
@@ -95,7 +95,7 @@ def assigned_values(text: str, check: Check = unlimited, ended: Iterable[int] = 
 
 
 def announces_value(text: str, words: str) -> bool:
-    """Whether `assigned_values` finds any in `text`; `words` are all of it, in any order."""
+    """Whether `assigned_values` finds a value in `text`; `words` are all words of it, in any order."""
     among = _folded(words)
     stems = ASCII_STEMS if among.isascii() else ASCII_STEMS + OTHER_STEMS
     present = [stem for stem in stems if stem in among]
@@ -118,7 +118,7 @@ def _is_announced(text: str, folded: str, start: int, stem: str) -> bool:
     return False
 
 
-def _assigned(text: str, folded: str, check: Check, ended: set[int]) -> Iterator[Hit]:
+def _assigned(text: str, folded: str, check: Check, ended: set[int]) -> Iterator[SecretMatch]:
     value_start = value_end = 0
     for found in _secret_words().finditer(folded):
         check()
@@ -131,8 +131,10 @@ def _assigned(text: str, folded: str, check: Check, ended: set[int]) -> Iterator
             yield hit
 
 
-def _values_of(text: str, folded: str, word: SecretWord, span: tuple[int, int], ended: set[int]) -> Iterator[Hit]:
-    """The value assigned to one secret word, and the random values beside it."""
+def _values_of(
+    text: str, folded: str, word: SecretWord, span: tuple[int, int], ended: set[int]
+) -> Iterator[SecretMatch]:
+    """The value assigned to one secret word, and random values near it."""
     start, end = span
     if not _stands_free(word, text, folded, start):
         return
@@ -146,7 +148,7 @@ def _values_of(text: str, folded: str, word: SecretWord, span: tuple[int, int], 
     yield from beside
 
 
-def _beside(text: str, word: SecretWord, start: int, end: int) -> Iterator[Hit]:
+def _beside(text: str, word: SecretWord, start: int, end: int) -> Iterator[SecretMatch]:
     line = max(text.rfind("\n", max(0, start - NEAR), start) + 1, start - NEAR, 0)
     line_end = text.find("\n", end, end + NEAR)
     runs = regex(NEAR_RUN).finditer(text, line, end + NEAR + LONGEST_JUDGED if line_end < 0 else line_end)
@@ -163,7 +165,7 @@ def _beside(text: str, word: SecretWord, start: int, end: int) -> Iterator[Hit]:
             continue
         if is_random(run.group()) and not follows_mark(text, run.start()) and not text.startswith(MARK, run.end()):
             whole = regex(REST_OF_RUN).match(text, run.end())
-            yield Hit(word.kind, min(start, run.start()), run.start(), whole.end() if whole else run.end(), end)
+            yield SecretMatch(word.kind, min(start, run.start()), run.start(), whole.end() if whole else run.end(), end)
 
 
 def _is_checksum(text: str, run: re.Match[str]) -> bool:
@@ -182,7 +184,7 @@ def _begins_word(text: str, start: int) -> bool:
     return not previous.isalpha() or (previous.islower() and text[start].isupper())
 
 
-def _judged(text: str, word: SecretWord, start: int, linked: re.Match[str], ended: set[int]) -> Hit | None:
+def _judged(text: str, word: SecretWord, start: int, linked: re.Match[str], ended: set[int]) -> SecretMatch | None:
     value_start = linked.end()
     before = _before(text, start)
     if before is None or not _names_a_secret(text, word, linked):
@@ -194,13 +196,15 @@ def _judged(text: str, word: SecretWord, start: int, linked: re.Match[str], ende
         value_start, style = user.end(), "in a list"
     end = _value_end(text, linked, style, value_start)
     if _is_plain_phrase(text, word, linked, style, text[value_start:end]):
-        return Hit(word.kind, start, value_start, end)
+        return SecretMatch(word.kind, start, value_start, end)
     if not regex(WORTH_JUDGING).match(text, value_start):
         return None
     value = text[value_start : min(end, value_start + LONGEST_JUDGED)]
     if len(value) < SHORTEST_VALUE or points_elsewhere(value) or not _is_judged_credential(word, style, value):
         return None
-    return Hit(word.kind, start, value_start, end if end - value_start < LONGEST_JUDGED else _run_end(text, end))
+    return SecretMatch(
+        word.kind, start, value_start, end if end - value_start < LONGEST_JUDGED else _run_end(text, end)
+    )
 
 
 def _is_plain_phrase(text: str, word: SecretWord, linked: re.Match[str], style: str, value: str) -> bool:
@@ -211,12 +215,12 @@ def _is_plain_phrase(text: str, word: SecretWord, linked: re.Match[str], style: 
 
 
 def _is_judged_credential(word: SecretWord, style: str, value: str) -> bool:
-    # `psk` has no other meaning: beside it, any value with a digit counts.
+    # `psk` has no other meaning, so any value with a digit counts.
     return STYLES["in a sentence" if style == "adjacent" and word.phrase else style](word.kind, value)
 
 
 def _before(text: str, start: int) -> str | None:
-    """The rest of the identifier in front of the secret word; None where it makes the word harmless."""
+    """The rest of the identifier before the secret word; None if it makes the word harmless."""
     found = regex(WORD_BEFORE).search(text[max(0, start - 24) : start])
     before = found.group() if found else ""
     if follows_mark(text, start - len(before)):
@@ -237,7 +241,7 @@ def _names_a_secret(text: str, word: SecretWord, linked: re.Match[str]) -> bool:
 
 
 def _style(text: str, start: int, linked: re.Match[str], before: str, ended: set[int]) -> str | None:
-    """How the value is written, or None where the secret word is not followed by a value at all."""
+    """Style of the value; None if no value follows the secret word."""
     link = linked["link"]
     flag = before.startswith("-")
     line_start = start - len(before)
@@ -272,7 +276,7 @@ def _follows_secret_word(text: str, start: int) -> bool:
 
 
 def _style_within_line(text: str, line_start: int, ended: set[int]) -> str:
-    """Between words, an assignment is seldom code; code has a bracket, an operator or a declaration in front of it."""
+    """Style of an assignment inside a line: rarely code, unless a bracket, operator or declaration precedes it."""
     before = text[max(0, line_start - 24) : line_start]
     words = before.rstrip(" \t")
     last = words[-1:]
@@ -296,20 +300,20 @@ def _value_end(text: str, linked: re.Match[str], style: str, start: int) -> int:
 
 
 def _run_end(text: str, start: int, limit: int | None = None) -> int:
-    """The end of the unquoted run; what lies beyond a limit was not judged, so that it ends before a mark."""
+    """End of the unquoted run, cut at a limit because text beyond it was not judged."""
     run = regex(UNMARKED_RUN).match(text, start) if limit is None else regex(UNQUOTED_RUN).match(text, start, limit)
     return run.end() if run else start
 
 
 def _folded(text: str) -> str:
-    """Lower case of the same length: İ is the one character that lower case makes longer."""
+    """Lower case of the same length; İ is the only character whose lower case is longer."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else text.replace("İ", "i").lower()
 
 
 @cache
 def _secret_words() -> re.Pattern[str]:
-    """One alternative a word, each beginning with a letter for the engine to skip to; its empty group tells which."""
+    """One alternative per word, each starting with a letter for fast scanning and identified by an empty group."""
     return re.compile("|".join(f"{word.stem}(?:{word.ending})()" for word in SECRET_WORDS))
 
 

@@ -1,4 +1,4 @@
-"""What a credential looks like: whether a value that a secret word announces is one, by how it is written."""
+"""Whether a value that a secret word announces is a credential, depending on its style."""
 
 import re
 from collections.abc import Callable
@@ -27,7 +27,7 @@ REPEATED_WORD = r"(?i)[a-z_]*(?:pass|pwd|token|key|secret|cred)[a-z_]*\d{0,2}"
 
 
 def is_random(value: str) -> bool:
-    """Long, of mixed case with digits throughout: no name, path or hash."""
+    """Whether a value is long and of mixed case with digits throughout, unlike a name, path or hash."""
     return (
         len(regex(r"\d+").findall(value)) >= 2
         and value.lower() != value != value.upper()
@@ -37,7 +37,7 @@ def is_random(value: str) -> bool:
 
 
 def looks_random(value: str) -> bool:
-    """Letters, digits and signs alternate as they do in generated text and not in words or CamelCase."""
+    """Whether letters, digits and signs alternate as in generated text, unlike in words or CamelCase."""
     judged = value[:64]
     runs = len(regex(SAME_CLASS).findall(judged))
     if judged.isalpha():
@@ -58,14 +58,14 @@ def _is_placeholder(value: str) -> bool:
 
 
 def _looks_like_words(value: str) -> bool:
-    """`app-secrets-v2`, `os.environ`, `test_key_1`, `run/secrets/db`: names put together, not a credential."""
+    """Whether a value is made of names: `app-secrets-v2`, `os.environ`, `test_key_1`, `run/secrets/db`."""
     pieces = regex(r"[-_.:/@\\]+").split(value.strip("-_.:/@\\"))
     piece_of_name = regex(PATH_PIECE if "/" in value else NAME_PIECE)
     return len(pieces) > 1 and all(piece_of_name.fullmatch(piece) for piece in pieces)
 
 
 def _is_joined_password(value: str) -> bool:
-    """`foo-bar-Baz9`: words joined by hyphens, of both cases and with a digit, are rarely the name of something."""
+    """Whether hyphenated words have both cases and a digit (`foo-bar-Baz9`), which is rare for names."""
     return bool(regex(r"[\w-]+").fullmatch(value) and regex(r"\d").search(value) and _has_both_cases(value))
 
 
@@ -101,7 +101,7 @@ def _is_spoken_credential(kind: str, value: str) -> bool:
 
 
 def _is_argument_credential(kind: str, value: str) -> bool:
-    """Unquoted behind an equals sign, source code has expressions: only what no expression looks like counts."""
+    """Unquoted after an equals sign: expressions of source code do not count."""
     if not _is_spoken_credential(kind, value):
         return False
     digit = regex(r"\d").search(value) is not None
@@ -109,12 +109,12 @@ def _is_argument_credential(kind: str, value: str) -> bool:
 
 
 def _is_credential_in_sentence(kind: str, value: str) -> bool:
-    """Said between other words, `password=…` is seldom code; a digit and some length tell it from a name."""
+    """In a sentence, where `password=…` is rarely code: a digit and some length distinguish it from a name."""
     return len(value) >= 8 and bool(regex(r"\d").search(value)) and _is_spoken_credential(kind, value)
 
 
 def _is_credential_in_list(kind: str, value: str) -> bool:
-    """As in a sentence, but code can look the same: digits at the end of a name do not count."""
+    """As in a sentence, but code may look the same, so digits at the end of a name do not count."""
     return _is_mixed(value) and _is_credential_in_sentence(kind, value)
 
 
@@ -124,7 +124,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def _is_adjacent_credential(kind: str, value: str) -> bool:
-    """Behind the secret word without a link: only random text counts, and an id or a name in code is neither."""
+    """Directly after the secret word: only random text counts, not ids or names in code."""
     if regex(UUID).search(value) or regex(r"[=:][^=]|[()\[\]{}]").search(value) or _looks_like_words(value):
         return False
     if not _has_both_cases(value):
@@ -139,7 +139,7 @@ def _is_adjacent_credential(kind: str, value: str) -> bool:
 
 
 def _is_camel_case(value: str) -> bool:
-    """`getUserById2FromCache`: letters in pieces of the length of words; those of random text are shorter."""
+    """Whether letters come in pieces as long as words (`getUserById2FromCache`); in random text they are shorter."""
     pieces = regex(CAMEL_PIECE).findall(regex(TECHNICAL_NAME).sub("", value))
     return sum(map(len, pieces)) * 2 >= len(pieces) * 5 and len(value) >= 12
 
@@ -154,11 +154,11 @@ def is_unquoted_phrase(word: SecretWord, value: str) -> bool:
 
 
 def is_phrase(word: SecretWord, value: str, *, compact: bool = False) -> bool:
-    """Several words in quotes that are neither a message nor code.
+    """Whether quoted words are a pass phrase rather than a message or code.
 
-    Plain words count where a phrase is usual, and from four on. With `compact`, the assignment is not written as those
-    of messages are (spaces around the equals sign, a capital letter behind a colon): then four words also count among
-    the small words of a sentence, if they have a digit or a phrase is usual.
+    Plain words count if a phrase is usual for the secret word, and from four words on. With `compact`, the assignment
+    is not written like a message (spaces around the equals sign, a capital letter after a colon): four words then also
+    count if they include short words of a sentence, provided that they have a digit or a phrase is usual.
     """
     if not 8 <= len(value) <= LONGEST_JUDGED or value != value.strip() or not value[0].isalnum():
         return False

@@ -1,4 +1,4 @@
-"""The words that announce a secret in an assignment, and the values that only look like one, as data."""
+"""Words that announce a secret in an assignment, and values that only look like one, as data."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ class SecretWord:
     kind: str
     stem: str
     ending: str = ""
-    """A regular expression that must match behind the stem."""
+    """Regular expression that must match after the stem."""
     owners: tuple[str, ...] = ()
-    """One of these must stand in front, directly or behind a separator: `api_key`, not `key`."""
+    """One of these must precede it, directly or before a separator: `api_key`, not `key`."""
     alone: bool = False
     """Must not be the end of a longer word."""
     phrase: bool = False
@@ -64,7 +64,7 @@ PLAIN_BEFORE = frozenset((
     "input", "output", "lock", "first", "last", "current", "cur", "prev", "peek", "by", "bucket", "foreign", "public",
     "no", "without", "forgot", "forgotten", "reset", "change", "is", "has", "show", "hide", "invalid", "missing", "per",
 ))  # fmt: skip
-"""`next_token`, `eos_token`: words in front that make the secret word harmless."""
+"""Preceding words that make the secret word harmless: `next_token`, `eos_token`."""
 
 PLAIN_AFTER = frozenset((
     "hash", "hashed", "file", "files", "filename", "path", "dir", "url", "uri", "id", "ids", "name", "names",
@@ -82,7 +82,7 @@ PLAIN_AFTER = frozenset((
     "target", "tag", "tags", "key_name", "keyname", "number", "num", "rate", "price", "cost", "per_second",
     "estimate", "latency", "position", "pos", "offset", "line", "col", "start", "end", "idx",
 ))  # fmt: skip
-"""Last words behind the secret word that name something else: `password_file`, `token_count`."""
+"""Last words after the secret word that name something else: `password_file`, `token_count`."""
 
 LINKING_VERBS = "is|was|are|were|be|ist|war|lautet|est|était|es|era|é|è|är|to[ ]be|set[ ]to"
 LINKING_ADVERBS = (
@@ -98,7 +98,7 @@ MESSAGE_WORDS = frozenset((
     "reset", "change", "new", "old", "login", "hash", "hashed", "type", "error", "minimum", "maximum", "length", "has",
     "when", "will", "only", "all", "any", "none", "optional", "default", "digits", "letters", "step", "page", "version",
 ))  # fmt: skip
-"""Words of messages and labels; a quoted value that has one is no pass phrase."""
+"""Words of messages and labels; a quoted value with one is not a pass phrase."""
 
 DIRECTIVE_WORDS = MESSAGE_WORDS - frozenset((
     "a", "an", "the", "is", "are", "was", "be", "has", "may", "can", "not", "no", "of", "for", "to", "at", "in", "on",
@@ -106,13 +106,13 @@ DIRECTIVE_WORDS = MESSAGE_WORDS - frozenset((
 )) | frozenset((
     "attempts", "tries", "left", "remaining", "ago", "minutes", "hours", "days", "seconds", "times", "again", "failed",
 ))  # fmt: skip
-"""Words by which a sentence with a number is a message: `has 3 attempts left`, not `my dog has 3 legs`."""
+"""Words that make a sentence with a number a message: `has 3 attempts left`, not `my dog has 3 legs`."""
 
 STATE_ENDINGS = (
     "ed|ing|[ai]ble|[ae]nt|ect|al|en|ly|ory|ary|less|ful|ic|ive|ous|wn|where|thing|ate|tion|sion|ment|ness|ity|id|ish"
     "|text|string|bytes|data|value"
 )
-"""Endings of the words that say how a pass phrase is: `required`, `incorrect`, `unavailable`."""
+"""Endings of adjectives for a pass phrase: `required`, `incorrect`, `unavailable`."""
 
 TECHNICAL_NAME = (
     r"[sS]3(?![a-z])|(?i:sha\d{1,3}|md\d|base\d\d|b\d\d|utf\d|oauth\d|x509|p12|ec2|http\d|ipv?\d|u?int\d\d?|float\d\d"
@@ -133,7 +133,7 @@ REFERENCE = (
     r"|^(?:arn|op|vault|env|file|data|ssm|https?|s3|gs|git|ssh|keyring|aws-sm|ref|sha\d{1,3}|md5|h1|urn|process\.env"
     r"|os\.environ|ENV|System|config|self|this|settings|secrets|args|request|req)\b[.:/\[(]"
 )
-"""Values that point at a secret instead of being one."""
+"""Values that refer to a secret instead of being one."""
 
 NO_CREDENTIAL = (
     r"^(?:\d{4}-\d{2}-\d{2}(?:[T ].*)?|v?\d{1,4}(?:\.\d{1,5}){1,3}[\w.+-]{0,12}|\d{1,2}:\d{2}(?::\d{2})?"
@@ -149,4 +149,4 @@ DEFAULT_PASSWORDS = frozenset((
     "dbpassword", "mypass", "userpass", "hostname", "default", "localhost", "minioadmin", "some_password", "s3cret",
     "p", "ppp", "xxx", "abc",
 ))  # fmt: skip
-"""Passwords of documentation and of containers on one's own machine, in connection strings."""
+"""Placeholder passwords of documentation and local containers, in connection strings."""

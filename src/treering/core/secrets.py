@@ -1,7 +1,7 @@
-"""Finds credentials in any text, and replaces them before it is written anywhere.
+"""Detection and redaction of credentials in texts before they are stored.
 
-Pure, and linear in the length of the text. Redacting twice changes nothing: evidence that touches a `[redacted:…]` mark
-does not count, and a mark never counts as the end of the word in front of it.
+Pure, and linear in the length of the text. Redaction is idempotent: evidence that touches a `[redacted:…]` mark does
+not count, and a mark is never the end of the word before it.
 """
 
 import math
@@ -19,12 +19,12 @@ from treering.core.secret_formats import (
     CONTEXT_REACH,
     MARK,
     MARK_PATTERN,
+    MIN_BARE_TOKEN,
+    MIN_TOKEN,
     PHRASES_BY_PREFIX,
-    SHORTEST_BARE_TOKEN,
-    SHORTEST_TOKEN,
     TOKENS_BY_PREFIX,
-    Format,
-    Hit,
+    SecretFormat,
+    SecretMatch,
     follows_mark,
 )
 from treering.core.secret_words import DEFAULT_PASSWORDS, PLACEHOLDER
@@ -36,7 +36,7 @@ SHORT_PREFIXES = tuple(prefix for prefix, _ in TOKENS_BY_PREFIX if len(prefix) <
 _APART = bytes(ord(" ") if chr(code) in BREAKS_TOKEN else code for code in range(256))
 PAGE = 100_000
 PAGE_OVERLAP = 256
-"""More than a prefix and the shortest token around it."""
+"""Longer than any prefix with the shortest token."""
 
 KEY_HEADER = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 KEY_EDGE = r"-----(?:BEGIN|END) "
@@ -48,7 +48,7 @@ KEY_LINE = (
 SHORT_KEY_LINE = (
     r"MI[A-Z]|b3B|.*(?:[a-z0-9][A-Z].*\d|\d[A-Z]|[A-Z]\d[a-z]|=$)|.*[a-z].*[/+]|(?=.*[a-z][A-Z])[A-Za-z0-9+/_-]{12}"
 )
-"""What tells a line of up to 15 characters from a word: `MIIEvQIBAD`, not `PKCS8` or `OpenSSH`."""
+"""Distinguishes a key line of up to 15 characters from a word: `MIIEvQIBAD`, not `PKCS8` or `OpenSSH`."""
 LONG_KEY_LINE = 16
 KEY_MATERIAL = r"[A-Za-z0-9+/]{32}"
 LONGEST_KEY = 65_536
@@ -56,13 +56,13 @@ LONGEST_KEY = 65_536
 PASSWORD_IN_URL = r"://(?P<user>[^\s:/?#@\"'<>`]{0,128}):(?P<password>[^\s\"'<>`/]{3,256})@(?=[\w\[.%$-])"
 INVISIBLE = "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]"
 OTHER_WIDTH = "[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff\u24b6-\u24e9]"
-"""Letters and digits that read as plain ones: full width, mathematical, in circles."""
+"""Letters and digits that read as plain ones: full width, mathematical, circled."""
 NO_URL_PASSWORD = r"^\d{1,5}(?:[?#,].*)?$|^[$%<{]|[(\[{].*[)\]}]|\\|\*{3}|^[x.*_-]+$|\.\.\.|…"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """Where a secret stands, and what kind it is."""
+class SecretFinding:
+    """Position and kind of a secret."""
 
     kind: str
     start: int
@@ -71,17 +71,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """A text without its secrets, and where they stood in the original."""
+    """A text without its secrets, and their positions in the original."""
 
     text: str
-    findings: tuple[Finding, ...]
+    findings: tuple[SecretFinding, ...]
 
 
-def scan(text: str, check: Check = unlimited) -> tuple[Finding, ...]:
-    """The secrets of `text`, in order, none overlapping another.
+def scan(text: str, check: Check = unlimited) -> tuple[SecretFinding, ...]:
+    """The secrets of `text`, in order and without overlaps.
 
-    `check` is called again and again while scanning, and ends the scan by raising. Invisible characters and letters
-    of other widths hide nothing: such a text is scanned as it is and as it reads.
+    `check` is called repeatedly and may raise to end the scan. A text with invisible characters or letters of other
+    widths is scanned both as written and as it reads.
     """
     hits = _hits(text, check)
     if _is_disguised(text):
@@ -89,8 +89,8 @@ def scan(text: str, check: Check = unlimited) -> tuple[Finding, ...]:
     return _merged(hits) if hits else ()
 
 
-def _hits(text: str, check: Check) -> list[Hit]:
-    hits: list[Hit] = []
+def _hits(text: str, check: Check) -> list[SecretMatch]:
+    hits: list[SecretMatch] = []
     for detect in DETECTORS:
         check()
         hits += detect(text, check)
@@ -105,8 +105,8 @@ def _is_disguised(text: str) -> bool:
     return not text.isascii() and _regex(f"{INVISIBLE}|{OTHER_WIDTH}").search(text) is not None
 
 
-def _hits_as_read(text: str, check: Check) -> list[Hit]:
-    """The hits in `text` without invisible characters and with plain letters, at their places in `text`."""
+def _hits_as_read(text: str, check: Check) -> list[SecretMatch]:
+    """Matches in the plain reading of `text`, at their positions in `text`."""
     invisible = _regex(INVISIBLE)
     places: list[int] = []
     read: list[str] = []
@@ -116,22 +116,22 @@ def _hits_as_read(text: str, check: Check) -> list[Hit]:
         places += seen
         read += [_as_read(text[at]) for at in seen]
     return [
-        Hit(hit.kind, places[hit.anchor], places[hit.start], places[hit.end - 1] + 1)
+        SecretMatch(hit.kind, places[hit.anchor], places[hit.start], places[hit.end - 1] + 1)
         for hit in _hits("".join(read), check)
     ]
 
 
 @lru_cache(maxsize=4096)
 def _as_read(character: str) -> str:
-    """The plain form of one character, if that is one character as well."""
+    """The plain form of a character, if that is a single character."""
     plain = unicodedata.normalize("NFKC", character)
     return plain if len(plain) == 1 else character
 
 
 def may_hold_secret(source: bytes) -> bool:
-    """False only where `scan` finds nothing in the text; in source code several times as quick.
+    """False only if `scan` finds nothing; several times as fast in source code.
 
-    What a program repeats is looked at once: tokens and the words that announce a secret stand in one piece.
+    Each distinct word is checked once, because tokens and secret words contain no spaces.
     """
     pieces = set(source.translate(_APART).split())
     words, text = _text_of(b" ".join(pieces)), _text_of(source)
@@ -139,7 +139,7 @@ def may_hold_secret(source: bytes) -> bool:
         return bool(scan(text))
     return (
         announces_value(text, words)
-        or _may_hold_token(_text_of(b" ".join([piece for piece in pieces if len(piece) >= SHORTEST_BARE_TOKEN])))
+        or _may_hold_token(_text_of(b" ".join([piece for piece in pieces if len(piece) >= MIN_BARE_TOKEN])))
         or any(True for detect in (_private_keys, _passwords_in_urls) for _ in detect(text, unlimited))
         or any(True for _ in _announced(text, words))
     )
@@ -150,7 +150,7 @@ def _text_of(source: bytes) -> str:
 
 
 def redact(text: str, check: Check = unlimited) -> Redaction:
-    """`text` with each secret replaced by `[redacted:<kind>]`; the same string where there is none."""
+    """`text` with each secret replaced by `[redacted:<kind>]`; unchanged without secrets."""
     findings = scan(text, check)
     if not findings:
         return Redaction(text, ())
@@ -162,7 +162,7 @@ def redact(text: str, check: Check = unlimited) -> Redaction:
     return Redaction("".join((*pieces, text[kept_to:])), findings)
 
 
-def _tokens(text: str, check: Check) -> Iterable[Hit]:
+def _tokens(text: str, check: Check) -> Iterable[SecretMatch]:
     searched = _long_runs(text) if len(text) <= PAGE else " ".join(map(_long_runs, _pages(text)))
     if not searched or (len(searched) < FEW and _begins_nothing(searched)):
         return ()
@@ -176,8 +176,8 @@ def _may_hold_token(bare: str) -> bool:
 
 
 @cache
-def _by_beginning() -> dict[tuple[str, ...], tuple[tuple[str, tuple[Format, ...]], ...]]:
-    """Tokens by the first three characters of their prefixes; those that are shorter, by none."""
+def _by_beginning() -> dict[tuple[str, ...], tuple[tuple[str, tuple[SecretFormat, ...]], ...]]:
+    """Tokens by the first three characters of their prefixes; shorter prefixes under an empty key."""
     beginnings = {*TRIGRAMS, ()}
     return {
         each: tuple(entry for entry in TOKENS_BY_PREFIX if (tuple(entry[0][:3]) if len(entry[0]) >= 3 else ()) == each)
@@ -186,18 +186,18 @@ def _by_beginning() -> dict[tuple[str, ...], tuple[tuple[str, tuple[Format, ...]
 
 
 def _begins_nothing(searched: str) -> bool:
-    """No prefix can start anywhere: for a short text this is quicker than to look for each."""
+    """Whether no prefix can start anywhere; for a short text, faster than searching for each prefix."""
     return TRIGRAMS.isdisjoint(zip(searched, searched[1:], searched[2:], strict=False)) and not any(
         prefix in searched for prefix in SHORT_PREFIXES
     )
 
 
-def _phrases(text: str, check: Check) -> Iterable[Hit]:
+def _phrases(text: str, check: Check) -> Iterable[SecretMatch]:
     return _matches(text, PHRASES_BY_PREFIX, text, check)
 
 
-def _announced(text: str, words: str) -> Iterator[Hit]:
-    """Phrases whose context stands anywhere: ` -` is in every program, `curl` in few."""
+def _announced(text: str, words: str) -> Iterator[SecretMatch]:
+    """Phrases whose context occurs anywhere: ` -` is in every program, `curl` in few."""
     present = ((prefix, formats) for prefix, formats in PHRASES_BY_PREFIX if prefix.strip() in words)
     forms = ((prefix, form) for prefix, formats in present for form in formats if form.context.strip() in words)
     return (hit for prefix, form in forms for hit in matches_of(text, form, prefix))
@@ -208,23 +208,23 @@ def _pages(text: str) -> Iterator[str]:
 
 
 def _long_runs(page: str) -> str:
-    """The unbroken runs that are long enough for a token."""
+    """Runs without spaces that are long enough for a token."""
     runs = page.split()
-    if max(map(len, runs), default=0) < SHORTEST_TOKEN:
+    if max(map(len, runs), default=0) < MIN_TOKEN:
         return ""
-    return " ".join([run for run in runs if len(run) >= SHORTEST_TOKEN])
+    return " ".join([run for run in runs if len(run) >= MIN_TOKEN])
 
 
 def _matches(
-    text: str, by_prefix: tuple[tuple[str, tuple[Format, ...]], ...], searched: str, check: Check
-) -> Iterable[Hit]:
+    text: str, by_prefix: tuple[tuple[str, tuple[SecretFormat, ...]], ...], searched: str, check: Check
+) -> Iterable[SecretMatch]:
     present = [entry for entry in by_prefix if entry[0] in searched]
     if not present:
         return ()
     return [hit for prefix, formats in present for form in formats for hit in matches_of(text, form, prefix, check)]
 
 
-def matches_of(text: str, form: Format, prefix: str, check: Check = unlimited) -> Iterator[Hit]:
+def matches_of(text: str, form: SecretFormat, prefix: str, check: Check = unlimited) -> Iterator[SecretMatch]:
     """The secrets of one format that begin with `prefix`."""
     if form.context not in text:
         return
@@ -239,33 +239,35 @@ def matches_of(text: str, form: Format, prefix: str, check: Check = unlimited) -
         place = text.find(prefix, max(found.end(), place + 1) if found else place + 1)
 
 
-def _hit_of(text: str, form: Format, found: re.Match[str]) -> Hit | None:
+def _hit_of(text: str, form: SecretFormat, found: re.Match[str]) -> SecretMatch | None:
     start, end = found.span(1) if found.re.groups else (found.start() - form.before, found.end())
     first = min(found.start(), start)
     if (form.starts_word or form.before) and follows_mark(text, first):
         return None
     anchor = _anchor(text, form, first)
     return (
-        Hit(form.kind, anchor, start, end) if anchor is not None and _entropy(text[start:end]) >= form.entropy else None
+        SecretMatch(form.kind, anchor, start, end)
+        if anchor is not None and _entropy(text[start:end]) >= form.entropy
+        else None
     )
 
 
 @cache
-def regex_of(form: Format, prefix: str) -> re.Pattern[str]:
+def regex_of(form: SecretFormat, prefix: str) -> re.Pattern[str]:
     literal = re.escape(prefix)
     boundary = rf"(?<![\w+]{literal})" if form.starts_word else ""
     return re.compile(f"{literal}{boundary}(?:{form.body})")
 
 
-def _anchor(text: str, form: Format, start: int) -> int | None:
-    """Where the evidence begins; None where the format needs a context that is not there."""
+def _anchor(text: str, form: SecretFormat, start: int) -> int | None:
+    """Start of the evidence; None if the format needs a context that is missing."""
     if not form.context:
         return start
     found = text.rfind(form.context, max(0, start - CONTEXT_REACH), start)
     return found if found >= 0 else None
 
 
-def _private_keys(text: str, check: Check) -> Iterator[Hit]:
+def _private_keys(text: str, check: Check) -> Iterator[SecretMatch]:
     position = text.find("-----BEGIN ")
     while position >= 0:
         check()
@@ -275,12 +277,12 @@ def _private_keys(text: str, check: Check) -> Iterator[Hit]:
             continue
         end = _key_end(text, header.end())
         if end > header.end():
-            yield Hit("private_key", position, position, end)
+            yield SecretMatch("private_key", position, position, end)
         position = text.find("-----BEGIN ", max(end, header.end()))
 
 
 def _key_end(text: str, start: int) -> int:
-    """The end of the closing line, or of the key material where that is missing; `start` where there is no key."""
+    """End of the closing line or, without one, of the key material; `start` if there is no key."""
     edge = _regex(KEY_EDGE).search(text, start, start + LONGEST_KEY)
     if edge and text.startswith("-----END ", edge.start()) and _regex(KEY_MATERIAL).search(text, start, edge.start()):
         footer = _regex(KEY_FOOTER).match(text, edge.start())
@@ -294,35 +296,35 @@ def _key_end(text: str, start: int) -> int:
 def _is_key_line(text: str, line: re.Match[str], *, first: bool) -> bool:
     if len(line[1]) >= LONG_KEY_LINE or _regex(SHORT_KEY_LINE).match(line[1]):
         return True
-    # No sentence goes on without a space, and few have one word on the next line.
+    # A sentence continues with a space, and rarely with a single word on the next line.
     alone = "\n" in text[line.start() : line.start(1)] and text[line.end() : line.end() + 1] in ("", "\n", "\r")
     return first and (line.start() == line.start(1) or alone) and not _regex(PLACEHOLDER).search(line[1].lower())
 
 
-def _passwords_in_urls(text: str, check: Check) -> Iterable[Hit]:
+def _passwords_in_urls(text: str, check: Check) -> Iterable[SecretMatch]:
     return _url_passwords(text, check) if "://" in text and "@" in text else ()
 
 
-def _url_passwords(text: str, check: Check) -> Iterator[Hit]:
+def _url_passwords(text: str, check: Check) -> Iterator[SecretMatch]:
     for found in _regex(PASSWORD_IN_URL).finditer(text):
         check()
         password = found["password"]
         if password.lower() in DEFAULT_PASSWORDS or password == found["user"]:
             continue
         if not _regex(NO_URL_PASSWORD).search(password):
-            yield Hit("connection_password", found.start(), *found.span("password"))
+            yield SecretMatch("connection_password", found.start(), *found.span("password"))
 
 
-def _touches(marks: list[tuple[int, int]], hit: Hit) -> bool:
-    """Whether one of the ordered `marks` overlaps the hit or its evidence."""
+def _touches(marks: list[tuple[int, int]], hit: SecretMatch) -> bool:
+    """Whether one of the ordered `marks` overlaps the match or its evidence."""
     following = bisect_left(marks, (max(hit.end, hit.reach), 0))
     return following > 0 and marks[following - 1][1] > hit.anchor
 
 
-def _merged(hits: list[Hit]) -> tuple[Finding, ...]:
-    """Overlapping hits become one finding over all they cover, named after the detector that comes first."""
+def _merged(hits: list[SecretMatch]) -> tuple[SecretFinding, ...]:
+    """Overlapping matches merged into one finding of the detector with the highest precedence."""
     rank = {id(hit): position for position, hit in enumerate(hits)}
-    groups: list[list[Hit]] = []
+    groups: list[list[SecretMatch]] = []
     reached = -1
     for hit in sorted(hits, key=lambda hit: (hit.start, hit.end)):
         if hit.start < reached:
@@ -331,13 +333,13 @@ def _merged(hits: list[Hit]) -> tuple[Finding, ...]:
             groups.append([hit])
         reached = max(reached, hit.end)
     return tuple(
-        Finding(min(group, key=lambda hit: rank[id(hit)]).kind, group[0].start, max(hit.end for hit in group))
+        SecretFinding(min(group, key=lambda hit: rank[id(hit)]).kind, group[0].start, max(hit.end for hit in group))
         for group in groups
     )
 
 
 def _entropy(value: str) -> float:
-    """Bits a character, over the first 64."""
+    """Bits per character, over the first 64 characters."""
     counts = Counter(value[:64])
     total = sum(counts.values())
     return -sum(count / total * math.log2(count / total) for count in counts.values()) if total else 0.0
@@ -348,10 +350,10 @@ def _regex(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-DETECTORS: tuple[Callable[[str, Check], Iterable[Hit]], ...] = (
+DETECTORS: tuple[Callable[[str, Check], Iterable[SecretMatch]], ...] = (
     _tokens,
     _private_keys,
     _passwords_in_urls,
     _phrases,
 )
-"""In order of precedence: where hits overlap, the first one names the finding. Assignments come last."""
+"""Detectors in order of precedence: of overlapping matches, the first names the finding. Assignments come last."""

@@ -1,4 +1,4 @@
-"""What somebody says is so: subject, attribute and value, from when to when, and whom it contradicts."""
+"""Statements: subject, attribute, value and validity, and the keys for finding contradictions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from treering.core.language.folding import fold
 from treering.core.values import KEY_BYTES, Instant, Label, Labels, Share, Text, Value
 
 SPEAKER = "user"
-"""The subject of what people say of themselves, where their name is not known."""
+"""Subject of statements of unnamed people about themselves."""
 PROJECT = "project"
-"""The subject of what "we" do."""
+"""Subject of statements with "we"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """Something that can be said of a subject. Where it is `exclusive`, a subject has one value at a time.
+    """A property of a subject; an `exclusive` one has one value at a time.
 
-    `replaced` is how a statement of another value must be worded to replace the former one, unless it states a change:
-    `any` words with the same qualifier behind the value, the `same_words` but for the value, or only as a `change`.
+    `replaced` is the wording with which another value replaces the former one without stating a change: `any` words
+    with the same qualifier after the value, the `same_words` apart from the value, or none (`change`).
     """
 
     name: str
@@ -89,12 +89,12 @@ ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType(
 
 
 class Statement(Value):
-    """One thing that was said to be so, understandable by itself.
+    """A self-contained statement.
 
-    `text` is a whole sentence without "I", "it" or "yesterday". `over` names values of the same subject and attribute
-    that no longer hold by this very statement ("not MySQL", "instead of npm", "switched from…"). With `ended` the
-    value itself holds no longer, with `changes` it says that the value is a new one ("moved to", "switched"). A subject
-    that is not `specific` ("the server") may be another thing each time. `type` is the knowledge type it becomes.
+    `text` is a complete sentence without "I", "it" or "yesterday". `over` lists values of the same subject and
+    attribute that the statement replaces ("not MySQL", "instead of npm", "switched from…"). `ended` is set if the value
+    is no longer true, `changes` if it is announced as new ("moved to", "switched"). A subject that is not `specific`
+    ("the server") may refer to different things. `type` is the knowledge type of the record.
     """
 
     subject: Text
@@ -116,7 +116,7 @@ class Statement(Value):
 
     @property
     def exclusive(self) -> bool:
-        """Whether another value of this subject and attribute cannot hold beside it."""
+        """Whether the attribute has one value at a time."""
         known = ATTRIBUTES.get(self.attribute)
         return known is not None and known.exclusive and self.specific
 
@@ -125,10 +125,10 @@ _ARTICLES = frozenset(files("treering.core.language").joinpath("articles.txt").r
 
 
 def same_name(text: str) -> str:
-    """Equal for two ways to write one name: "the API team", "API-Team", "our api team".
+    """Key that is equal for spellings of one name: "the API team", "API-Team", "our api team".
 
-    Articles count for nothing in front of other words ("Plan A" keeps its letter), signs for nothing beside letters
-    and digits: a name of signs alone is told apart by them.
+    Articles before other words are ignored ("Plan A" keeps its letter), and so are signs next to letters and digits. A
+    name that consists of signs keeps them.
     """
     folded = fold(text)
     words = "".join(char if char.isalnum() or char in "+#." else " " for char in folded).split()
@@ -138,9 +138,9 @@ def same_name(text: str) -> str:
 
 
 def fact_key(subject: str, attribute: str) -> str:
-    """What two statements share that may contradict each other: different for each two names or attributes.
+    """Key of the statements about one subject and attribute, which may contradict each other.
 
-    Always a key that can be stored: what is too long for one, or can't be printed, is there as a digest.
+    It can always be stored: long or unprintable parts are replaced by a digest.
     """
     name = same_name(subject)
     key = f"{name}|{attribute}"

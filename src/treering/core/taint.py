@@ -1,4 +1,4 @@
-"""Taint: a record came from outside the project, or rests on one that did, and no person has confirmed it."""
+"""Taint of records from outside the project, or derived from such records, that no person has confirmed."""
 
 from collections.abc import Iterable
 from typing import Any, Self
@@ -7,38 +7,37 @@ from pydantic import model_validator
 
 from treering.core.values import Key, Label, Text, Value
 
-_SHOWN = 120
-"""Characters of a taint in a citation."""
+_MAX_CHARACTERS = 120  # of a taint in a citation
 
 
 class Taint(Value):
-    """Where a record came from and why that makes it doubtful; `record` is the tainted record it was derived from."""
+    """Source of a taint and its reason; `record` is the tainted record that this one was derived from."""
 
     source: Label
     reason: Text = ""
     record: Key | None = None
 
     def passed_on(self, record: str) -> "Taint":
-        """The taint of what is derived from `record`, which has this one."""
+        """The taint of a record derived from `record`, which has this taint."""
         return self if self.record is not None else self.replace(record=record)
 
     def __str__(self) -> str:
-        """For a citation: its beginning, if it is long."""
-        told = f"{self.source}: {self.reason}" if self.reason else self.source
-        return told if len(told) <= _SHOWN else f"{told[: _SHOWN - 1]}…"
+        """Short text for a citation."""
+        text = f"{self.source}: {self.reason}" if self.reason else self.source
+        return text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"
 
 
-# Not validated: building the validator takes longer than opening a file.
+# Built without validation: building the validator takes longer than opening a file.
 UNKNOWN = Taint.model_construct(source="unknown", reason="its source was not named", record=None)
 
 
 class Taintable(Value):
-    """A record with the fields `tainted` and `taint`, which agree. Tainted knowledge in use waits for review."""
+    """A record with consistent fields `tainted` and `taint`. Current tainted knowledge waits for review."""
 
     @model_validator(mode="before")
     @classmethod
     def _agreeing(cls, fields: Any) -> Any:
-        """Without a taint it is unknown; `tainted=False` clears it."""
+        """Make both fields consistent: the default taint is unknown, and `tainted=False` clears it."""
         if not isinstance(fields, dict):
             return fields
         taint = fields.get("taint")
@@ -55,5 +54,5 @@ class Taintable(Value):
 
 
 def inherited_taint(records: Iterable[Any]) -> Taint | None:
-    """The taint of what is derived from all of these: that of the first that has one."""
+    """The taint of a record derived from these: that of the first tainted one; None without any."""
     return next((each.taint.passed_on(each.id) for each in records if each.taint is not None), None)

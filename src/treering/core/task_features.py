@@ -1,18 +1,18 @@
-"""What a task is, read from its words: the features that conditions are asked about.
+"""Features of a task, extracted from its words, which conditions test.
 
 | field        | what it is                                                                       |
 | ------------ | -------------------------------------------------------------------------------- |
 | `task_type`  | fix, refactor, test, docs, investigate, optimise, configure, release, upgrade,   |
-|              | review or feature; left out where no word tells                                  |
-| `domain`     | frontend, backend, database, security, …; left out where no word tells           |
+|              | review or feature; absent if no word indicates it                                |
+| `domain`     | frontend, backend, database, security, …; absent if no word indicates it         |
 | `complexity` | from 0 (a typo) to 1 (a rewrite), by length, files and words of difficulty       |
 | `languages`  | programming languages, by the endings of files and by name                       |
 | `tools`      | by name                                                                          |
 | `files`      | paths that the text names                                                        |
 | `extensions` | their endings, without the dot                                                   |
-| `context`    | whatever the caller knows besides, as it is                                      |
+| `context`    | further information from the caller, unchanged                                   |
 
-What is given wins over what is read. The same task has the same features on every machine, in five languages.
+Given values take precedence over extracted ones. Extraction is deterministic and covers five languages.
 """
 
 import re
@@ -32,7 +32,7 @@ from treering.core.errors import InvalidInput
 from treering.core.language.folding import fold
 from treering.core.values import EMPTY, FrozenDict, FrozenMap, Label, Share, Text, Value
 
-# Longer requests carry pasted logs; what is wanted stands before them.
+# Longer requests contain pasted logs, which follow the request itself.
 _READ = 20_000
 _WORD = re.compile(r"\w+(?:-\w+)*(?:\+\+|#)?")
 _PATH = re.compile(r"(?<![\w@:/.-])(?:[\w.-]+/)*[\w-][\w.-]*\.(\w{1,5})(?![\w/@(])")
@@ -40,38 +40,38 @@ _FIRST, _STRONG, _WEAK = 2.0, 1.0, 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Cues:
-    """Words that stand for labels: whole, or by how they begin."""
+class LabelCues:
+    """Labels by complete words and by prefixes."""
 
-    whole: Mapping[str, tuple[str, ...]]
+    words: Mapping[str, tuple[str, ...]]
     beginnings: Mapping[str, tuple[str, ...]]
     longest: int
 
     @classmethod
-    def of(cls, words: Iterable[tuple[str, str]]) -> "Cues":
-        """From pairs of a label and a word."""
-        whole, beginnings = dict[str, list[str]](), dict[str, list[str]]()
+    def of(cls, words: Iterable[tuple[str, str]]) -> "LabelCues":
+        """Cues from pairs of a label and a word; `*` marks a prefix."""
+        complete, beginnings = dict[str, list[str]](), dict[str, list[str]]()
         for label, word in words:
             folded = fold(word)
-            table, key = (beginnings, folded[:-1]) if folded.endswith("*") else (whole, folded)
+            table, key = (beginnings, folded[:-1]) if folded.endswith("*") else (complete, folded)
             if label not in (labels := table.setdefault(key, [])):
                 labels.append(label)
         return cls(
-            {word: tuple(labels) for word, labels in whole.items()},
+            {word: tuple(labels) for word, labels in complete.items()},
             {word: tuple(labels) for word, labels in beginnings.items()},
             max(map(len, beginnings), default=0),
         )
 
     def read(self, word: str) -> tuple[str, ...]:
-        """The labels that a folded word stands for."""
-        found = list(self.whole.get(word, ()))
+        """Labels of a folded word."""
+        found = list(self.words.get(word, ()))
         for end in range(2, min(len(word), self.longest) + 1):
             found += self.beginnings.get(word[:end], ())
         return tuple(dict.fromkeys(found))
 
 
 class TaskFeatures(Value):
-    """What a caller says of a task besides its words."""
+    """Features that a caller may pass explicitly."""
 
     task_type: Label | None = None
     domain: Label | None = None
@@ -82,12 +82,14 @@ class TaskFeatures(Value):
     context: FrozenMap = EMPTY
 
 
-def features_told(text: object, known: Mapping[str, Any]) -> FrozenDict:
-    """The features of a task of which somebody says something; what is no feature, or no value for it, is refused."""
+def given_features(text: object, known: Mapping[str, Any]) -> FrozenDict:
+    """Features of a task with explicit values. Raises `InvalidInput` for unknown features and invalid values."""
     if not isinstance(text, str):
-        raise InvalidInput(f"a task is text that says what is to be done, not {text!r:.60}")
+        raise InvalidInput(f"the task is {text!r:.60}; pass a text that describes it")
     if unknown := sorted(known.keys() - TaskFeatures.model_fields.keys()):
-        raise InvalidInput(f"{', '.join(unknown)}: no feature of a task; say {', '.join(TaskFeatures.model_fields)}")
+        raise InvalidInput(
+            f"unknown features of a task: {', '.join(unknown)}; use {', '.join(TaskFeatures.model_fields)}"
+        )
     return features_of(text, **TaskFeatures.make(**known).__dict__)
 
 
@@ -102,12 +104,12 @@ def features_of(
     languages: Sequence[str] = (),
     context: Mapping[str, Any] = EMPTY,
 ) -> FrozenDict:
-    """The features of a task. What cannot be told is left out, for a field that is missing fails every test."""
+    """Features of a task. Unknown ones are absent, and a test of an absent field fails."""
     text = text[:_READ]
     words = _WORD.findall(fold(text))
     paths = tuple(dict.fromkeys(files or _paths(text)))
     extensions = tuple(dict.fromkeys(_extensions(paths)))
-    # A path says where, not what: `tests/api.py` makes no task a test.
+    # Paths are no cues for the type: `tests/api.py` does not make a task a test.
     kind = task_type or _task_type(_WORD.findall(fold(_PATH.sub(" ", text))))
     known = {
         "task_type": kind,
@@ -122,14 +124,14 @@ def features_of(
     try:
         return FrozenDict({name: value for name, value in known.items() if value is not None})
     except ValueError as exc:
-        raise InvalidInput(f"the features of a task are JSON: {exc}") from exc
+        raise InvalidInput(f"the features of a task are not JSON: {exc}") from exc
 
 
 def features_of_episode(episode: Episode) -> FrozenDict:
-    """The features of a task that was done: what its record says, and of what it does not say, the words.
+    """Features of an executed task: from its metadata, else extracted from its words.
 
-    Files and languages come from the task's context where it names them. What the trace touched is left alone, for
-    nobody knew it when the task began; only of the tools that were used does the record speak.
+    Files and languages come from the task's context if present. The trace is ignored, because it was not known when the
+    task began; only the used tools are taken from the metadata.
     """
     task, about = episode.task, episode.metadata
     return features_of(
@@ -149,7 +151,7 @@ def _texts(given: Any) -> tuple[str, ...]:
 
 
 def _task_type(words: Sequence[str]) -> str | None:
-    """The label that most words stand for. The first of them counts double: a request begins with its verb."""
+    """The label with the most cue words; the first cue counts double because a request begins with its verb."""
     strong, weak = _task_cues()
     scores, weight = defaultdict[str, float](float), _FIRST
     for word in dict.fromkeys(words):
@@ -173,7 +175,7 @@ def _best(scores: Mapping[str, float], order: Sequence[str]) -> str | None:
 
 
 def _complexity(words: Sequence[str], files: int) -> float:
-    """More words, files and hard words never make a task easier; easy words never make it harder."""
+    """Complexity that is monotonic: more words, files and hard words never lower it, easy words never raise it."""
     table: Mapping[str, Any] = _words()["complexity"]
     cues = Counter(chain.from_iterable(_difficulty_cues().read(word) for word in dict.fromkeys(words)))
     hard, easy = (min(cues[name], table["most_cues"]) for name in ("hard", "easy"))
@@ -209,23 +211,23 @@ def _words() -> Mapping[str, Any]:
 
 
 @cache
-def _task_cues() -> tuple[Cues, Cues]:
-    """Words that tell the type, and words that tell it where no other does."""
+def _task_cues() -> tuple[LabelCues, LabelCues]:
+    """Cues for the type, and weak cues that count only without others."""
     tables: Mapping[str, Mapping[str, str]] = _words()["task_types"]
     strong = {label: {key: table[key] for key in table if key != "weak"} for label, table in tables.items()}
     weak = {label: {"weak": table.get("weak", "")} for label, table in tables.items()}
-    return Cues.of(_listed(strong)), Cues.of(_listed(weak))
+    return LabelCues.of(_listed(strong)), LabelCues.of(_listed(weak))
 
 
 @cache
-def _domain_cues() -> Cues:
-    return Cues.of(_listed(_words()["domains"]))
+def _domain_cues() -> LabelCues:
+    return LabelCues.of(_listed(_words()["domains"]))
 
 
 @cache
-def _difficulty_cues() -> Cues:
+def _difficulty_cues() -> LabelCues:
     table = _words()["complexity"]
-    return Cues.of(_listed({"hard": table["hard_words"], "easy": table["easy_words"]}))
+    return LabelCues.of(_listed({"hard": table["hard_words"], "easy": table["easy_words"]}))
 
 
 def _listed(tables: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
@@ -233,8 +235,8 @@ def _listed(tables: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]
 
 
 @cache
-def _language_cues() -> Cues:
-    return Cues.of((language, word) for language, words in _words()["languages"].items() for word in words.split())
+def _language_cues() -> LabelCues:
+    return LabelCues.of((language, word) for language, words in _words()["languages"].items() for word in words.split())
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A limit on the time that checking a text may take."""
+"""Time limit for checking a text."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -6,7 +6,7 @@ from time import monotonic
 from treering.core.errors import CheckTimedOut
 
 CHECK_SECONDS = 10.0
-"""Twenty times what 10 MB of prose take: only a text that was made to be slow reaches it."""
+"""Twenty times the duration for 10 MB of prose; only adversarial texts reach it."""
 
 Check = Callable[[], None]
 """Called between small steps of a long computation; raises to end it."""

@@ -1,4 +1,4 @@
-"""Dates as people and data sets write them, to moments in UTC."""
+"""Parsing of dates in common formats to timestamps in UTC."""
 
 import re
 from datetime import UTC, date, datetime, time, timedelta, timezone
@@ -11,25 +11,25 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DOTTED_DATE = re.compile(r"^\D*\d{1,2}\.\d{1,2}\.\d{2,4}")
 
 
-def moment_of(written: datetime | date | str | None, now: datetime) -> datetime:
-    """The moment meant. None is `now`; what names no zone is taken as UTC; a missing part is taken from `now`'s day."""
+def timestamp_of(written: datetime | date | str | None, now: datetime) -> datetime:
+    """Timestamp of a date. None is `now`, the default zone is UTC, and missing parts come from the day of `now`."""
     if written is None:
         return now
     if isinstance(written, str):
         written = _parse(written, now)
     elif not isinstance(written, date):
-        raise InvalidInput(f"at is a {type(written).__name__}, not a date; write it as 2026-05-08T13:56:00Z")
+        raise InvalidInput(f"at is of type {type(written).__name__}, not a date; write it as 2026-05-08T13:56:00Z")
     elif not isinstance(written, datetime):
         written = datetime.combine(written, time())
     try:
         return (written if written.tzinfo else written.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
-        raise InvalidInput(f"{written} lies outside the years 1 to 9999 in UTC") from None
+        raise InvalidInput(f"{written} is outside the years 1 to 9999 in UTC") from None
 
 
 def end_of(written: datetime | date | str, now: datetime) -> datetime:
-    """The moment meant; of a day without a time, its last."""
-    moment = moment_of(written, now)
+    """Timestamp of a date; for a day without a time, its last moment."""
+    moment = timestamp_of(written, now)
     is_day = isinstance(written, date) and not isinstance(written, datetime)
     if not is_day and not (isinstance(written, str) and _DAY.fullmatch(written.strip())):
         return moment
@@ -49,14 +49,14 @@ def _parse(text: str, now: datetime) -> datetime:
 
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     try:
-        # 03.01.2024 is written where the day comes first; 03/01/2024 mostly where the month does.
+        # In 03.01.2024 the day comes first; in 03/01/2024 usually the month.
         return parser.parse(plain, default=midnight, dayfirst=bool(_DOTTED_DATE.match(plain)), tzinfos=_zone)
     except (ValueError, OverflowError):
         raise InvalidInput(f"{text[:80]!r} is not a date; write it as 2026-05-08T13:56:00Z") from None
 
 
 def _zone(name: str | None, offset: int | None) -> timezone | None:
-    """Zone names mean different things in different places; only offsets and UTC mean one."""
+    """The zone of an offset or UTC; other zone names are ambiguous."""
     if name is None and offset is None:
         return None
     if offset is not None:

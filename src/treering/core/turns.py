@@ -1,10 +1,10 @@
-"""What was said: turns, in sessions. A turn never changes once it is stored."""
+"""Turns and sessions. A turn never changes once it is stored."""
 
 from enum import StrEnum
 from typing import Any
 
 from treering.core.contexts import ContextState
-from treering.core.messages import Body, Role
+from treering.core.messages import MessageBody, Role
 from treering.core.scope import Visibility
 from treering.core.taint import Taint, Taintable
 from treering.core.values import (
@@ -22,7 +22,7 @@ from treering.core.values import (
 
 
 class ToolCall(Value):
-    """An agent asks for a tool."""
+    """A tool call of an agent."""
 
     id: Key
     name: Label
@@ -30,16 +30,16 @@ class ToolCall(Value):
 
 
 class ToolResult(Value):
-    """A tool answers the call with the same id."""
+    """The result of the tool call with the same id."""
 
     call_id: Key
     is_error: bool = False
 
 
 class Turn(Taintable, Record):
-    """One message: said at `at`, stored at `recorded_at`, at place `seq` of its session.
+    """One message, written at `at` and stored at `recorded_at`, at position `seq` of its session.
 
-    `body` holds its parts where it is more than a text, a call or a result.
+    `body` holds its parts if it is more than a text, a call or a result.
     """
 
     repr_fields = ("session", "role", "text")
@@ -55,7 +55,7 @@ class Turn(Taintable, Record):
     visibility: Visibility = Visibility.PROJECT
     tool_calls: tuple[ToolCall, ...] = ()
     tool_result: ToolResult | None = None
-    body: Body | None = None
+    body: MessageBody | None = None
     tainted: bool = False
     taint: Taint | None = None
     language: Label | None = None
@@ -64,7 +64,7 @@ class Turn(Taintable, Record):
 
 
 class SessionKind(StrEnum):
-    """What a session is for; promotion gates differ by it."""
+    """Purpose of a session, which determines its promotion rules."""
 
     CHAT = "chat"
     BUILD = "build"
@@ -77,7 +77,7 @@ class SessionKind(StrEnum):
 
 
 class Session(Record):
-    """A run of turns and events. `context` is the window of a conversation that is held with a model."""
+    """A sequence of turns and events. `context` is the context window of a conversation with a model."""
 
     version: Count = 1
     kind: SessionKind = SessionKind.CHAT
@@ -90,22 +90,22 @@ class Session(Record):
     ended_at: Instant | None = None
     turns: Count = 0
     taken: Count = 0
-    """How often a turn was taken away or brought back."""
+    """Number of times a turn was deleted or restored."""
     learned: Count = 0
-    """How many of its turns were read for what can be learned from them."""
+    """Number of turns that learning has read."""
     commit: Label | None = None
     context: ContextState | None = None
     metadata: FrozenMap = EMPTY
 
     def without_words_of(self, record: str, seq: int | None) -> "Session":
-        """The same session, without a summary of its turn at this place, nor the record in what tasks saved."""
-        told = self.context if seq is None or self.context is None else self.context.without_words_of(seq)
+        """The session without summaries of the turn at this position and without task entries that copy the record."""
+        context_left = self.context if seq is None or self.context is None else self.context.without_words_of(seq)
         tasks = self.metadata.get(TASK)
         metadata = self.metadata if tasks is None else {**self.metadata, TASK: _unquoted(record, thaw(tasks))}
-        return self.replace(context=told, metadata=metadata)
+        return self.replace(context=context_left, metadata=metadata)
 
     def without_task(self, text: str) -> "Session":
-        """The same session, without its title and the saves of a task if `text` repeats what they are called."""
+        """The session without its title and task snapshots whose titles occur in `text`."""
         tasks = thaw(self.metadata.get(TASK, {}))
         saves = {name: save for name, save in tasks.get("saves", {}).items() if save["title"] not in text}
         metadata = {**self.metadata, TASK: {**tasks, "saves": saves}} if "saves" in tasks else self.metadata
@@ -113,11 +113,11 @@ class Session(Record):
 
 
 TASK = "working"
-"""Where the metadata of a task's session holds what the task saved: `saves`, by name, each with its `entries`."""
+"""Metadata key of a task's snapshots: `saves` by name, each with its `entries`."""
 
 
 def _unquoted(record: str, task: dict[str, Any]) -> dict[str, Any]:
-    """Without the entries that are copies of the record, or speak of it as moved out."""
+    """The task without entries that copy or reference the record."""
     for save in task.get("saves", {}).values():
         save["entries"] = [entry for entry in save["entries"] if entry.get("reference") != record]
     return task

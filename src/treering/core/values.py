@@ -1,4 +1,4 @@
-"""What every value is: frozen, validated, and the same after a trip through JSON."""
+"""Base classes and field types of values: frozen, validated, and stable across a JSON round trip."""
 
 import math
 import re
@@ -24,21 +24,21 @@ from treering.core.errors import InvalidInput
 KEY_BYTES = 200
 LABEL_BYTES = 256
 PATH_BYTES = 1024
-# Each label is a row in the facet index: past this a record is a data dump, not knowledge.
+# Each label is a row in the facet index; a record with more is a data dump.
 LABELS = 1_000
-# Larger text is a file: keep it on disk and remember its path.
+# Larger texts belong in a file, whose path can be remembered.
 TEXT_BYTES = 64 * 1024 * 1024
-# Readers of JSON give up on nesting (pydantic near 200) and on long numbers (Python at 4,300 digits).
+# JSON parsers limit nesting (pydantic near 200) and the length of numbers (Python at 4,300 digits).
 NESTING = 32
 NUMBER_BITS = 13_000
 
 
-# Absolute (also as Windows writes it), somebody's home, or a step upwards.
+# An absolute path (also of Windows), a home directory, or a parent directory.
 _OUTSIDE = re.compile(r"^(?:[/\\~]|[A-Za-z]:[/\\])|(?:^|[/\\])\.\.(?:[/\\]|$)")
 
 
 class FrozenDict(Mapping[str, Any]):
-    """A JSON object nobody can change: nested objects are frozen too, lists are tuples."""
+    """An immutable JSON object; nested objects are frozen too, lists are tuples."""
 
     __slots__ = ("_items",)
 
@@ -68,7 +68,7 @@ def brief(text: str, limit: int = 60) -> str:
 
 
 class Value(BaseModel):
-    """A frozen value. `make` and `replace` translate what is wrong into `InvalidInput`."""
+    """A frozen value. `make` and `replace` raise `InvalidInput` for invalid fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
@@ -82,19 +82,19 @@ class Value(BaseModel):
 
     @classmethod
     def defaults(cls) -> Self:
-        """What `cls()` gives. The validator, which takes milliseconds to build, is not needed for it."""
+        """Like `cls()`, but without building the slow validator."""
         return cast(Self, cls.model_construct())
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Build from what `to_json` wrote."""
+        """Build from the output of `to_json`."""
         try:
             return cls.model_validate_json(text)
         except ValidationError as exc:
             raise InvalidInput(_explain(cls.__name__, exc)) from exc
 
     def to_json(self) -> str:
-        """The value as JSON; `from_json` gives back an equal value."""
+        """The value as JSON; `from_json` returns an equal value."""
         return self.model_dump_json()
 
     def replace(self, **changes: Any) -> Self:
@@ -103,7 +103,7 @@ class Value(BaseModel):
 
 
 def _field_path(location: tuple[int | str, ...]) -> str:
-    """Names and places of a field; Pydantic adds the member of a union, such as `literal['code']`."""
+    """Path of a field, without the union members that Pydantic adds, such as `literal['code']`."""
     return ".".join(str(part) for part in location if "[" not in str(part))
 
 
@@ -117,7 +117,7 @@ def _explain(name: str, exc: ValidationError) -> str:
 
 def _storable(text: str) -> str:
     if "\x00" in text:
-        raise ValueError("contains a NUL character, which PostgreSQL cannot hold; remove it")
+        raise ValueError("contains a NUL character, which PostgreSQL cannot store; remove it")
     return text
 
 
@@ -130,7 +130,7 @@ def _json_text(text: str) -> str:
 
 
 def is_storable(text: str) -> bool:
-    """Whether both engines can hold `text`; what neither can hold is nowhere to be found."""
+    """Whether both engines can store `text`."""
     try:
         _json_text(text)
     except (ValueError, AttributeError, TypeError):
@@ -139,9 +139,9 @@ def is_storable(text: str) -> bool:
 
 
 def storable(value: Any) -> Any:
-    """JSON that both engines can hold: a NUL becomes its picture, half a surrogate pair the replacement character."""
+    """JSON that both engines can store: a NUL becomes its symbol, a lone surrogate the replacement character."""
     if isinstance(value, str):
-        return value if is_storable(value) else _mended(value)
+        return value if is_storable(value) else _storable_text(value)
     if isinstance(value, Mapping):
         return {storable(key): storable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -149,22 +149,22 @@ def storable(value: Any) -> Any:
     return value
 
 
-def _mended(text: str) -> str:
+def _storable_text(text: str) -> str:
     return text.replace("\0", "\u2400").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def is_key(text: object) -> bool:
-    """Whether a `Key` takes `text` as it is."""
+    """Whether `text` is a valid `Key`."""
     try:
         return type(text) is str and len(text.encode()) <= KEY_BYTES and bool(_printable(text))
     except ValueError:
         return False
 
 
-def _within(limit: int, what: str) -> AfterValidator:
+def _within(limit: int, name: str) -> AfterValidator:
     def check(text: str) -> str:
         if len(text) > limit or len(text.encode()) > limit:
-            raise ValueError(f"{what} of {len(text.encode()):,} bytes; at most {limit:,} are kept")
+            raise ValueError(f"{name} has {len(text.encode()):,} bytes; the limit is {limit:,}")
         return text
 
     return AfterValidator(check)
@@ -179,11 +179,11 @@ def _printable(text: str) -> str:
 
 
 def _repository_path(path: str) -> str:
-    """The path with neither `./` nor `//`: one file has one name."""
+    """The path without `./` and `//`, so that each file has one name."""
     steps = [step for step in path.split("/") if step not in ("", ".")]
     plain = "/".join(steps) or "."
     if _OUTSIDE.search(path) or _OUTSIDE.search(plain):
-        raise ValueError(f"{path!r} leaves the project; give the path relative to the repository root")
+        raise ValueError(f"{path!r} is outside the project; pass a path relative to the repository root")
     return _printable(f"{plain}/" if steps and path.endswith("/") else plain)
 
 
@@ -195,7 +195,7 @@ def _utc(moment: datetime) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        raise ValueError("lies outside the years 1 to 9999 in UTC") from None
+        raise ValueError("is outside the years 1 to 9999 in UTC") from None
 
 
 def _freeze(value: Any, room: int = NESTING) -> Any:
@@ -216,12 +216,12 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} is not JSON; use a finite number")
     if isinstance(value, int) and value.bit_length() > NUMBER_BITS:
-        raise ValueError("holds a number of thousands of digits; store it as text")
+        raise ValueError("contains a number with thousands of digits; store it as text")
     return value
 
 
 def fitting(text: str, characters: int, room: int = LABEL_BYTES) -> str:
-    """The text, cut off where it has more characters or takes more bytes."""
+    """The text, cut to at most this many characters and bytes."""
     if len(text) <= characters and len(text.encode("utf-8", "replace")) <= room:
         return text
     end = "…"
@@ -230,7 +230,7 @@ def fitting(text: str, characters: int, room: int = LABEL_BYTES) -> str:
 
 
 def thaw(value: Any) -> Any:
-    """Frozen JSON as the dicts and lists that serialisers take."""
+    """Frozen JSON as dicts and lists, for serialisers."""
     if isinstance(value, Mapping):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, tuple):
@@ -240,7 +240,7 @@ def thaw(value: Any) -> Any:
 
 def _frozen_mapping(value: Any) -> Any:
     if not isinstance(value, Mapping):
-        raise ValueError("should be a mapping")
+        raise ValueError("is not a mapping")
     return FrozenDict(value) if value else EMPTY
 
 
@@ -262,7 +262,7 @@ EMPTY = FrozenDict({})
 
 
 class Record(Value):
-    """A value that is stored under its own id. Its `repr` shows the id and the fields in `repr_fields`, shortened."""
+    """A value that is stored under its id. Its `repr` shows the id and the fields in `repr_fields`, shortened."""
 
     repr_fields: ClassVar[tuple[str, ...]] = ()
 
@@ -276,5 +276,5 @@ class Record(Value):
 
     @classmethod
     def from_stored(cls, fields: Mapping[str, Any]) -> Self:
-        """Build from the fields that a store kept."""
+        """Build from stored fields."""
         return cls.model_validate(fields)

@@ -1,4 +1,4 @@
-"""A short statement as its words, its values and how it says them: what two statements are compared by."""
+"""Words, values and wording of a short statement, for comparing statements."""
 
 import re
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from treering.core.language.dates import MONTHS
 from treering.core.language.folding import fold
 from treering.core.language.stems import language_of, stemmer, stop_words
 
-LONGEST_STATEMENT = 300
-"""Characters; a longer text explains, and no longer states one thing."""
+MAX_STATEMENT = 300
+"""Characters; a longer text is not a single statement."""
 
 _TOKEN = re.compile(r"[^\W_][\w./'’+#@-]*[^\W_]|[^\W_]|:(?=\s)|=")
 _VALUE = re.compile(r"\d")
@@ -25,9 +25,9 @@ _OPPOSITES = (
     ("disallowed", "allowed"),
     ("forbidden", "allowed"),
 )
-"""Words that deny what another one says."""
+"""Words and their opposites."""
 _ALWAYS = ("always", "toujours", "siempre", "sempre")
-"""Words that a negation such as "never" takes the place of."""
+"""Words that a negation such as "never" replaces."""
 
 
 @cache
@@ -37,31 +37,31 @@ def _listed(kind: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
-    """A word of the text. `stem` is empty if it says nothing by itself."""
+class _WordToken:
+    """A word of the text. `stem` is empty for words without content."""
 
-    said: str
+    text: str
     folded: str
     stem: str
 
     @property
     def is_value(self) -> bool:
-        return _VALUE.search(self.said) is not None
+        return _VALUE.search(self.text) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What a statement says: `words` without values, words of change and negation; `values` in their order.
+    """Content of a statement: `words` without values, change words and negations; `values` in order.
 
-    `before` are the words in front of the last "is"; `said` is what follows it; `names` whether that is one name.
-    `over` are the words that stand behind "from", "instead of" and the like.
+    `before` are the words before the last "is" and `after` those that follow it; `names` says whether `after` is a
+    name. `over` are the words after "from", "instead of" and the like. `labels` says which values identify the subject.
     """
 
     words: frozenset[str]
     values: tuple[str, ...]
     labels: tuple[bool, ...]
     before: frozenset[str]
-    said: frozenset[str]
+    after: frozenset[str]
     names: bool
     over: frozenset[str]
     changes: bool
@@ -70,20 +70,20 @@ class Wording:
     @classmethod
     def of(cls, text: str) -> Self:
         tokens = list(_tokens(text))
-        places = [place for place, each in enumerate(tokens) if each.folded in _listed("copula")]
-        copula = places[-1] if places else -1
-        behind = tokens[copula + 1 :] if places else []
-        said = [each for each in behind if each.stem or each.is_value]
+        positions = [position for position, each in enumerate(tokens) if each.folded in _listed("copula")]
+        copula = positions[-1] if positions else -1
+        following = tokens[copula + 1 :] if positions else []
+        after = [each for each in following if each.stem or each.is_value]
         runs = list(_runs(tokens))
-        capitals = bool(said) and all(each.said[0].isupper() for each in said)
+        capitals = bool(after) and all(each.text[0].isupper() for each in after)
         return cls(
             words=_stems(tokens),
             values=tuple(" ".join(each.folded for each in tokens[slice(*run)]) for run in runs),
             labels=tuple(_is_label(tokens, run[0], copula) for run in runs),
-            before=_stems(tokens[:copula]) if places else frozenset(),
-            said=_stems(said),
-            # German writes every noun with a capital.
-            names=capitals and not any(each.is_value for each in said) and language_of(text) != "de",
+            before=_stems(tokens[:copula]) if positions else frozenset(),
+            after=_stems(after),
+            # German capitalises every noun.
+            names=capitals and not any(each.is_value for each in after) and language_of(text) != "de",
             over=frozenset(_over(tokens)),
             changes=any(each.folded in _listed("change") for each in tokens),
             negated=any(each.folded in _listed("negation") for each in tokens),
@@ -91,31 +91,31 @@ class Wording:
 
     @property
     def asserted(self) -> frozenset[str]:
-        """The words without "always", each denying word replaced: "cache enabled" of "cache disabled"."""
+        """The words without "always" and with opposites replaced: "cache enabled" for "cache disabled"."""
         opposites = dict(_opposite_stems())
         return frozenset(opposites.get(word, word) for word in self.words) - _always_stems()
 
     @property
     def denies(self) -> bool:
-        """Whether it denies what is `asserted`; "not disabled" does not."""
+        """Whether the statement negates `asserted`; "not disabled" does not."""
         return self.negated != any(denying in self.words for denying, _ in _opposite_stems())
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """What it is found by: two statements that may contradict each other share one of these."""
+        """Search keys: statements that may contradict each other share one of them."""
         about = (self.words, self.before) if self.before else (self.words,)
         return tuple(dict.fromkeys(_key(words) for words in about if words))
 
     @property
     def replaced_keys(self) -> tuple[str, ...]:
-        """Keys of the statements that this one replaces by name: "spaces instead of tabs" of "tabs"."""
+        """Keys of the statements that this one replaces by name: "tabs" for "spaces instead of tabs"."""
         if not self.changes or not self.over:
             return ()
         return tuple(_key(rest) for word in sorted(self.words) if (rest := self.words - {word}) & self.over)
 
     @property
     def opposed_keys(self) -> tuple[str, ...]:
-        """Keys of the statements that say the opposite in another word: "always" and "never"."""
+        """Keys of statements with the opposite word, such as "always" and "never"."""
         pairs = [pair for one, other in _opposite_stems() for pair in ((one, other), (other, one))]
         found = [self.words - {mine} | {theirs} for mine, theirs in pairs if mine in self.words]
         always = _always_stems()
@@ -127,18 +127,18 @@ class Wording:
 
 
 def statement_keys(text: str) -> tuple[str, ...]:
-    """The keys of a short text; none of a longer one."""
-    return Wording.of(text).keys if len(text) <= LONGEST_STATEMENT else ()
+    """Keys of a short text; none for a longer one."""
+    return Wording.of(text).keys if len(text) <= MAX_STATEMENT else ()
 
 
-def _tokens(text: str) -> Iterator[_Token]:
-    """The language of a short text is a guess, so words mean the same in each of them."""
-    stem, silent = stemmer("en"), _silent()
+def _tokens(text: str) -> Iterator[_WordToken]:
+    """Words of a text. Word lists of all languages apply, because the language of a short text is uncertain."""
+    stem, empty_words = stemmer("en"), _empty_words()
     for found in _TOKEN.finditer(text):
         folded = fold(found[0])
         word = folded.removesuffix("'s").removesuffix("’s")
-        says = not (word in silent or folded in silent or _VALUE.search(word))
-        yield _Token(found[0], folded, stem(word) if says else "")
+        says = not (word in empty_words or folded in empty_words or _VALUE.search(word))
+        yield _WordToken(found[0], folded, stem(word) if says else "")
 
 
 @cache
@@ -153,45 +153,45 @@ def _always_stems() -> frozenset[str]:
 
 
 @cache
-def _silent() -> frozenset[str]:
+def _empty_words() -> frozenset[str]:
     listed = (_listed(kind) for kind in ("change", "over", "negation", "copula", "empty"))
     return frozenset().union(*listed, *map(stop_words, ("en", "de", "es", "fr", "it")))
 
 
-def _stems(tokens: list[_Token]) -> frozenset[str]:
-    dated = {place for run in _runs(tokens) for place in range(*run)}
-    return frozenset(each.stem for place, each in enumerate(tokens) if each.stem and place not in dated)
+def _stems(tokens: list[_WordToken]) -> frozenset[str]:
+    dated = {position for run in _runs(tokens) for position in range(*run)}
+    return frozenset(each.stem for position, each in enumerate(tokens) if each.stem and position not in dated)
 
 
-def _runs(tokens: list[_Token]) -> Iterator[tuple[int, int]]:
-    """Where values stand: numbers, versions and dates; the name of a month beside a number belongs to it."""
+def _runs(tokens: list[_WordToken]) -> Iterator[tuple[int, int]]:
+    """Start and end of each value: numbers, versions and dates, including the month next to a number."""
     start = None
-    for place, each in enumerate(tokens):
-        beside = tokens[max(place - 1, 0) : place + 2]
+    for position, each in enumerate(tokens):
+        beside = tokens[max(position - 1, 0) : position + 2]
         inside = each.is_value or (each.folded in MONTHS and any(other.is_value for other in beside))
         if inside and start is None:
-            start = place
+            start = position
         elif not inside and start is not None:
-            yield start, place
+            yield start, position
             start = None
     if start is not None:
         yield start, len(tokens)
 
 
-def _is_label(tokens: list[_Token], start: int, copula: int) -> bool:
-    """Whether a value says which thing is meant and not what is said of it: "ticket 12 is open"."""
-    first = next((place for place, each in enumerate(tokens) if each.stem), start)
+def _is_label(tokens: list[_WordToken], start: int, copula: int) -> bool:
+    """Whether a value identifies the subject rather than describing it: "ticket 12 is open"."""
+    first = next((position for position, each in enumerate(tokens) if each.stem), start)
     joined = any(not each.stem and not each.is_value for each in tokens[first:start])
-    # "…in room 12 runs Linux" goes on; "…after 3 attempts" and "…on 8080 in staging" do not.
-    goes_on = copula < 0 and sum(bool(each.stem) for each in tokens[start:]) > 1
-    return not joined or copula > start or goes_on
+    # "…in room 12 runs Linux" continues; "…after 3 attempts" and "…on 8080 in staging" do not.
+    continues = copula < 0 and sum(bool(each.stem) for each in tokens[start:]) > 1
+    return not joined or copula > start or continues
 
 
-def _over(tokens: list[_Token]) -> Iterator[str]:
-    for place, each in enumerate(tokens):
+def _over(tokens: list[_WordToken]) -> Iterator[str]:
+    for position, each in enumerate(tokens):
         if each.folded in _listed("over"):
-            behind = dropwhile(lambda other: not other.stem, tokens[place + 1 :])
-            yield from (other.stem for other in takewhile(lambda other: other.stem, behind))
+            following = dropwhile(lambda other: not other.stem, tokens[position + 1 :])
+            yield from (other.stem for other in takewhile(lambda other: other.stem, following))
 
 
 def _key(words: frozenset[str]) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
 
-from treering.core.delimiters import without_ours
+from treering.core.delimiters import without_delimited
 from treering.core.episodes import Episode
 from treering.core.jobs import Job, linking_job
 from treering.core.language.text_features import without_speaker
@@ -172,7 +172,7 @@ _COLLECTIONS: Mapping[str, Callable[[Transaction], Any]] = {
 }
 _TEXTS: Mapping[type[Record], Callable[[Any], tuple[str, datetime, str]]] = {
     Knowledge: lambda record: ("knowledge", record.created_at, record.content),
-    Turn: lambda record: ("turn", record.at, without_speaker(without_ours(record.text))),
+    Turn: lambda record: ("turn", record.at, without_speaker(without_delimited(record.text))),
     Episode: lambda record: (
         "episode",
         record.at,

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, overload
 
 from treering.core.citations import episode_source
-from treering.search.answer import Part
+from treering.search.answer import ScorePart
 
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
@@ -28,7 +28,7 @@ class EpisodeHit:
     score: float
     source: str
     episode: Episode
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ScorePart, ...] = ()
     stands_for: tuple[str, ...] = ()
     compared: str = ""
 

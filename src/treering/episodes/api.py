@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from treering.core.errors import InvalidInput
 from treering.core.queries import EpisodeFilter, TimeRange
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 from treering.episodes.search import COMPARED, Compared, EpisodeQuery, check, list_episodes, search_episodes
 from treering.episodes.similar_failures import similar_failures
 from treering.episodes.time_queries import Moment, around, during, recent, trend
@@ -143,8 +143,8 @@ class Episodes:
         """Episodes between two times, oldest first; the latest ones if there are more than `limit`."""
         now = self.clock()
         span = TimeRange(
-            since=None if since is None else moment_of(since, now),
-            before=None if before is None else moment_of(before, now),
+            since=None if since is None else timestamp_of(since, now),
+            before=None if before is None else timestamp_of(before, now),
         )
         limit = self.settings.search.limit_max if limit is None else self._limit(limit)
         with self.store.reading(self.scope, now) as tx:

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from treering.core.errors import BlobMissing, InvalidInput, NotFound, StoreError
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 from treering.episodes.cache import Access, Accesses, EpisodeCache
 from treering.episodes.lifecycle import age_episodes
 from treering.jobs.stage import StageRun, StageWork
@@ -202,7 +202,7 @@ class EpisodeOperations:
         return StageRun(
             scope=self.scope,
             store=self.store,
-            now=moment_of(at, self.clock()),
+            now=timestamp_of(at, self.clock()),
             settings=settings,
             models=self.models,
             new_id=self.new_id,

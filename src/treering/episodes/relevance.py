@@ -8,7 +8,7 @@ from math import exp, log1p
 from typing import TYPE_CHECKING
 
 from treering.core.episodes import Episode, OutcomeStatus
-from treering.search.answer import Part
+from treering.search.answer import ScorePart
 
 if TYPE_CHECKING:
     pass
@@ -31,14 +31,14 @@ def relevance_parts(
     domains: Collection[str],
     *,
     by: str = "cosine",
-) -> tuple[Part, ...]:
+) -> tuple[ScorePart, ...]:
     """Terms: similarity to the query (measured `by`), recency, success, use and domain."""
     age_days = max(0.0, (now - episode.at) / _DAY)
     use = min(log1p(episode.lifecycle.access_count) / USE_SCALE, 1.0)
     return (
-        Part(by, likeness, SIMILARITY_WEIGHT),
-        Part("recency", exp(-age_days / RECENCY_DAYS), RECENCY_WEIGHT),
-        Part("success", float(episode.outcome.status is OutcomeStatus.SUCCESS), SUCCESS_WEIGHT),
-        Part("use", use, USE_WEIGHT),
-        Part("domain", float(episode.metadata.domain in domains), DOMAIN_WEIGHT),
+        ScorePart(by, likeness, SIMILARITY_WEIGHT),
+        ScorePart("recency", exp(-age_days / RECENCY_DAYS), RECENCY_WEIGHT),
+        ScorePart("success", float(episode.outcome.status is OutcomeStatus.SUCCESS), SUCCESS_WEIGHT),
+        ScorePart("use", use, USE_WEIGHT),
+        ScorePart("domain", float(episode.metadata.domain in domains), DOMAIN_WEIGHT),
     )

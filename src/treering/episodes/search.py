@@ -21,8 +21,8 @@ from treering.ports.collections import RecordMatches
 from treering.ports.index import Candidates, IndexQuery
 from treering.search.paths import MIN_SIMILARITY, hull
 from treering.search.private_words import QueryPrivacy
-from treering.search.query import Question, understand
-from treering.search.query_vector import Meaning, meaning_of
+from treering.search.query import Question, interpret
+from treering.search.query_vector import QueryVector, embed_query
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,11 +84,11 @@ def search_episodes(
         return list_episodes(scope, store, now, wanted.where, wanted.limit, settings=settings, cold=wanted.cold)
     parts = [part for part in EPISODE_PARTS if part in wanted.compared]
     private_query = QueryPrivacy(wanted.query)
-    meaning = meaning_of(scope, store, now, private_query, models=models, settings=settings, parts=parts)
+    meaning = embed_query(scope, store, now, private_query, models=models, settings=settings, parts=parts)
     with store.reading(scope, now) as tx:
         # Vectors before words: after a search by words alone the index does not load new vectors.
         missing = meaning.missing(tx)
-        question = understand(wanted.query, now, languages=tx.index.languages())
+        question = interpret(wanted.query, now, languages=tx.index.languages())
         search = _EpisodeSearch(tx, wanted, question, meaning, settings, by_words=bool(missing))
         where = _with_time(wanted.where, question)
         hits, unreadable = search.hits(where)
@@ -138,7 +138,7 @@ def check(query: object, limit: object, settings: Settings) -> None:
 
 def by_words(tx: Transaction, text: str, where: EpisodeFilter) -> Sequence[str]:
     """Ids of episodes that share words with a text, best first."""
-    question = understand(text, tx.now, languages=tx.index.languages())
+    question = interpret(text, tx.now, languages=tx.index.languages())
     wanted = IndexQuery(question.codes, shares=question.shares)
     seen = tx.index.candidates(wanted, (KIND,), limit=MAX_CANDIDATES)
     rows = np.flatnonzero(seen.words > 0)
@@ -154,7 +154,7 @@ class _EpisodeSearch:
     tx: Transaction
     wanted: EpisodeQuery
     question: Question
-    meaning: Meaning
+    meaning: QueryVector
     settings: Settings
     by_words: bool
     """Whether some episodes have no vector and are found by words only."""
@@ -177,7 +177,7 @@ class _EpisodeSearch:
             seen = self._candidates(limit, index.matching_numbers(filters))
             ids = index.matching_ids(filters, _numbers(seen))
         numbers = np.array(sorted(ids), np.int64)
-        beside = {} if self.meaning.beside is None else self._cosines(self.meaning.beside, numbers)
+        beside = {} if self.meaning.local is None else self._cosines(self.meaning.local, numbers)
         cosines = {**beside, **self._cosines(self.meaning, numbers)}
         similar = _likenesses(seen, cosines, self.wanted.least, self.settings)
         return {ids[number][1]: each for number, each in similar.items() if number in ids}
@@ -191,7 +191,7 @@ class _EpisodeSearch:
             requests += [self.meaning.wanted((), part=part) for part in others]
         return [self.meaning.candidates(self.tx, each, (KIND,), most=limit, among=among) for each in requests]
 
-    def _cosines(self, meaning: Meaning, numbers: NDArray[np.int64]) -> Mapping[int, _QueryLikeness]:
+    def _cosines(self, meaning: QueryVector, numbers: NDArray[np.int64]) -> Mapping[int, _QueryLikeness]:
         """Cosine of the nearest vector of each. Unlike in the index, the common component is not removed."""
         if meaning.vector is None or not len(numbers):
             return {}

@@ -15,7 +15,7 @@ from treering.core.scope import Scope
 from treering.core.secrets import redact
 from treering.core.settings import Settings
 from treering.core.time_limit import time_limit
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 from treering.core.values import TEXT_BYTES, Value
 from treering.jobs.follow_up import queue_follow_up_jobs
 from treering.ports.blobs import digest_of
@@ -63,7 +63,7 @@ def store_episode(
     Raises `Conflict` if the id belongs to an episode with other content, or to a forgotten one.
     """
     artifact_data = _read_artifacts(artifacts, settings)
-    moment = moment_of(at, now)
+    moment = timestamp_of(at, now)
     episode = _build(scope, new_id() if id is None else id, moment, fields, artifact_data)
 
     def store_once(tx: Transaction) -> tuple[Episode, bool]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.queries import EpisodeFilter, Order, TimeRange
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 from treering.core.values import LABELS
 from treering.episodes.answer import EpisodeAnswer, Trend, plain_hit
 from treering.episodes.representatives import represented
@@ -95,7 +95,7 @@ def require_positive(name: str, number: object) -> None:
 def _time_and_session(tx: Transaction, event: Moment) -> tuple[datetime, SessionEpisodes]:
     """Time and session of an event: of a time itself, or of the record with this id."""
     if not isinstance(event, str):
-        return moment_of(event, tx.now), {}
+        return timestamp_of(event, tx.now), {}
     if (episode := tx.episodes.get(event)) is not None:
         return episode.at, _session_of(episode)
     if (turn := tx.turns.get(event)) is not None:
@@ -105,7 +105,7 @@ def _time_and_session(tx: Transaction, event: Moment) -> tuple[datetime, Session
     if (record := tx.knowledge.get(event)) is not None:
         return record.created_at, {record.session: None} if record.session else {}
     try:
-        return moment_of(event, tx.now), {}
+        return timestamp_of(event, tx.now), {}
     except InvalidInput:
         raise NotFound(f"{event!r} is neither the id of a record nor a date; give one of them") from None
 

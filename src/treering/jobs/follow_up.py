@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from treering.core.jobs import following_jobs
+from treering.core.jobs import follow_up_jobs
 
 if TYPE_CHECKING:
     from treering.ports.clock import NewId
@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 def queue_follow_up_jobs(tx: Transaction, new_id: NewId) -> None:
     """Queue jobs that link and embed the records just stored. The cost does not depend on their number."""
-    for alternatives in following_jobs(tx.scope.principal, tx.now, new_id):
+    for alternatives in follow_up_jobs(tx.scope.principal, tx.now, new_id):
         tx.jobs.enqueue_first(alternatives)

@@ -1,4 +1,4 @@
-"""`memory.knowledge`: the verbs for records of knowledge, bound to one project."""
+"""`memory.knowledge`: operations on the knowledge records of one project."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from treering.core.turns import Turn
     from treering.knowledge.authors import Author, Reason
     from treering.knowledge.operations import KnowledgeOperations
-    from treering.knowledge.removal.proof import Forgotten, Sweep
+    from treering.knowledge.removal.proof import PurgeReceipt, Sweep
     from treering.ports.clock import Clock, NewId
     from treering.ports.store import Store
 
@@ -77,7 +77,7 @@ class KnowledgeBase:
         raise NotFound(f"no record with id {id!r} in project {self.scope.project!r}")
 
     def confirm(self, id: str, *, by: Author | None = None) -> Knowledge:
-        """Mark a record as true; `by` names an agent that passes a person's word on, which clears no doubt."""
+        """Mark a record as true. With `by`, an agent reports a confirmation, which does not clear a flag or taint."""
         return self._operations.confirm(self.scope, self.clock(), id, by=by)
 
     def correct(
@@ -99,25 +99,27 @@ class KnowledgeBase:
         )
 
     def flag(self, id: str, note: str = "") -> Knowledge:
-        """Mark a record as doubtful; searches leave it out until it is confirmed or corrected."""
+        """Flag a record as doubtful; searches leave it out until it is confirmed or corrected."""
         return self._operations.flag(self.scope, self.clock(), id, note)
 
     def pin(self, id: str, *, pinned: bool = True) -> Knowledge:
-        """Protect a record from decay, or end that protection."""
+        """Protect a record from expiry, or end that protection."""
         return self._operations.pin(self.scope, self.clock(), id, pinned=pinned)
 
-    def forget(self, id: str, *, hard: bool = False) -> Forgotten | None:
+    def forget(self, id: str, *, hard: bool = False) -> PurgeReceipt | None:
         """Delete a record so that `undo` restores it; or purge it (`hard`), and return the proof."""
         self.on_forget(id)
         if not hard:
             self._operations.forget(self.scope, self.clock(), id)
             return None
-        from treering.knowledge.removal.proof import forget_for_good
+        from treering.knowledge.removal.proof import purge_with_proof
 
-        return forget_for_good(self.scope, self._operations, self.clock, id, sweep=self.sweep(), settings=self.settings)
+        return purge_with_proof(
+            self.scope, self._operations, self.clock, id, sweep=self.sweep(), settings=self.settings
+        )
 
     def used(self, ids: str | Iterable[str], *, corrected: bool = False) -> int:
-        """Count a use of these records as evidence for them, or against them (`corrected`); return how many exist."""
+        """Count a use of each record as evidence for it, or against it (`corrected`); return how many exist."""
         from treering.knowledge.usage import count_uses
 
         named = (ids,) if isinstance(ids, str) else ids

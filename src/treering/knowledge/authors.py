@@ -1,4 +1,4 @@
-"""Whose word it is: who corrects or confirms a record, for what reason, and what they may say of others' words."""
+"""Authors of corrections and confirmations, their reasons, and what each author may change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ CORRECTED_FACTOR = 0.3
 TAUGHT_CONFIDENCE = 0.95  # a person's own words start where confirmation ends
 
 AGENT_CONFIDENCE = Knowledge.model_fields["confidence"].default
-"""How sure a record is that nobody vouched for."""
+"""Confidence of a record without a person's confirmation."""
 
 
 class Reason(StrEnum):
@@ -27,7 +27,7 @@ class Reason(StrEnum):
 
     @classmethod
     def named(cls, name: str) -> "Reason":
-        """The reason called so; an unknown one is an error that lists the known."""
+        """The reason with this name. Raises `InvalidInput` with the known reasons for any other."""
         try:
             return cls(name)
         except ValueError:
@@ -36,9 +36,9 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who corrects or confirms a record: a person, unless another source is named.
+    """Author of a correction or confirmation: a person, unless another source is given.
 
-    What they say is `tainted` if it came from outside; `taint` says from where.
+    `tainted` is set if the text came from outside; `taint` names its source.
     """
 
     source: Source = Source.USER_TAUGHT
@@ -47,19 +47,19 @@ class Author:
     taint: Taint | None = None
 
     @property
-    def outside(self) -> Taint | None:
-        """Where it came from, if it came from outside."""
+    def effective_taint(self) -> Taint | None:
+        """Taint of the text; None if it is trusted."""
         return self.taint or (UNKNOWN if self.tainted else None)
 
     @property
     def is_person(self) -> bool:
-        return self.source is Source.USER_TAUGHT and self.outside is None
+        return self.source is Source.USER_TAUGHT and self.effective_taint is None
 
     @property
-    def told(self) -> Mapping[str, str]:
-        """What the log says beside who acted: nothing of a person."""
-        said = {"by": self.source.value, "session": self.session}
-        return EMPTY if self.is_person else {name: value for name, value in said.items() if value is not None}
+    def log_detail(self) -> Mapping[str, str]:
+        """Details for the audit log; empty for a person."""
+        detail = {"by": self.source.value, "session": self.session}
+        return EMPTY if self.is_person else {name: value for name, value in detail.items() if value is not None}
 
     def check_confirmation(self, record: Knowledge) -> None:
         """Raise `InvalidInput` if only a person may confirm the record: it is flagged, or came from outside."""
@@ -74,28 +74,32 @@ class Author:
 def check_correction(id: str, reason: Reason, text: str | None, duplicate_of: str | None) -> None:
     if reason is Reason.DUPLICATE:
         if duplicate_of is None or text is not None:
-            raise InvalidInput("a duplicate names the record it repeats (duplicate_of) and brings no text")
+            raise InvalidInput(
+                "reason 'duplicate' needs duplicate_of, the id of the repeated record, and takes no text"
+            )
         if duplicate_of == id:
-            raise InvalidInput(f"{id!r} cannot be a duplicate of itself; name the other record")
+            raise InvalidInput(
+                f"{id!r} cannot be a duplicate of itself; pass the id of the other record as duplicate_of"
+            )
     elif duplicate_of is not None:
-        raise InvalidInput(f"duplicate_of goes with the reason 'duplicate', not {reason.value!r}")
+        raise InvalidInput(f"duplicate_of needs the reason 'duplicate', not {reason.value!r}")
 
 
 def check_author(by: Author, old: Knowledge, same: Knowledge | None) -> None:
-    """What came from outside neither retires a person's word nor stands in its place; only a person can say so."""
-    from_outside = by.outside is not None or (same is not None and same.tainted and not by.is_person)
-    if from_outside and old.is_from_person:
+    """Raise `InvalidInput` if tainted text would replace a record that a person stated or confirmed."""
+    is_tainted = by.effective_taint is not None or (same is not None and same.tainted and not by.is_person)
+    if is_tainted and old.is_from_person:
         raise InvalidInput(
-            f"{old.id!r} is a person's word, and text from outside does not replace it; ask the user, or keep it "
-            "as a record of its own"
+            f"{old.id!r} was stated by a person, and text from outside cannot replace it; ask the user, or remember "
+            "it as a new record"
         )
 
 
-def is_witness(said: Knowledge, known: Knowledge) -> bool:
-    """Whether `said` is evidence for `known`: what is trusted less is not, and has nothing to say beside it."""
-    return _trust(said) >= _trust(known)
+def is_evidence(repetition: Knowledge, known: Knowledge) -> bool:
+    """Whether `repetition` is evidence for `known`: it must be trusted at least as much."""
+    return _trust(repetition) >= _trust(known)
 
 
 def _trust(record: Knowledge) -> int:
-    """From outside, an agent's, or a person's."""
+    """0 for tainted records, 1 for those of agents, 2 for those of persons."""
     return 0 if record.tainted else 1 + record.is_from_person

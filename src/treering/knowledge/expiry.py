@@ -1,4 +1,4 @@
-"""Whether a record has faded: nobody used it for so long, or it is trusted so little, that nobody would miss it."""
+"""Expiry of inferred records that were not used for long or lost their confidence."""
 
 from datetime import datetime, timedelta
 
@@ -8,20 +8,20 @@ from treering.core.settings import Settings
 
 UNUSED, DOUBTED = "unused", "doubted"
 LEARNED = frozenset({Source.CONSOLIDATION, Source.OBSERVER_INFERRED})
-"""Where what was read in conversations comes from: it is retired when it fades, and stays to be asked for."""
+"""Sources of learned records, which are retired on expiry instead of being deleted."""
 _DAY = timedelta(days=1)
 
 
-def is_faded(record: Knowledge, now: datetime, settings: Settings) -> bool:
-    """Whether it may be taken away: see `why_faded`."""
-    return why_faded(record, now, settings) is not None
+def is_expired(record: Knowledge, now: datetime, settings: Settings) -> bool:
+    """Whether the record has expired; see `expiry_reason`."""
+    return expiry_reason(record, now, settings) is not None
 
 
-def why_faded(record: Knowledge, now: datetime, settings: Settings) -> str | None:
-    """`unused`: three half-lives passed since its last use. `doubted`: hardly anything is left of its confidence.
+def expiry_reason(record: Knowledge, now: datetime, settings: Settings) -> str | None:
+    """`unused`: several half-lives passed since the last use. `doubted`: the confidence is close to zero. Else None.
 
-    Only what was inferred or learned fades. What somebody stated, confirmed or pinned never does, whatever is held
-    against it. A type without a half-life does not fade by age, but may be doubted away.
+    Only inferred and learned records expire; stated, confirmed and pinned ones never do. A type without a half-life
+    does not expire by age.
     """
     if is_stated(record) or record.deleted_at is not None:
         return None
@@ -33,21 +33,18 @@ def why_faded(record: Knowledge, now: datetime, settings: Settings) -> str | Non
 
 
 def past_half_life(record: Knowledge, now: datetime) -> bool:
-    """Whether nobody used it for as long as it takes its confidence to halve: what it says may be out of date.
-
-    What somebody stated does not become stale by its age.
-    """
+    """Whether a half-life passed since the last use of an inferred record, so that it may be out of date."""
     half_life = half_life_days(record)
     if is_stated(record) or record.deleted_at is not None or half_life is None:
         return False
     return now - record.last_accessed_at > half_life * _DAY
 
 
-def has_faded(record: Knowledge) -> bool:
-    """Whether a learned record was retired because it faded. Nobody refused it: it may be learned again."""
+def was_retired_on_expiry(record: Knowledge) -> bool:
+    """Whether a learned record was retired on expiry rather than corrected; it may be learned again."""
     return record.deprecated_at is not None and record.deprecated_at == record.stale_at
 
 
 def past_grace(deleted_at: datetime | None, now: datetime, settings: Settings) -> bool:
-    """Whether what was taken away then can no longer be brought back."""
+    """Whether the grace period for restoring a deleted record is over."""
     return deleted_at is not None and now - deleted_at > settings.forgetting.grace_days * _DAY

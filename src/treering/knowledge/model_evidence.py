@@ -1,4 +1,4 @@
-"""Whether the words of a statement that a model wrote are in the turns that it was shown."""
+"""Check that a statement written by a model is supported by the turns that the model was shown."""
 
 import re
 
@@ -12,8 +12,8 @@ _SEPARATOR = re.compile(r"(?<=\d)[.,'’ ](?=\d{3}(?!\d))")
 _ISO_DATE = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?")
 _SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]")
 _STEM = 4
-"""Letters by which two forms of a word are the same: "hiking", "hikes"."""
-# Written without being said: the parties, weekdays that were relative, and small numbers.
+"""Leading letters that two forms of a word share: "hiking", "hikes"."""
+# Words that a statement may add: the parties, and weekdays for relative dates.
 _PARTIES = frozenset({SPEAKER, PROJECT, "speaker", "assistant", "team", "utc"})
 _WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
 _NUMBERS = {
@@ -29,26 +29,28 @@ _NUMBERS = {
 }
 
 
-def is_borne_out(said: Statement, turn: str, page: str) -> bool:
-    """Whether the value is in the turn, the subject on the page, and every name and number of the text there too."""
-    if _SPACELESS.search(said.text + turn):
+def is_supported(statement: Statement, turn: str, page: str) -> bool:
+    """Whether the turn contains the value, and the page the subject and every name and number of the text."""
+    if _SPACELESS.search(statement.text + turn):
         return True
-    in_turn, on_page = _words(turn), _words(f"{page} {said.speaker or ''}")
-    value = [word for word in _tokens(said.value) if word not in stop_words("en")]
+    in_turn, on_page = _words(turn), _words(f"{page} {statement.speaker or ''}")
+    value = [word for word in _tokens(statement.value) if word not in stop_words("en")]
     stated = [word for word in value if _is_in(word, in_turn)]
-    if (value and not stated) or not all(_is_in(word, in_turn) for word in _sure(said.value)):
+    if (value and not stated) or not all(_is_in(word, in_turn) for word in _names_and_numbers(statement.value)):
         return False
-    about = _tokens(said.subject)
-    return all(_is_in(word, on_page) for word in about) and all(_is_in(word, on_page) for word in _sure(said.text))
+    about = _tokens(statement.subject)
+    return all(_is_in(word, on_page) for word in about) and all(
+        _is_in(word, on_page) for word in _names_and_numbers(statement.text)
+    )
 
 
-def _sure(text: str) -> list[str]:
-    """Names and numbers. In German, where every noun has a capital, only numbers."""
+def _names_and_numbers(text: str) -> list[str]:
+    """Names and numbers in a text; in German, where every noun is capitalised, only numbers."""
     german = language_of(text) == "de"
     plain = _ISO_DATE.sub(" ", _SEPARATOR.sub("", text))
     found = [word for word in _WORD.findall(plain) if word.isdigit() or (word[0].isupper() and not german)]
-    silent = stop_words("en") | stop_words("fr") | stop_words("it") | stop_words("es") | _WEEKDAYS | MONTHS.keys()
-    return [word for word in map(_normal, found) if word not in silent]
+    ignored = stop_words("en") | stop_words("fr") | stop_words("it") | stop_words("es") | _WEEKDAYS | MONTHS.keys()
+    return [word for word in map(_normal, found) if word not in ignored]
 
 
 def _tokens(text: str) -> list[str]:
@@ -67,5 +69,5 @@ def _normal(word: str) -> str:
 def _is_in(word: str, words: frozenset[str]) -> bool:
     if word in words or word in _PARTIES or word in stop_words("en") or _NUMBERS.get(word) in words:
         return True
-    long = len(word) > _STEM and not word.isdigit()
-    return long and any(each[:_STEM] == word[:_STEM] and abs(len(each) - len(word)) <= _STEM for each in words)
+    is_long = len(word) > _STEM and not word.isdigit()
+    return is_long and any(each[:_STEM] == word[:_STEM] and abs(len(each) - len(word)) <= _STEM for each in words)

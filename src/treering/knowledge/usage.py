@@ -1,4 +1,4 @@
-"""What is used and not corrected proves itself; what is only shown does not."""
+"""Usage as evidence: records that are used without being corrected gain confidence."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,80 +16,79 @@ MAX_USE_CONFIDENCE = 0.95  # use alone goes no further: what is often repeated m
 USES_FOR_REVIEW = 10  # so many uses without a correction replace a review
 
 USED, USE_CORRECTED = "used", "use corrected"
-"""Why a record changed, as the audit log has it."""
+"""Reasons in the audit log."""
 
 
 def count_uses(scope: Scope, store: Store, now: datetime, ids: Iterable[str], *, corrected: bool) -> int:
-    """Count one use of each record; how many of them are here is returned.
+    """Count one use of each record and return how many of them exist.
 
-    Every fifth use in a row that nobody corrected adds to the confidence, the tenth takes the review flag away. These
-    are changes, stored with the use that brought them, each by itself, and can be undone. A corrected use begins the
-    count anew.
+    After a number of uncorrected uses in a row the confidence rises, after more of them the review flag is removed.
+    These changes are stored separately and can be undone. A corrected use resets the count.
     """
-    using = _Using(scope, store, now)
+    counter = _UseCounter(scope, store, now)
     wanted = tuple(dict.fromkeys(map(str, ids)))
 
     def count(tx: Transaction) -> tuple[int, set[str]]:
         for id in sorted(wanted):
             tx.claim(f"record {id}")
-        here = [match.value for match in tx.knowledge.readable(wanted) if match.value.deleted_at is None]
-        telling = {record.id for record in here if corrected or _after_use(record) is not None}
-        return 0 if corrected else tx.knowledge.count_use(id for id in wanted if id not in telling), telling
+        existing = [match.value for match in tx.knowledge.readable(wanted) if match.value.deleted_at is None]
+        changing = {record.id for record in existing if corrected or _after_use(record) is not None}
+        return 0 if corrected else tx.knowledge.count_use(id for id in wanted if id not in changing), changing
 
-    counted, telling = store.write(scope, now, count)
-    for id in sorted(telling):
-        counted += using.corrected(id) if corrected else using.counted(id)
+    counted, changing = store.write(scope, now, count)
+    for id in sorted(changing):
+        counted += counter.corrected(id) if corrected else counter.counted(id)
     return counted
 
 
 def strengthened(record: Knowledge) -> Knowledge:
-    """The record after a use that brought it to so many `uses` in a row; the same where they prove nothing new."""
+    """The record with the confidence and review flag that its number of `uses` earns; often unchanged."""
     if record.flagged or record.deprecated_at is not None or record.uses == 0:
         return record
-    proven, reviewed = record.uses % USES_PER_GAIN == 0, record.uses % USES_FOR_REVIEW == 0
-    raised = min(max(MAX_USE_CONFIDENCE, record.confidence), record.confidence + USE_GAIN)
+    is_proven, is_reviewed = record.uses % USES_PER_GAIN == 0, record.uses % USES_FOR_REVIEW == 0
+    confidence = min(max(MAX_USE_CONFIDENCE, record.confidence), record.confidence + USE_GAIN)
     return record.replace(
-        confidence=raised if proven else record.confidence,
-        needs_review=record.needs_review and not reviewed,
+        confidence=confidence if is_proven else record.confidence,
+        needs_review=record.needs_review and not is_reviewed,
     )
 
 
 def _after_use(record: Knowledge) -> Knowledge | None:
-    """What one more use would make of it; None where it would only be counted."""
+    """The record after one more use; None if only the count changes."""
     used = record.replace(uses=record.uses + 1)
     after = strengthened(used)
     return None if after == used else after
 
 
 @dataclass(frozen=True, slots=True)
-class _Using:
-    """One record at a time, so that each change is undone by itself."""
+class _UseCounter:
+    """Counts uses one record at a time, so that each change can be undone separately."""
 
     scope: Scope
     store: Store
     now: datetime
 
     def counted(self, id: str) -> int:
-        """Count the use together with what it proves, as the record stands by now."""
+        """Count a use and store the change that it earns."""
 
         def count(tx: Transaction) -> int:
-            near = reachable(tx, id)
-            for each in sorted({id, *near}):
+            related = reachable(tx, id)
+            for each in sorted({id, *related}):
                 tx.claim(f"record {each}")
             counted = tx.knowledge.count_use((id,))
             record = tx.knowledge.get(id)
             if not counted or record is None:
                 return 0
-            proven = strengthened(record)
-            if proven != record:
-                tx.knowledge.update(proven, Action.UPDATE, {"reason": USED, "uses": record.uses})
-                propagate(tx, id, proven.confidence - record.confidence, among=near)
+            raised = strengthened(record)
+            if raised != record:
+                tx.knowledge.update(raised, Action.UPDATE, {"reason": USED, "uses": record.uses})
+                propagate(tx, id, raised.confidence - record.confidence, among=related)
             return 1
 
         return self.store.write(self.scope, self.now, count)
 
     def corrected(self, id: str) -> int:
-        def begin_anew(tx: Transaction) -> int:
+        def reset(tx: Transaction) -> int:
             tx.claim(f"record {id}")
             record = tx.knowledge.get(id)
             if record is None or record.deleted_at is not None:
@@ -98,4 +97,4 @@ class _Using:
                 tx.knowledge.update(record.replace(uses=0), Action.UPDATE, {"reason": USE_CORRECTED})
             return 1
 
-        return self.store.write(self.scope, self.now, begin_anew)
+        return self.store.write(self.scope, self.now, reset)

@@ -124,9 +124,9 @@ def _reflect(run: StageRun) -> None:
 
 
 def _forget(run: StageRun) -> None:
-    from treering.knowledge.removal.stage import forget_faded
+    from treering.knowledge.removal.stage import forget_expired
 
-    forget_faded(run)
+    forget_expired(run)
 
 
 def _age_episodes(run: StageRun) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treering.code.locations.embedding import ChunkEmbedding
-from treering.search.embedding import coverage, drop_others, embed_all, embedders_of
+from treering.search.embedding import coverage, drop_other_models, embed_all, embedders_of
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -65,7 +65,7 @@ class Vectors:
             embed_all(self.scope, self.store, self.clock(), each, self.settings.embedder)
         made = embed_all(self.scope, self.store, self.clock(), embedder, self.settings.embedder, between=advance)
         made += self._chunks.embed_all(embedder, between=lambda more, _last: advance(made + more))
-        drop_others(self.scope, self.store, self.clock(), embedder.model, "".join(each.model for each in local))
+        drop_other_models(self.scope, self.store, self.clock(), embedder.model, "".join(each.model for each in local))
         self._chunks.drop_others(embedder.model)
         return made
 

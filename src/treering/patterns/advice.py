@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from treering.core.episodes import TraceEntry, trace_of
 from treering.core.errors import InvalidInput
-from treering.core.failures import telling_lines
+from treering.core.failures import significant_lines
 from treering.core.patterns import PatternCategory, PatternStatus
 from treering.core.queries import EpisodeFilter, KnowledgeFilter, SearchedKind
-from treering.core.task_features import features_told
+from treering.core.task_features import given_features
 from treering.core.values import FrozenDict
 from treering.episodes.search import EpisodeQuery, search_episodes
 from treering.episodes.similar_failures import similar_failures
@@ -23,7 +23,7 @@ from treering.patterns.mining.habit_cache import HabitCache
 from treering.patterns.mining.limits import MINING_LIMITS
 from treering.patterns.recommendations import AfterFailure, TaskContext
 from treering.search.pipeline import search
-from treering.search.request import ALL_KNOWLEDGE, SearchRequest, standing
+from treering.search.request import ALL_KNOWLEDGE, SearchRequest, current
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -90,7 +90,7 @@ class PatternAdvisor:
     ) -> TaskContext:
         """Patterns that apply to the task, the most similar episodes, and knowledge about it."""
         now = self.clock()
-        task_features = features_told(task, features)
+        task_features = given_features(task, features)
         pattern_limit = CONTEXT_PATTERNS if patterns is None else patterns
         applicable = self.find_applicable(task_features, limit=pattern_limit, statuses=statuses)
         query = EpisodeQuery(
@@ -126,7 +126,7 @@ class PatternAdvisor:
         now, limit = self.clock(), CONTEXT_PATTERNS if limit is None else limit
         trace = _mark_failed(trace_of(history, now), error)
         task_features = FrozenDict(
-            {**features_told(task, features), **self._failure_features(error, trace[-1] if trace else None)}
+            {**given_features(task, features), **self._failure_features(error, trace[-1] if trace else None)}
         )
         recoveries = self.find_applicable(task_features, limit=limit, statuses=statuses, categories=_RECOVERY)
         with self.store.reading(self.scope, now) as tx:
@@ -155,7 +155,7 @@ class PatternAdvisor:
     def _known_errors(self, error: str, limit: int, *, tainted: bool) -> tuple[Hit, ...]:
         """Knowledge about the error, searched by its most specific lines."""
         hits: dict[str, Hit] = {}
-        for line in telling_lines(error):
+        for line in significant_lines(error):
             answer = self._search_knowledge(line, _ABOUT_ERRORS, limit, tainted=tainted, precise=True)
             hits |= {hit.id: hit for hit in answer if hit.id not in hits}
         return tuple(hits.values())[:limit]
@@ -163,8 +163,8 @@ class PatternAdvisor:
     def _search_knowledge(
         self, query: str, where: KnowledgeFilter, limit: int, *, tainted: bool, precise: bool = False
     ) -> Answer:
-        current = standing({SearchedKind.KNOWLEDGE: where.replace(tainted=None if tainted else False)})
-        request = SearchRequest(query, current, limit=limit, thorough=False, precise=precise)
+        filters = current({SearchedKind.KNOWLEDGE: where.replace(tainted=None if tainted else False)})
+        request = SearchRequest(query, filters, limit=limit, thorough=False, precise=precise)
         return search(self.scope, self.store, self.clock(), request, settings=self.settings, models=self.models)
 
 

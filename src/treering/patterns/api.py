@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from treering.core.conditions import Condition, condition_of, explain
 from treering.core.episodes import OutcomeStatus, TraceEntry
 from treering.core.errors import InvalidInput
-from treering.core.history import HistoryEntry, Injected
-from treering.core.patterns import Application, Pattern, PatternCategory, PatternContent, PatternStatus, Subtask
+from treering.core.history import HistoryEntry, LogInjection
+from treering.core.patterns import Application, Pattern, PatternCategory, PatternContent, PatternStatus, TemplateSubtask
 from treering.core.queries import ApplicationFilter, Order, PatternFilter
 from treering.core.scope import Scope
 from treering.core.settings import Settings
-from treering.core.task_features import features_told
-from treering.core.timestamps import moment_of
+from treering.core.task_features import given_features
+from treering.core.timestamps import timestamp_of
 from treering.core.tokens import estimate_tokens
 from treering.core.values import EMPTY
 from treering.patterns.advice import PatternAdvisor
@@ -54,7 +54,7 @@ class Patterns:
     new_id: NewId
     settings: Settings
     advisor: PatternAdvisor
-    note_injection: Injected
+    note_injection: LogInjection
     """Notes in the audit log which records were handed to a model."""
 
     def find_applicable(
@@ -72,7 +72,7 @@ class Patterns:
         languages, context) override what is inferred from the words of the task.
         """
         return self.advisor.find_applicable(
-            features_told(task, features), limit=limit, statuses=statuses, categories=categories
+            given_features(task, features), limit=limit, statuses=statuses, categories=categories
         )
 
     def context_for_task(
@@ -212,7 +212,7 @@ class Patterns:
         given = {
             "outcome": outcome,
             "session": session,
-            "at": None if at is None else moment_of(at, self.clock()),
+            "at": None if at is None else timestamp_of(at, self.clock()),
             "features": features,
             "task_type": task_type,
             "time_saved_ms": time_saved_ms,
@@ -296,7 +296,7 @@ class Patterns:
 
         return mine_patterns(self.scope, self.store, self.clock(), MINING_LIMITS, dry_run=dry_run)
 
-    def instantiate(self, id: str, /, **values: str) -> tuple[Subtask, ...]:
+    def instantiate(self, id: str, /, **values: str) -> tuple[TemplateSubtask, ...]:
         """The subtasks of a template in the order of their dependencies; `values` fill its parameters."""
         from treering.patterns.storage import subtasks_of
 

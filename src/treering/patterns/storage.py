@@ -6,7 +6,7 @@ from typing import Any
 
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Action
-from treering.core.patterns import RESERVED_METADATA, Evidence, Pattern, PatternStatus, Subtask, Template
+from treering.core.patterns import RESERVED_METADATA, Evidence, Pattern, PatternStatus, Template, TemplateSubtask
 from treering.core.queries import Order, RevisionFilter
 from treering.core.scope import Scope
 from treering.core.values import EMPTY, FrozenDict, thaw
@@ -142,7 +142,7 @@ def _without_private_details(pattern: Pattern) -> Pattern:
     return pattern.replace(metadata=metadata, usage_count=0, last_used_at=None)
 
 
-def subtasks_of(pattern: Pattern, values: Mapping[str, object]) -> tuple[Subtask, ...]:
+def subtasks_of(pattern: Pattern, values: Mapping[str, object]) -> tuple[TemplateSubtask, ...]:
     """The subtasks of a template; raises `InvalidInput` for other content."""
     if not isinstance(pattern.content, Template):
         raise InvalidInput(f"pattern {pattern.id!r} is a {pattern.content.form}; only templates can be instantiated")

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from graphlib import CycleError
 
 from treering.core.errors import InvalidInput
-from treering.core.pattern_words import in_order
-from treering.core.patterns import Parameter, PatternContent, Procedure, Subtask, Template
+from treering.core.pattern_words import dependency_order
+from treering.core.patterns import Parameter, PatternContent, Procedure, Template, TemplateSubtask
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
-def instantiate(template: Template, values: Mapping[str, object]) -> tuple[Subtask, ...]:
+def instantiate(template: Template, values: Mapping[str, object]) -> tuple[TemplateSubtask, ...]:
     """The subtasks, each after those it depends on, otherwise in the order of the template.
 
     `{name}` is replaced by the value of that parameter in titles, descriptions and dependencies. Braces in values, and
@@ -40,18 +40,18 @@ def _parameter_values(parameters: Sequence[Parameter], values: Mapping[str, obje
     return {each.name: texts.get(each.name, each.default or "") for each in parameters}
 
 
-def _fill(subtask: Subtask, given: Mapping[str, str]) -> Subtask:
+def _fill(subtask: TemplateSubtask, given: Mapping[str, str]) -> TemplateSubtask:
     def fill(text: str) -> str:
         return _PLACEHOLDER.sub(lambda found: given.get(found[1], found[0]), text)
 
-    return Subtask.make(
+    return TemplateSubtask.make(
         title=fill(subtask.title),
         description=fill(subtask.description),
         depends_on=tuple(map(fill, subtask.depends_on)),
     )
 
 
-def _check_titles(subtasks: Sequence[Subtask]) -> None:
+def _check_titles(subtasks: Sequence[TemplateSubtask]) -> None:
     titles = [each.title for each in subtasks]
     if any(not title.strip() for title in titles):
         raise InvalidInput("a subtask has no title once its parameters are filled in; give them values")
@@ -65,9 +65,9 @@ def _check_titles(subtasks: Sequence[Subtask]) -> None:
             )
 
 
-def _in_order(subtasks: Sequence[Subtask]) -> tuple[Subtask, ...]:
+def _in_order(subtasks: Sequence[TemplateSubtask]) -> tuple[TemplateSubtask, ...]:
     try:
-        return in_order(subtasks)
+        return dependency_order(subtasks)
     except CycleError as exc:
         cycle = " → ".join(repr(subtasks[index].title) for index in reversed(exc.args[1]))
         raise InvalidInput(f"subtasks depend on each other in a cycle: {cycle}; remove one dependency") from exc

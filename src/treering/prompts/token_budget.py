@@ -1,4 +1,4 @@
-"""Limits what learning spends on the language model in a day, counted in the store over all processes."""
+"""Daily token budget of learning with a language model, counted in the store across all processes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +13,7 @@ from treering.core.settings import Settings
 from treering.ports.models import Models, Writer
 from treering.ports.store import Store, Transaction
 
-_BYTES_A_TOKEN = 4
-"""Where a server does not report what it counted."""
+_BYTES_PER_TOKEN = 4  # estimate for servers that do not report usage
 
 
 def tokens_used(tx: Transaction) -> int:
@@ -24,7 +23,7 @@ def tokens_used(tx: Transaction) -> int:
 
 
 def metered_writer(models: Models, store: Store, scope: Scope, now: datetime, settings: Settings) -> Writer:
-    """The configured language model, which answers `TokensUsedUp` once `learn.max_tokens_per_day` are spent."""
+    """The configured language model, which raises `TokensUsedUp` once `learn.max_tokens_per_day` are spent."""
     return _MeteredWriter(models.writer(hurried=False), store, scope, now, settings.learn.max_tokens_per_day)
 
 
@@ -53,7 +52,7 @@ class _MeteredWriter:
             used = tokens_used(tx)
         if used >= self.limit:
             raise TokensUsedUp(
-                f"{used:,} of the {self.limit:,} tokens of today are used up, so facts are read by rules until "
+                f"{used:,} of {self.limit:,} tokens for today are used up, so only rules extract facts until "
                 "midnight UTC; raise learn.max_tokens_per_day to spend more"
             )
         try:
@@ -85,4 +84,4 @@ class _MeteredWriter:
 
 
 def _estimate(text: str) -> int:
-    return len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN + 1
+    return len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1

@@ -1,4 +1,4 @@
-"""How packed context looks: one block of data that nothing inside it can close."""
+"""Layout of a rendered context: one delimited block that no text inside it can close."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ RULES = "Rules"
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """A hit as it is shown: its text escaped, under its heading, with the sources that said the same."""
+class RenderedPassage:
+    """A hit with its escaped text, its heading and the sources of its repetitions."""
 
     hit: Hit
     label: str
@@ -36,9 +36,9 @@ class Passage:
 
     def sources(self, number: int) -> str:
         cited = (self.hit, *self.also[: self.also_cited])
-        said = "; also ".join(f"{one_line(hit.source)} ({one_line(hit.id)})" for hit in cited)
+        citations = "; also ".join(f"{one_line(hit.source)} ({one_line(hit.id)})" for hit in cited)
         more = len(self.also) - self.also_cited
-        return f"[{number}] {said}{f'; and {more} more' if more > 0 else ''}\n"
+        return f"[{number}] {citations}{f'; and {more} more' if more > 0 else ''}\n"
 
 
 def opening(phase: Phase | None) -> str:
@@ -50,16 +50,16 @@ def heading_line(heading: str) -> str:
 
 
 def frame(phase: Phase | None) -> str:
-    """What stands around any number of passages."""
+    """The text around the passages."""
     return opening(phase) + SOURCES + CLOSE
 
 
-def render(passages: Sequence[Passage], phase: Phase | None) -> str:
-    """The passages in the given order, numbered from 1, under the headings they share with their neighbours."""
+def render(passages: Sequence[RenderedPassage], phase: Phase | None) -> str:
+    """The passages in the given order, numbered from 1, with a heading wherever it changes."""
     return "".join(_parts(passages, phase))
 
 
-def _parts(passages: Sequence[Passage], phase: Phase | None) -> Iterator[str]:
+def _parts(passages: Sequence[RenderedPassage], phase: Phase | None) -> Iterator[str]:
     yield opening(phase)
     above = None
     for number, passage in enumerate(passages, 1):
@@ -74,7 +74,7 @@ def _parts(passages: Sequence[Passage], phase: Phase | None) -> Iterator[str]:
 
 
 def label_of(hit: Hit) -> str:
-    """The type of what is known; who said it; otherwise its kind. Marked if tainted, superseded or in conflict."""
+    """Type of a knowledge record, speaker or role of a turn, else the kind; then marks for taint and conflicts."""
     names = (getattr(hit.record, field, None) for field in ("type", "speaker", "role"))
     name = one_line(next((str(name) for name in names if name), hit.kind))
     marks = [OUTSIDE] if getattr(hit.record, "tainted", False) else []

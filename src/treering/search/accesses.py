@@ -1,4 +1,4 @@
-"""Being returned by a search is an access: what is found does not fade."""
+"""Last access of the records that searches return; accessed records do not lose confidence with age."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from treering.ports.store import Store
     from treering.search.answer import Hit
 
-_OFTEN_ENOUGH = timedelta(days=1)
-"""Confidence halves after days: to store an access more often would cost writes and change nothing."""
+_MIN_INTERVAL = timedelta(days=1)
+"""Confidence halves over days, so storing accesses more often would cost writes and change nothing."""
 
 
 class ReturnedRecords:
-    """Records that searches returned, until their last access is stored. Safe to share between threads."""
+    """Queue of accesses that are not stored yet. Safe to share between threads."""
 
     def __init__(self, scope: Scope, store: Store) -> None:
         self._scope = scope
@@ -30,14 +30,14 @@ class ReturnedRecords:
         self._lock = Lock()
 
     def note(self, hits: Iterable[Hit], now: datetime) -> None:
-        """Store the access where nobody has to be waited for, otherwise after a later search."""
-        found = [hit.record for hit in hits if isinstance(hit.record, Knowledge)]
+        """Store the accesses unless another writer holds the lock; otherwise a later search stores them."""
+        records = [hit.record for hit in hits if isinstance(hit.record, Knowledge)]
         with self._lock:
-            self._pending |= {each.id: now for each in found if now - each.last_accessed_at >= _OFTEN_ENOUGH}
+            self._pending |= {each.id: now for each in records if now - each.last_accessed_at >= _MIN_INTERVAL}
         self.store(now)
 
     def store(self, now: datetime, seconds: float = 0.0) -> None:
-        """Wait at most `seconds` for other writers."""
+        """Store the pending accesses, waiting at most `seconds` for other writers."""
         with self._lock:
             pending, self._pending = self._pending, {}
         if not pending:

@@ -1,4 +1,4 @@
-"""What recall gives back: results, how they were found, what was missing, and what each stage took."""
+"""The answer to a search: ranked hits, their explanation, unavailable parts and timings."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 from treering.core.values import brief
 
 if TYPE_CHECKING:
-    from treering.core.code_locations import CodePlace
+    from treering.core.code_locations import CodeLocation
     from treering.core.episodes import Episode
     from treering.core.patterns import Pattern
     from treering.core.records import Knowledge
     from treering.core.turns import Turn
 
 
-Remembered: TypeAlias = "Knowledge | Turn | Episode | Pattern"
-Found: TypeAlias = "Remembered | CodePlace"
+StoredRecord: TypeAlias = "Knowledge | Turn | Episode | Pattern"
+HitRecord: TypeAlias = "StoredRecord | CodeLocation"
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One result. `score` compares it with the best of its answer, which has 1; `source` cites it.
+    """One result. `score` is relative to the best hit, which has 1; `source` is the citation.
 
-    `also` names results that say the same and were folded into this one. Where the query asks for the present,
-    `superseded_by` is the result that holds in its place.
+    `also` lists the ids of duplicates that were folded into this hit. For queries about the present, `superseded_by`
+    is the id of the record that replaced this one.
     """
 
     id: str
@@ -35,7 +35,7 @@ class Hit:
     text: str
     score: float
     source: str
-    record: Found
+    record: HitRecord
     also: tuple[str, ...] = ()
     superseded_by: str | None = None
 
@@ -44,8 +44,8 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One part of a relevance: what was seen, what it counts, and so what it added."""
+class ScorePart:
+    """One term of a relevance score: a value and its weight."""
 
     name: str
     value: float
@@ -57,18 +57,19 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Reasons:
-    """Why one document stands where it stands.
+class RankExplanation:
+    """How the rank of one document was computed.
 
-    `ranks` are its places on the paths that found it; `parts` add up to its relevance before it is evened to at most 1;
-    `factors` multiply it. `passed` says why a precise search let it through, `lost` what kept it out of the answer.
+    `ranks` are its positions on the paths that found it; `parts` add up to its relevance before it is normalised to at
+    most 1; `factors` multiply it. `passed` is the reason why a precise search accepted it, `lost` the reason why it is
+    not in the answer.
     """
 
     id: str
     kind: str
     text: str
     ranks: Mapping[str, int]
-    parts: tuple[Part, ...]
+    parts: tuple[ScorePart, ...]
     relevance: float
     factors: Mapping[str, float]
     score: float
@@ -78,15 +79,15 @@ class Reasons:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How an answer came about: the query as it was understood, its results, and those that came next."""
+    """The interpreted query, the results, and the documents that ranked next."""
 
     understood: Mapping[str, str]
-    results: tuple[Reasons, ...]
-    runners_up: tuple[Reasons, ...]
+    results: tuple[RankExplanation, ...]
+    runners_up: tuple[RankExplanation, ...]
 
 
 class Confidence(StrEnum):
-    """Whether the results have to do with the query, or are only the nearest there are."""
+    """Whether the results answer the query or are only the nearest records."""
 
     HIGH = "high"
     LOW = "low"
@@ -96,10 +97,11 @@ class Confidence(StrEnum):
 class Answer(Sequence[Hit]):
     """The results, best first.
 
-    `missing` says which ways of finding were not available and why, `unreadable` what was found but cannot be shown
-    (`doctor` says more), `milliseconds` what each stage took, `embedder` whose vectors were compared. With a low
-    `confidence` nothing answers the query: the results are only the nearest that there are. `code` are the places in
-    the code among the results. `strength` is how much speaks for the best record, which places it among those.
+    `missing` maps each unavailable part of the search to the reason, `unreadable` lists records that were found but
+    could not be read (run `doctor` for details), `milliseconds` gives the duration of each stage, `embedder` the model
+    whose vectors were compared. With a low `confidence` no result answers the query: they are only the nearest records.
+    `code` holds the code locations among the results. `strength` is the absolute score of the best hit, comparable with
+    the relevance of code locations.
     """
 
     query: str
@@ -110,7 +112,7 @@ class Answer(Sequence[Hit]):
     embedder: str = ""
     explanation: Explanation | None = None
     confidence: Confidence = Confidence.HIGH
-    code: tuple[CodePlace, ...] = ()
+    code: tuple[CodeLocation, ...] = ()
     strength: float = 1.0
 
     @overload

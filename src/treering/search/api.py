@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 from treering.core.errors import InvalidInput
 from treering.core.phases import Phase
 from treering.core.timestamps import end_of
-from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS, SearchRequest, filters_of, known_at, standing, untainted
+from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS, SearchRequest, current, filters_of, known_at, untainted
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from treering.ports.store import Store
     from treering.search.accesses import ReturnedRecords
     from treering.search.answer import Answer
-    from treering.search.code_hits import FindCode
+    from treering.search.code_hits import SearchCode
 
 
 class SearchOptions(TypedDict, total=False):
@@ -53,8 +53,8 @@ class Search:
     settings: Settings
     models: Models
     accesses: ReturnedRecords
-    find_code: FindCode
-    """Finds locations in the project's code."""
+    find_code: SearchCode
+    """Searches the project's code index."""
 
     def run(
         self,
@@ -91,7 +91,7 @@ class Search:
         if as_of is not None:
             filters = known_at(filters, now)
         elif not superseded:
-            filters = standing(filters)
+            filters = current(filters)
         request = SearchRequest(
             query=query,
             filters=filters,
@@ -120,6 +120,6 @@ class Search:
         return with_code(answer, self.find_code, in_code, private=private)
 
     def _has_code(self) -> bool:
-        """Whether code is indexed; asked first, because the code graph takes long to import."""
+        """Whether code is indexed; checked first because importing the code graph is slow."""
         with self.store.reading(self.scope, self.clock()) as tx:
             return tx.code.state() is not None

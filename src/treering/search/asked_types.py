@@ -1,4 +1,4 @@
-"""Questions for a type of knowledge and a time: "what did we decide today"."""
+"""Queries for a type of knowledge and a time: "what did we decide today"."""
 
 import re
 from collections.abc import Mapping
@@ -27,8 +27,8 @@ _TYPES: Mapping[str, re.Pattern[str]] = {
     "gotcha": _words(r"gotchas?|pitfalls?|pieges?|stolperstein\w*"),
     "dead_end": _words(r"dead ends?|impasses?|sackgasse\w*"),
 }
-# What is said around it and names no subject.
-_FILLING = re.compile(
+# Words around the type that do not name a subject.
+_FILLER_WORDS = re.compile(
     r"take|took|taken|make|made|do|did|done|go|come|new|latest|last|any|all|list|show|prendre|pris|prise\w*|getroffen"
     r"|treffen|gefallt|tomado|tomamos|preso|presa|fatto|neue\w*"
     r"|find|found|learn\w*|discover\w*|see|saw|seen|hit|meet|met|reach\w*|encounter\w*|run|ran|into|come|came|get|got"
@@ -37,40 +37,41 @@ _FILLING = re.compile(
     r"|trovat\w*|scopert\w*"
     r"|happen\w*|try|tried|discuss\w*|talk\w*|work\w*|[0-9]{4}-[0-9]{2}-[0-9]{2}"
 )
-_GRAMMAR = frozenset(word for language in ("en", "fr", "de", "es", "it", "pt") for word in stop_words(language))
-"""Of all these languages: a short question is not always recognised as being in its own."""
+_STOP_WORDS = frozenset(word for language in ("en", "fr", "de", "es", "it", "pt") for word in stop_words(language))
+"""Stop words of all languages: the language of a short question is not always recognised."""
 
 
 def asked_type(question: Question) -> str | None:
-    """The type of knowledge that the query asks for; None where it names none, or no time."""
+    """Type of knowledge that the query asks for; None if it names no type or no time."""
     if question.times is None or not question.times.spans:
         return None
-    return next((name for name, pattern in _TYPES.items() if pattern.search(_asked(question))), None)
+    return next((name for name, pattern in _TYPES.items() if pattern.search(_query_words(question))), None)
 
 
-def asks_for_nothing_else(question: Question, type: str) -> bool:
-    """Whether the query names no subject beside the type and the time."""
-    return _names_no_subject(question, _TYPES[type].sub(" ", _asked(question)))
+def names_only_type_and_time(question: Question, type: str) -> bool:
+    """Whether the query names the type and the time, but no subject."""
+    return _names_no_subject(question, _TYPES[type].sub(" ", _query_words(question)))
 
 
-def asks_for_a_time_alone(question: Question) -> bool:
+def names_only_a_time(question: Question) -> bool:
     """Whether the query names a time and no subject: "what happened yesterday"."""
-    return question.times is not None and bool(question.times.spans) and _names_no_subject(question, _asked(question))
+    has_time = question.times is not None and bool(question.times.spans)
+    return has_time and _names_no_subject(question, _query_words(question))
 
 
 def _names_no_subject(question: Question, asked: str) -> bool:
     assert question.times is not None
     when = fold(" ".join(question.times.phrases))
     when += when.replace("'", "")
-    return all(word in when or word in _GRAMMAR or _FILLING.fullmatch(word) for word in asked.split())
+    return all(word in when or word in _STOP_WORDS or _FILLER_WORDS.fullmatch(word) for word in asked.split())
 
 
-def _asked(question: Question) -> str:
+def _query_words(question: Question) -> str:
     return fold(" ".join(term.word for term in question.terms))
 
 
 def narrowed_to_type(filters: Filters, question: Question, type: str) -> Filters | None:
-    """The filters for records of this type from the time that the query names; None where they leave nothing."""
+    """Filters for records of this type from the time that the query names; None if the filters exclude them."""
     where = filters.get(SearchedKind.KNOWLEDGE)
     if not isinstance(where, KnowledgeFilter) or (where.types and type not in where.types):
         return None

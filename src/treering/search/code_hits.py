@@ -1,4 +1,4 @@
-"""Places in the code as results, in one ranking with what is remembered."""
+"""Code locations as results, ranked together with stored records."""
 
 from __future__ import annotations
 
@@ -9,60 +9,58 @@ from typing import TYPE_CHECKING
 
 from treering.core.errors import NotFound, TreeringError
 from treering.core.queries import ALL_CODE, CODE
-from treering.search.answer import Answer, Confidence, Explanation, Hit, Reasons
-from treering.search.location_questions import asks_for_place, speaks_of_code
+from treering.search.answer import Answer, Confidence, Explanation, Hit, RankExplanation
+from treering.search.location_questions import asks_for_location, mentions_code
 
 if TYPE_CHECKING:
-    from treering.core.code_locations import CodePlace
+    from treering.core.code_locations import CodeLocation
     from treering.core.queries import CodeFilter, SearchFilter
     from treering.core.settings import Settings
 
+MAX_LOCATIONS = 100  # in one answer
 MAX_CODE_HITS = 3  # code locations among the results of a search that is not about code alone
 # Relevance of a location beside a record, unless the query is about code: "where are orders kept?" may ask for a
 # decision.
 CODE_SHARE = 0.5
 
-MOST = 100
-"""Places of one answer."""
-
 
 @dataclass(frozen=True, slots=True)
 class CodeRequest:
-    """Which places may be results: at most `most` of `limit` results, from a relevance of `least` on.
+    """Which code locations may be results: at most `max_locations` of `limit`, with at least `min_relevance`.
 
-    With `certain` relevance a place answers the query. `share` is what relevance counts beside that of a record.
+    A location with `certain` relevance answers the query. `share` weighs its relevance against that of a record.
     """
 
     where: CodeFilter
     limit: int
-    most: int
-    least: float
+    max_locations: int
+    min_relevance: float
     certain: float
     share: float
 
 
 @dataclass(frozen=True, slots=True)
-class FoundCode:
-    """Code locations found for a query; `missing` says what the code was searched without."""
+class CodeMatches:
+    """Code locations found for a query; `missing` maps unavailable parts of the code search to reasons."""
 
-    places: Sequence[CodePlace]
+    places: Sequence[CodeLocation]
     complete: bool
     missing: Mapping[str, str]
 
 
-FindCode = Callable[[str, CodeRequest, bool], FoundCode]
-"""Find code locations for a query; the last argument keeps a private query away from models on other machines."""
+SearchCode = Callable[[str, CodeRequest, bool], CodeMatches]
+"""Searches the code. If the last argument is true, the query is not sent to models on other machines."""
 
 _MISSING_IN_CODE = {
     "meaning": "meaning of code",
     "meaning of some": "meaning of some code",
     "stored vectors": "stored vectors of code",
 }
-"""Names of what a code search was missing, in an answer about more than code."""
+"""Names of unavailable parts of a code search in an answer that also covers records."""
 
 
-def with_code(answer: Answer, find: FindCode, request: CodeRequest, *, private: bool) -> Answer:
-    """The answer with code locations ranked among its results; a failure costs only the locations."""
+def with_code(answer: Answer, find: SearchCode, request: CodeRequest, *, private: bool) -> Answer:
+    """The answer with code locations ranked among its results; on failure, the answer without them."""
     began, missing = perf_counter(), dict(answer.missing)
     try:
         found = find(answer.query, request, private)
@@ -71,44 +69,44 @@ def with_code(answer: Answer, find: FindCode, request: CodeRequest, *, private: 
     except TreeringError as exc:
         return replace(answer, missing={**missing, "code": str(exc)})
     if not found.complete:
-        missing["some code"] = "its index is not complete, or files changed and were not read again yet"
+        missing["some code"] = "the code index is incomplete, or files changed since it was built"
     missing |= {_MISSING_IN_CODE[part]: reason for part, reason in found.missing.items()}
     milliseconds = {**answer.milliseconds, "code": 1_000 * (perf_counter() - began)}
     answer = replace(answer, missing=missing, milliseconds=milliseconds)
-    return ranked_together(answer, found.places, request)
+    return rank_together(answer, found.places, request)
 
 
 def code_request(
     query: str, where: SearchFilter | None, *, code: bool | None, limit: int, settings: Settings
 ) -> CodeRequest | None:
-    """What to look for in the code; None where the query does not ask for a place, or the filters leave code out.
+    """Request for the code search; None if the query does not ask for a location or the filters exclude code.
 
-    Where code is not named in the request, few places stand among the records, and only likely ones.
+    Unless the request names code, only a few likely locations join the records.
     """
     allowed = ALL_CODE if where is None else where.of_code()
     named = bool(code) or names_code(where)
-    if code is False or allowed is None or not (named or asks_for_place(query)):
+    if code is False or allowed is None or not (named or asks_for_location(query)):
         return None
     certain = settings.search.certain
     return CodeRequest(
         where=allowed,
         limit=limit,
-        most=min(limit, MOST if named else MAX_CODE_HITS),
-        least=0.0 if named else certain,
+        max_locations=min(limit, MAX_LOCATIONS if named else MAX_CODE_HITS),
+        min_relevance=0.0 if named else certain,
         certain=certain,
-        share=1.0 if named or speaks_of_code(query) else CODE_SHARE,
+        share=1.0 if named or mentions_code(query) else CODE_SHARE,
     )
 
 
 def names_code(where: SearchFilter | None) -> bool:
-    """Whether a filter asks for places in the code by their kind."""
+    """Whether a filter names code as a kind."""
     return where is not None and CODE in where.kinds
 
 
-def ranked_together(answer: Answer, places: Sequence[CodePlace], request: CodeRequest) -> Answer:
-    """The results by how much speaks for each: the signs of a record and the relevance of a place have one scale."""
+def rank_together(answer: Answer, places: Sequence[CodeLocation], request: CodeRequest) -> Answer:
+    """Records and code locations in one ranking: a record's strength and a location's relevance share one scale."""
     best = places[0].relevance if places else 0.0
-    if not places or best < request.least:
+    if not places or best < request.min_relevance:
         return answer
     found = [(hit.score * answer.strength, hit) for hit in answer.hits]
     found += [(request.share * best * place.score, _hit(place)) for place in places]
@@ -125,19 +123,19 @@ def ranked_together(answer: Answer, places: Sequence[CodePlace], request: CodeRe
     )
 
 
-def _hit(place: CodePlace) -> Hit:
+def _hit(place: CodeLocation) -> Hit:
     text = "\n".join(filter(None, (place.symbol, place.text)))
     return Hit(place.id, CODE, text or place.path, place.score, "code", place)
 
 
-def _explained(told: Explanation, hits: Sequence[Hit], chosen: Sequence[tuple[float, Hit]]) -> Explanation:
-    """With the places among the results; how they were found stays with the code."""
-    known = {reasons.id: reasons for reasons in told.results}
+def _explained(explanation: Explanation, hits: Sequence[Hit], chosen: Sequence[tuple[float, Hit]]) -> Explanation:
+    """The explanation extended by the code locations, without the details of the code search."""
+    by_id = {each.id: each for each in explanation.results}
     places = [hit for hit in hits if hit.kind == CODE]
     results = [
-        known[hit.id]
-        if hit.id in known
-        else Reasons(hit.id, hit.kind, hit.text, {"code": places.index(hit) + 1}, (), score, {}, score)
+        by_id[hit.id]
+        if hit.id in by_id
+        else RankExplanation(hit.id, hit.kind, hit.text, {"code": places.index(hit) + 1}, (), score, {}, score)
         for (score, _), hit in zip(chosen, hits, strict=True)
     ]
-    return replace(told, results=tuple(results))
+    return replace(explanation, results=tuple(results))

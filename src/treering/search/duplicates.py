@@ -1,4 +1,4 @@
-"""Results that say the same become one: the best of them stays and names the others."""
+"""Duplicates among results: the best one remains and lists the others."""
 
 from __future__ import annotations
 
@@ -12,29 +12,30 @@ from treering.core.language.folding import fold
 from treering.core.turns import Turn
 
 if TYPE_CHECKING:
-    from treering.search.answer import Remembered
-    from treering.search.ranked_result import Ranked
+    from treering.search.answer import StoredRecord
+    from treering.search.ranked_result import RankedResult
 
-# A message that was delivered twice arrives twice within moments.
+# A message that was delivered twice arrives twice within seconds.
 _SAME_TIME = timedelta(seconds=5)
-# Long texts that begin alike for so many characters are compared no further.
-_READ = 2_000
+# Characters of each text that are compared.
+_MAX_CHARACTERS = 2_000
 _WORD = re.compile(r"\w+")
 
 
-def folded(results: Sequence[Ranked], alike: float) -> Mapping[int, tuple[int, ...]]:
-    """The numbers to show, in their order, each with those that say the same.
+def fold_duplicates(results: Sequence[RankedResult], alike: float) -> Mapping[int, tuple[int, ...]]:
+    """Document numbers to show, in order, each with the numbers of its duplicates.
 
-    Two say the same where the words they share are at least the share `alike` of all their words. Turns must also have
-    been said at the same time: what somebody says again on another day is another piece of evidence.
+    Two results are duplicates if they share at least the fraction `alike` of all their words. Turns must also have the
+    same time: a statement repeated on another day is further evidence.
     """
-    words = {result.number: frozenset(_WORD.findall(fold(cite(result.record)[0][:_READ]))) for result in results}
-    shown: dict[int, tuple[Ranked, list[int]]] = {}
+    texts = {result.number: cite(result.record)[0][:_MAX_CHARACTERS] for result in results}
+    words = {number: frozenset(_WORD.findall(fold(text))) for number, text in texts.items()}
+    shown: dict[int, tuple[RankedResult, list[int]]] = {}
     for result in results:
         twins = (
             others
-            for kept, others in shown.values()
-            if _may_repeat(kept.record, result.record) and _overlap(words[kept.number], words[result.number]) >= alike
+            for first, others in shown.values()
+            if _may_repeat(first.record, result.record) and _overlap(words[first.number], words[result.number]) >= alike
         )
         twin = next(twins, None)
         if twin is None:
@@ -44,12 +45,12 @@ def folded(results: Sequence[Ranked], alike: float) -> Mapping[int, tuple[int, .
     return {number: tuple(others) for number, (_, others) in shown.items()}
 
 
-def _may_repeat(one: Remembered, other: Remembered) -> bool:
+def _may_repeat(one: StoredRecord, other: StoredRecord) -> bool:
     if isinstance(one, Turn) and isinstance(other, Turn):
         return abs(one.at - other.at) < _SAME_TIME
     return type(one) is type(other)
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Shared words against all words."""
+    """Shared words divided by all words."""
     return len(one & other) / len(one | other) if one or other else 1.0

@@ -1,4 +1,4 @@
-"""Gives every document its vector, in order and in batches; whoever comes next goes on where the last one stopped."""
+"""Embeds documents in order and in batches; each call continues where the previous one stopped."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from treering.core.embedded_text import (
     WITHHELD,
-    digest_it_brings,
     digest_of,
     embedded_part,
     embedded_text,
     part_of,
     space_of,
     spaces_of,
-    vector_it_brings,
+    supplied_digest,
+    supplied_vector,
 )
 from treering.core.errors import ModelUnavailable, StoreError
 from treering.core.jobs import Job, embedding_job
@@ -37,20 +37,19 @@ if TYPE_CHECKING:
 EMBED_SECONDS = 1.0  # a job embeds this long before other jobs have their turn: `settle` keeps its deadline
 INLINE_SECONDS = 0.05  # time a search spends on new documents after a first group: some hundred short texts
 
-_AT_ONCE = 128
-_WORDS_AT_ONCE = 10_000
-"""Documents, and words in them, that a search embeds before it looks at the clock again: some ten milliseconds."""
+_BATCH_DOCUMENTS = 128
+_BATCH_WORDS = 10_000
+"""Documents, and words in them, that a search embeds between two checks of its deadline: about ten milliseconds."""
 
-_MOST_UNSTORED = 10
-"""Searches whose vectors are kept in memory at most, if they cannot be stored."""
+_MAX_UNSTORED_SEARCHES = 10
+"""Searches whose vectors stay in memory if they cannot be stored."""
 
 
 def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> int:
-    """Embed the next documents of the scope that lack a vector, then parts of episodes; the number of vectors stored.
+    """Embed the next documents without a vector, then parts of episodes, and return the number of vectors stored.
 
-    It is 0 once all documents have one, or other transactions hold the remaining documents.
-
-    No transaction is open while the model works. Texts that were embedded before are not embedded again.
+    Returns 0 once every document has a vector or other transactions hold the remaining documents. No transaction is
+    open while the model runs. Texts that were embedded before are not embedded again.
     """
     for space in spaces_of(embedder.model):
         with store.reading(scope, now) as tx:
@@ -74,22 +73,22 @@ def catch_up(
     *,
     parts: Sequence[str] = (),
 ) -> str:
-    """Embed documents without a vector for as long as a search may take, and no longer.
+    """Embed documents without a vector within the time limit of a search; `parts` of episodes follow whole records.
 
-    `parts` of episodes are embedded after whole records.
-
-    Their vectors are kept in memory, for this search and later ones, and stored unless that would mean to wait. One
-    group of documents is embedded in any case, so that each search makes progress. The reason is returned if they
-    could not be stored, and that is not because another process is writing.
+    The vectors stay in memory for this search and later ones, and are stored unless another process is writing. At
+    least one batch is embedded, so that each search makes progress. Returns the error message if storing failed,
+    otherwise an empty string.
     """
     until = monotonic() + INLINE_SECONDS
     for space in (space_of(embedder.model, part) for part in ("", *parts)):
         with store.reading(scope, now) as tx:
-            left = min(settings.inline, _MOST_UNSTORED * settings.inline - len(tx.index.unstored_vectors(space)))
+            left = min(
+                settings.inline, _MAX_UNSTORED_SEARCHES * settings.inline - len(tx.index.unstored_vectors(space))
+            )
         while left > 0:
             with store.reading(scope, now) as tx:
-                limit = min(_AT_ONCE, left)
-                waiting = tx.index.unembedded(space, limit=limit, max_words=_WORDS_AT_ONCE, skip_unstored=True)
+                limit = min(_BATCH_DOCUMENTS, left)
+                waiting = tx.index.unembedded(space, limit=limit, max_words=_BATCH_WORDS, skip_unstored=True)
                 tx.index.hold_vectors(space, _vectors_of(tx, waiting, embedder, space)())
             left -= len(waiting)
             if not waiting or monotonic() >= until:
@@ -102,10 +101,10 @@ def catch_up(
 
 
 def store_vectors(scope: Scope, store: Store, now: datetime, model: str = "", *, seconds: float = 0.0) -> None:
-    """Store the vectors that are kept in memory, unless that would mean to wait longer than `seconds`.
+    """Store the vectors held in memory, waiting at most `seconds` for other writers.
 
-    Those of `model`, and of models that vectors are stored of already. They stay in memory if they could not be stored,
-    and a later search, or the end of the process, tries again.
+    Covers `model` and every model that already has stored vectors. Vectors that could not be stored stay in memory for
+    the next attempt, by a later search or at the end of the process.
     """
 
     def add(tx: Transaction) -> None:
@@ -126,38 +125,44 @@ def embed_all(
     *,
     between: Callable[[int], bool] = lambda _done: True,
 ) -> int:
-    """Batch by batch and principal by principal until no more vectors can be stored, or `between` returns False."""
+    """Embed every principal's documents until none is left or `between` returns False; return the number of vectors.
+
+    `between` is called after each batch with the number of vectors stored so far.
+    """
     total = 0
-    for own in scopes_of_all(scope, store, now):
-        while done := embed_batch(own, store, now, embedder, settings):
+    for each in principal_scopes(scope, store, now):
+        while done := embed_batch(each, store, now, embedder, settings):
             total += done
             if not between(total):
                 return total
     return total
 
 
-def scopes_of_all(scope: Scope, store: Store, now: datetime) -> list[Scope]:
-    """The scope itself, and one for each other principal with personal records in the project."""
+def principal_scopes(scope: Scope, store: Store, now: datetime) -> list[Scope]:
+    """The scope, then one scope for each other principal with personal records in the project."""
     with store.reading(scope, now) as tx:
         others = [owner for owner in tx.owners_of_personal() if owner != scope.principal]
     return [scope, *(scope.replace(principal=owner) for owner in others)]
 
 
-def drop_others(scope: Scope, store: Store, now: datetime, model: str, beside: str = "") -> int:
-    """Remove the vectors of every model except these; how many is returned. Somebody paid for them: only when asked."""
-    own = scopes_of_all(scope, store, now)
-    return sum(store.write(each, now, lambda tx: tx.index.drop_vectors(but=model, beside=beside)) for each in own)
+def drop_other_models(scope: Scope, store: Store, now: datetime, model: str, beside: str = "") -> int:
+    """Remove the vectors of every model except these two and return their number.
+
+    Called only on request: vectors may have been paid for.
+    """
+    scopes = principal_scopes(scope, store, now)
+    return sum(store.write(each, now, lambda tx: tx.index.drop_vectors(but=model, beside=beside)) for each in scopes)
 
 
 def embedders_of(models: Models, known: Sequence[str]) -> list[Embedder]:
-    """The embedder of a project and, beside one elsewhere, the local one for what that may not read, if present."""
+    """The project's embedder and, if that runs on another machine, the local one for records it may not read."""
     embedder = models.embedder(known, hurried=False)
     beside = None if embedder.location is ModelLocation.HERE else local_embedder(models)
     return [embedder] if beside is None else [embedder, beside]
 
 
 def local_embedder(models: Models) -> Embedder | None:
-    """The embedder in this process that can be used, if present."""
+    """The embedder in this process; None if it is unavailable."""
     try:
         embedder = models.local_embedder()
         embedder.query("")
@@ -167,23 +172,23 @@ def local_embedder(models: Models) -> Embedder | None:
 
 
 def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, id: str) -> bool:
-    """Queue the work where there is any, and a model to do it; whether it was queued is returned."""
+    """Queue an embedding job if documents lack vectors and a model is available; return whether it was queued."""
     try:
         with store.reading(scope, now) as tx:
             spaces = spaces_of(*(each.model for each in embedders_of(models, tx.index.models())))
     except ModelUnavailable:
         return False
-    if not any(_is_waiting(own, store, now, spaces) for own in scopes_of_all(scope, store, now)):
+    if not any(_has_unembedded(each, store, now, spaces) for each in principal_scopes(scope, store, now)):
         return False
     return store.write(scope, now, lambda tx: tx.jobs.enqueue(embedding_job(now, id)))
 
 
-def _is_waiting(scope: Scope, store: Store, now: datetime, spaces: Sequence[str]) -> bool:
+def _has_unembedded(scope: Scope, store: Store, now: datetime, spaces: Sequence[str]) -> bool:
     with store.reading(scope, now) as tx:
         return any(tx.index.unembedded(space, limit=1) for space in spaces)
 
 
-def do_embedding(
+def run_embedding_job(
     scope: Scope,
     store: Store,
     job: Job,
@@ -191,12 +196,12 @@ def do_embedding(
     *,
     models: Models,
     settings: Settings,
-    heed: Callable[[], None] = lambda: None,
+    check_stop: Callable[[], None] = lambda: None,
 ) -> None:
-    """Embed what has no vector for some seconds, so that others get their turn; a failing model fails the job.
+    """Embed documents without a vector for some seconds, so that other jobs get their turn.
 
-    Where somebody chose to have none, there is nothing to do. `heed` raises between two batches where the worker is
-    to stop.
+    Does nothing if the embedder is turned off. A failing model fails the job. `check_stop` is called between batches
+    and raises if the worker is to stop.
     """
     if settings.embedder.provider == "none":
         return
@@ -205,13 +210,13 @@ def do_embedding(
     lease = timedelta(seconds=settings.jobs.lease_seconds)
     until = monotonic() + EMBED_SECONDS
 
-    def keep(_done: int) -> bool:
-        heed()
+    def extend_lease(_done: int) -> bool:
+        check_stop()
         return store.write(scope, clock(), lambda tx: tx.jobs.extend(job, lease)) and monotonic() < until
 
-    # The local one first: it costs nothing, and a server that fails does not keep it from its work.
+    # The local one first: it costs nothing, and a failing server must not prevent it from running.
     for embedder in reversed(embedders):
-        embed_all(scope, store, clock(), embedder, settings.embedder, between=keep)
+        embed_all(scope, store, clock(), embedder, settings.embedder, between=extend_lease)
 
 
 def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:
@@ -222,7 +227,7 @@ def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:
 def _vectors_of(
     tx: Transaction, waiting: Sequence[Unembedded], embedder: Embedder, space: str
 ) -> Callable[[], list[tuple[int, str, NDArray[np.float32]]]]:
-    """Makes a vector for each, with the digest of its text; without the transaction, if the model takes long.
+    """A function that makes a vector for each document, with the digest of its text; it needs no transaction.
 
     Texts that were embedded before are not embedded again. A document that the model may not read gets zeros.
     """
@@ -233,19 +238,19 @@ def _vectors_of(
     part = part_of(space)
     readable = [each for each in waiting if may_leave(each.record, embedder.location)]
     withheld = sorted({each.number for each in waiting} - {each.number for each in readable})
-    brought = [] if part else _brought(readable, embedder)
-    own = {number for number, *_ in brought}
-    texts = {each.number: _text(each, embedder, part) for each in readable if each.number not in own}
+    supplied = [] if part else _supplied_vectors(readable, embedder)
+    supplied_numbers = {number for number, *_ in supplied}
+    texts = {each.number: _text(each, embedder, part) for each in readable if each.number not in supplied_numbers}
     digests = {number: digest_of(text) for number, text in texts.items()}
     known = dict(tx.index.known_vectors(space, sorted(set(digests.values()))))
-    fresh = {digest: texts[number] for number, digest in digests.items() if digest not in known}
+    new_texts = {digest: texts[number] for number, digest in digests.items() if digest not in known}
 
     def make() -> list[tuple[int, str, NDArray[np.float32]]]:
-        embedded = dict(zip(fresh, embedder.documents(list(fresh.values())), strict=True)) if fresh else {}
-        every = known | embedded
-        made = [*brought, *((number, digest, every[digest]) for number, digest in digests.items())]
-        nothing = np.zeros(len(made[0][2]) if made else embedder.dimension if withheld else 0, np.float32)
-        return [*made, *((number, WITHHELD, nothing) for number in withheld)]
+        embedded = dict(zip(new_texts, embedder.documents(list(new_texts.values())), strict=True)) if new_texts else {}
+        vectors = known | embedded
+        made = [*supplied, *((number, digest, vectors[digest]) for number, digest in digests.items())]
+        zeros = np.zeros(len(made[0][2]) if made else embedder.dimension if withheld else 0, np.float32)
+        return [*made, *((number, WITHHELD, zeros) for number in withheld)]
 
     return make
 
@@ -259,14 +264,14 @@ def _text(waiting: Unembedded, embedder: Embedder, part: str) -> str:
     return embedded_text(waiting.record, contextual=embedder.contextual, before=before, after=after)
 
 
-def _brought(waiting: Sequence[Unembedded], embedder: Embedder) -> list[tuple[int, str, NDArray[np.float32]]]:
-    """The vectors of those that have one to bring, as long as the model's are."""
+def _supplied_vectors(waiting: Sequence[Unembedded], embedder: Embedder) -> list[tuple[int, str, NDArray[np.float32]]]:
+    """Vectors that records supply themselves, if they have the dimension of the model."""
     import numpy as np
 
     return [
-        (each.number, digest_it_brings(each.record), np.array(vector, np.float32))
+        (each.number, supplied_digest(each.record), np.array(vector, np.float32))
         for each in waiting
         if each.record is not None
-        and (vector := vector_it_brings(each.record, embedder.model))
+        and (vector := supplied_vector(each.record, embedder.model))
         and len(vector) == embedder.dimension
     ]

@@ -1,4 +1,4 @@
-"""The entities that a query names, and the records that speak of them."""
+"""Entities named in a query, and the records that mention them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ MAX_ENTITIES = 8  # named entities that are followed, the longest names first; e
 MAX_LINKS = 100  # an entity that more records mention says nothing about any of them
 MAX_MERGES = 5  # merges from an entity to the one that remains; more is a cycle
 
-# In this order an index gives the first at once.
-_ANY = Order(by="name")
-_NAME_WORDS = 4
-_NAME_CHARACTERS = 8
-# As `same_name` reads words: whatever else stands between letters is a gap, but `next.js`, `c++` and `c#` are words.
+# The index on names returns the first row at once.
+_BY_NAME = Order(by="name")
+_MAX_NAME_WORDS = 4
+_MAX_NAME_CHARACTERS = 8
+# Splits words as `same_name` does: `next.js`, `c++` and `c#` are words, other punctuation separates words.
 _WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*(?:\+\+|#)?")
 
 
@@ -38,107 +38,109 @@ def _spaceless() -> re.Pattern[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Words in a row that may be a name, without the marks around them; where they begin and end, counted in words."""
+class NameSpan:
+    """Consecutive words that may be a name, without surrounding punctuation; positions are counted in words."""
 
     text: str
     start: float
     end: float
 
-    def is_inside(self, other: Run) -> bool:
-        """Whether the other one holds it and more."""
+    def is_inside(self, other: NameSpan) -> bool:
+        """Whether the other span contains this one and is longer."""
         own, outer = (self.start, self.end), (other.start, other.end)
         return own != outer and outer[0] <= own[0] and own[1] <= outer[1]
 
 
-Spell = Callable[[Run], Iterable[str]]
-"""The keys, as `same_name` makes them, under which an entity may be found that a text calls so."""
+NameKeys = Callable[[NameSpan], Iterable[str]]
+"""Returns the `same_name` keys of the entities that a span may refer to."""
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """An entity that a query names, the ids it went by before it was merged, and the query's words for it."""
+class EntityMatch:
+    """An entity named in a query, the ids of entities merged into it, and the spans that name it."""
 
     entity: Entity
     ids: tuple[str, ...]
-    runs: tuple[Run, ...]
+    spans: tuple[NameSpan, ...]
 
 
-def tied_entities(tx: Transaction, query: str) -> tuple[Named, ...]:
-    """The entities that a query names, by name or alias, each once; a name inside a longer one does not count."""
-    return entities_named(tx, runs_in(query, MAX_NAMES), as_written, MAX_ENTITIES)
+def entities_in_query(tx: Transaction, query: str) -> tuple[EntityMatch, ...]:
+    """Entities that the query names by name or alias, each once; a name inside a longer one is ignored."""
+    return entities_named(tx, name_spans(query, MAX_NAMES), exact_key, MAX_ENTITIES)
 
 
-def as_written(run: Run) -> tuple[str, ...]:
-    key = same_name(run.text)
+def exact_key(span: NameSpan) -> tuple[str, ...]:
+    key = same_name(span.text)
     return (key,) if any(map(str.isalnum, key)) else ()
 
 
-def entities_named(tx: Transaction, runs: Sequence[Run], spell: Spell, most: int) -> tuple[Named, ...]:
-    """The entities that some of the runs name, at most `most`, those with the longest names first."""
-    if not runs or not tx.entities.find(order=_ANY, limit=1).items:
+def entities_named(
+    tx: Transaction, spans: Sequence[NameSpan], name_keys: NameKeys, limit: int
+) -> tuple[EntityMatch, ...]:
+    """Entities that the spans name, at most `limit`, those with the longest names first."""
+    if not spans or not tx.entities.find(order=_BY_NAME, limit=1).items:
         return ()
-    keys: dict[str, list[Run]] = {}
-    for run in runs:
-        for key in spell(run):
-            keys.setdefault(key, []).append(run)
-    found = _looked_up(tx, keys)
-    called = {id: _runs_for(entity, keys) for id, entity in found.items()}
-    used = {run for own in called.values() for run in own}
-    outer = {id: tuple(run for run in own if not any(map(run.is_inside, used))) for id, own in called.items()}
+    keys: dict[str, list[NameSpan]] = {}
+    for span in spans:
+        for key in name_keys(span):
+            keys.setdefault(key, []).append(span)
+    found = _entities_by_id(tx, keys)
+    spans_by_id = {id: _spans_of(entity, keys) for id, entity in found.items()}
+    used = {span for own in spans_by_id.values() for span in own}
+    outer = {id: tuple(span for span in own if not any(map(span.is_inside, used))) for id, own in spans_by_id.items()}
     longest = sorted((id for id in outer if outer[id]), key=lambda id: -_length(outer[id]))
-    named: dict[str, Named] = {}
+    named: dict[str, EntityMatch] = {}
     for entity, survivor in _survivors(tx, [found[id] for id in longest]):
-        before = named.get(survivor.id, Named(survivor, (survivor.id,), ()))
-        ids, own = dict.fromkeys((*before.ids, entity.id)), dict.fromkeys((*before.runs, *outer[entity.id]))
-        named[survivor.id] = replace(before, ids=tuple(ids), runs=tuple(own))
-    return _with_merged(tx, tuple(named.values())[:most])
+        before = named.get(survivor.id, EntityMatch(survivor, (survivor.id,), ()))
+        ids, own = dict.fromkeys((*before.ids, entity.id)), dict.fromkeys((*before.spans, *outer[entity.id]))
+        named[survivor.id] = replace(before, ids=tuple(ids), spans=tuple(own))
+    return _with_merged(tx, tuple(named.values())[:limit])
 
 
-def records_of(tx: Transaction, named: Named) -> Mapping[tuple[str, str], float]:
-    """Kind and id of each record that speaks of the entity, and how surely; none where too many do."""
+def mentions_of(tx: Transaction, named: EntityMatch) -> Mapping[tuple[str, str], float]:
+    """Confidence by kind and id of the records that mention the entity; empty if more than `MAX_LINKS` do."""
     page = tx.entity_links.find(EntityLinkFilter(entities=named.ids), limit=MAX_LINKS)
-    surest: dict[tuple[str, str], float] = {}
+    confidences: dict[tuple[str, str], float] = {}
     for link in page.items if page.next is None else ():
         key = link.record_kind, link.record
-        surest[key] = max(link.confidence, surest.get(key, 0.0))
-    return surest
+        confidences[key] = max(link.confidence, confidences.get(key, 0.0))
+    return confidences
 
 
-def runs_in(text: str, most: int) -> tuple[Run, ...]:
-    """Whatever in a text may be a name: runs of up to four words, from its beginning.
+def name_spans(text: str, limit: int) -> tuple[NameSpan, ...]:
+    """Spans of the text that may be a name: up to four words each, from its beginning.
 
-    Scripts without spaces come in runs of characters. The marks around a name go, as does what grammar adds to it.
+    In scripts without spaces, spans of characters. Surrounding punctuation and grammatical suffixes are removed.
     """
-    return tuple(run for run in islice(_runs(bare(text), most), most) if _may_be_a_name(run.text))
+    return tuple(span for span in islice(_spans(bare(text), limit), limit) if _may_be_a_name(span.text))
 
 
-def _looked_up(tx: Transaction, keys: Iterable[str]) -> Mapping[str, Entity]:
-    """By id. Only so many keys are asked for at a time as a filter holds."""
+def _entities_by_id(tx: Transaction, keys: Iterable[str]) -> Mapping[str, Entity]:
+    """Entities by id, read in pages of as many keys as a filter may hold."""
     found: dict[str, Entity] = {}
-    asked = iter([key for key in keys if len(key.encode()) <= LABEL_BYTES])
-    while some := tuple(islice(asked, LABELS)):
+    pending = iter([key for key in keys if len(key.encode()) <= LABEL_BYTES])
+    while some := tuple(islice(pending, LABELS)):
         page = tx.entities.find(EntityFilter(same_names=some), limit=LABELS)
         found |= {entity.id: entity for entity in page.items}
     return found
 
 
-def _runs_for(entity: Entity, keys: Mapping[str, Sequence[Run]]) -> tuple[Run, ...]:
-    """The runs that name it; of two that differ by an article only, the shorter."""
+def _spans_of(entity: Entity, keys: Mapping[str, Sequence[NameSpan]]) -> tuple[NameSpan, ...]:
+    """The spans that name the entity; of two that differ only by an article, the shorter one."""
     own = dict.fromkeys(same_name(name) for name in (entity.name, *entity.aliases))
-    found: dict[Run, None] = {}
+    found: dict[NameSpan, None] = {}
     for key in own:
-        runs = keys.get(key, ())
-        found.update(dict.fromkeys(run for run in runs if not any(other.is_inside(run) for other in runs)))
+        spans = keys.get(key, ())
+        found.update(dict.fromkeys(span for span in spans if not any(other.is_inside(span) for other in spans)))
     return tuple(found)
 
 
-def _length(runs: Iterable[Run]) -> int:
-    return max(len(run.text) for run in runs)
+def _length(spans: Iterable[NameSpan]) -> int:
+    return max(len(span.text) for span in spans)
 
 
 def _survivors(tx: Transaction, entities: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:
-    """Each entity with the one it was merged into in the end; none where that is deleted, or a circle."""
+    """Each entity with the one that it was finally merged into; omitted if that is deleted or a cycle."""
     ends = {entity.id: entity for entity in entities}
     for _ in range(MAX_MERGES):
         merged = {id: entity.merged_into for id, entity in ends.items() if entity.merged_into}
@@ -152,32 +154,32 @@ def _survivors(tx: Transaction, entities: Sequence[Entity]) -> Iterator[tuple[En
             yield entity, end
 
 
-def _with_merged(tx: Transaction, named: Sequence[Named]) -> tuple[Named, ...]:
-    """Each with whatever was merged into it: what speaks of that speaks of it."""
-    of = {id: place for place, each in enumerate(named) for id in each.ids}
-    asked = tuple(of)
+def _with_merged(tx: Transaction, named: Sequence[EntityMatch]) -> tuple[EntityMatch, ...]:
+    """Each with the ids of entities merged into it, transitively."""
+    of = {id: position for position, each in enumerate(named) for id in each.ids}
+    pending = tuple(of)
     for _ in range(MAX_MERGES if named else 0):
-        merged = tx.entities.find(EntityFilter(merged_into=asked), limit=LABELS).items
+        merged = tx.entities.find(EntityFilter(merged_into=pending), limit=LABELS).items
         fresh = {each.id: of[each.merged_into] for each in merged if each.merged_into and each.id not in of}
-        of, asked = of | fresh, tuple(fresh)
-        if not asked:
+        of, pending = of | fresh, tuple(fresh)
+        if not pending:
             break
-    return tuple(replace(each, ids=tuple(id for id in of if of[id] == place)) for place, each in enumerate(named))
+    return tuple(replace(each, ids=tuple(id for id in of if of[id] == position)) for position, each in enumerate(named))
 
 
-def _runs(text: str, most: int) -> Iterator[Run]:
-    words = list(islice(_WORD.finditer(text), most))
-    for place, word in enumerate(words):
-        for last in range(place, min(place + _NAME_WORDS, len(words))):
-            yield Run(" ".join(text[word.start() : words[last].end()].split()), place, last + 1)
+def _spans(text: str, limit: int) -> Iterator[NameSpan]:
+    words = list(islice(_WORD.finditer(text), limit))
+    for position, word in enumerate(words):
+        for last in range(position, min(position + _MAX_NAME_WORDS, len(words))):
+            yield NameSpan(" ".join(text[word.start() : words[last].end()].split()), position, last + 1)
         if word[0].isascii():
             continue
         for found in _spaceless().finditer(word[0]):
-            run, first, whole = found[0], found.start(), len(word[0])
-            for at in range(len(run) - 1):
-                for length in range(2, min(_NAME_CHARACTERS, len(run) - at) + 1):
-                    start = place + (first + at) / whole
-                    yield Run(run[at : at + length], start, start + length / whole)
+            span, first, whole = found[0], found.start(), len(word[0])
+            for at in range(len(span) - 1):
+                for length in range(2, min(_MAX_NAME_CHARACTERS, len(span) - at) + 1):
+                    start = position + (first + at) / whole
+                    yield NameSpan(span[at : at + length], start, start + length / whole)
 
 
 def _may_be_a_name(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""When little was found: ask a language model what the answer might sound like, and look for that as well."""
+"""Query expansion for searches with few likely results, by a hypothetical answer from a language model."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from treering.core.privacy import WITHHELD_QUERY
 if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Transaction
-    from treering.search.paths import Found
+    from treering.search.paths import RankedCandidates
     from treering.search.private_words import QueryPrivacy
-    from treering.search.query_vector import Meaning
+    from treering.search.query_vector import QueryVector
 
 THIN_RESULTS = 3  # with fewer likely results, a language model is asked for a hypothetical answer
 LIKELY_SCORE = 0.6  # from this score on one candidate in seven is relevant (`bench/weights.py`)
@@ -27,41 +27,41 @@ _PROMPT = "hypothetical_answer.md"
 
 
 @dataclass(frozen=True)
-class Expanded:
-    """The query's vector, moved towards a hypothetical answer; `why_not` where it stays as it was."""
+class ExpandedQuery:
+    """The query vector moved towards a hypothetical answer; `skip_reason` is set if it is unchanged."""
 
-    meaning: Meaning
-    why_not: str = ""
+    meaning: QueryVector
+    skip_reason: str = ""
 
 
-def is_thin(found: Found) -> bool:
-    """Whether too few candidates are likely to be what was asked for."""
+def has_few_results(found: RankedCandidates) -> bool:
+    """Whether too few candidates are likely to be relevant."""
     likely = found.fused.total[found.order[:THIN_RESULTS]] >= LIKELY_SCORE
     return int(likely.sum()) < THIN_RESULTS
 
 
-def expanded(tx: Transaction, asked: QueryPrivacy, meaning: Meaning, models: Models) -> Expanded:
-    """Mix the vector of a hypothetical answer into that of the query."""
+def expand_query(tx: Transaction, privacy: QueryPrivacy, meaning: QueryVector, models: Models) -> ExpandedQuery:
+    """Mix the vector of a hypothetical answer into the query vector."""
     if meaning.vector is None:
-        return Expanded(meaning, "there is no vector to move")
+        return ExpandedQuery(meaning, "the query has no vector")
     try:
         writer = models.writer(hurried=True)
-        if not asked.may_leave(tx, writer.location):
-            return Expanded(meaning, WITHHELD_QUERY)
-        prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(query=asked.query)
+        if not privacy.may_leave(tx, writer.location):
+            return ExpandedQuery(meaning, WITHHELD_QUERY)
+        prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(query=privacy.query)
         answer = writer.write(prompt, max_tokens=HYPOTHETICAL_TOKENS)
     except ModelUnavailable as exc:
         models.failed("writer", exc)
-        return Expanded(meaning, str(exc))
+        return ExpandedQuery(meaning, str(exc))
     try:
         embedder = models.embedder((meaning.model,), hurried=True)
-        if embedder.model != meaning.model or not asked.may_leave(tx, embedder.location):
-            return Expanded(meaning, WITHHELD_QUERY)
-        sounding = embedder.documents([answer])
+        if embedder.model != meaning.model or not privacy.may_leave(tx, embedder.location):
+            return ExpandedQuery(meaning, WITHHELD_QUERY)
+        answer_vector = embedder.documents([answer])
     except ModelUnavailable as exc:
         models.failed("embedder", exc)
-        return Expanded(meaning, str(exc))
+        return ExpandedQuery(meaning, str(exc))
     share = HYPOTHETICAL_SHARE
-    moved = (1 - share) * meaning.vector + share * sounding
+    moved = (1 - share) * meaning.vector + share * answer_vector
     length = float(np.linalg.norm(moved)) or 1.0
-    return Expanded(replace(meaning, vector=(moved / length).astype(np.float32)))
+    return ExpandedQuery(replace(meaning, vector=(moved / length).astype(np.float32)))

@@ -1,4 +1,4 @@
-"""Why the results stand where they stand, and why others do not."""
+"""Explanation of the ranking: reasons for each result and for those that were left out."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treering.core.citations import cite
-from treering.search.answer import Explanation, Reasons
+from treering.search.answer import Explanation, RankExplanation
 from treering.search.fusion import ranks
 
 if TYPE_CHECKING:
-    from treering.search.graph_path import Tie
-    from treering.search.paths import Found
+    from treering.search.graph_path import GraphMatch
+    from treering.search.paths import RankedCandidates
     from treering.search.query import Question
-    from treering.search.query_vector import Meaning
-    from treering.search.ranked_result import Ranked
+    from treering.search.query_vector import QueryVector
+    from treering.search.ranked_result import RankedResult
 
 
-def understood(question: Question, meaning: Meaning) -> Mapping[str, str]:
-    """The query as it was read."""
-    told = {
+def interpretation(question: Question, meaning: QueryVector) -> Mapping[str, str]:
+    """The interpretation of the query, as labels and text."""
+    labels = {
         "kind": f"{question.kind.kind.value}: {question.kind.why}",
         "words": ", ".join(term.word for term in question.terms) or "none",
-        "meaning": meaning.model or f"none: {meaning.why_not}",
+        "meaning": meaning.model or f"none: {meaning.skip_reason}",
     }
     if question.files:
-        told["files in play"] = ", ".join(question.files)
+        labels["files in play"] = ", ".join(question.files)
     if question.times is not None and question.times.phrase:
-        told["time"] = f"{question.times.phrase} ({question.times.kind.value})"
-    return told
+        labels["time"] = f"{question.times.phrase} ({question.times.kind.value})"
+    return labels
 
 
-def explain(
+def explain_ranking(
     question: Question,
-    meaning: Meaning,
-    found: Found,
+    meaning: QueryVector,
+    found: RankedCandidates,
     *,
-    results: Sequence[Ranked],
-    lost: Sequence[tuple[Ranked, str]],
+    results: Sequence[RankedResult],
+    lost: Sequence[tuple[RankedResult, str]],
     noted: Mapping[str, str],
-    passed: Mapping[int, Tie],
+    passed: Mapping[int, GraphMatch],
 ) -> Explanation:
-    """The results with their reasons, then those that came next with what they lost by."""
+    """The results with their scores, then the next documents with the reason why each was left out."""
     candidates = found.candidates
     paths = {
         "words": ranks(candidates.words, 0.0),
@@ -51,13 +51,13 @@ def explain(
         "graph": ranks(found.fused.parts["graph"], 0.0),
     }
 
-    def reasons(result: Ranked, why: str = "") -> Reasons:
-        return Reasons(
+    def explained(result: RankedResult, why: str = "") -> RankExplanation:
+        return RankExplanation(
             id=result.record.id,
             kind=result.kind,
             text=cite(result.record)[0],
             ranks={name: places[result.row] for name, places in paths.items() if result.row in places},
-            parts=found.fused.explained(result.row),
+            parts=found.fused.parts_of(result.row),
             relevance=result.relevance,
             factors=result.factors,
             score=result.score,
@@ -66,7 +66,7 @@ def explain(
         )
 
     return Explanation(
-        understood={**understood(question, meaning), **noted},
-        results=tuple(reasons(result) for result in results),
-        runners_up=tuple(reasons(result, why) for result, why in lost),
+        understood={**interpretation(question, meaning), **noted},
+        results=tuple(explained(result) for result in results),
+        runners_up=tuple(explained(result, why) for result, why in lost),
     )

@@ -1,7 +1,7 @@
-"""Paths to one relevance: what the words, the vector, the graph and the surroundings say, each normalised, then added.
+"""Fusion of the search paths: normalised scores of words, vector, graph and neighbouring turns, weighted and added.
 
-Ranks alone are not fused: a weak path's first place would count as much as a strong one's. The weights were learned on
-public conversations with cross-validation (`bench/weights.py`).
+Scores are fused rather than ranks: the first rank of a weak path would count as much as that of a strong one. The
+weights were learned on public conversations with cross-validation (`bench/weights.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treering.ports.index import ASKS, NAMES_TIME, Candidates
-from treering.search.answer import Part
+from treering.search.answer import ScorePart
 from treering.search.query_kinds import QueryKind
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ WEIGHTS: Mapping[str, float] = {
 }
 SPEAKS_FOR_ITSELF_WORDS = 100.0  # a turn this long leans only half on the turns around it
 
-# How much each path counts for a kind of query, against what it counts for a semantic one.
+# Weight of each path by kind of query, relative to a semantic query.
 KIND_WEIGHTS: Mapping[QueryKind, Mapping[str, float]] = {
     QueryKind.SEMANTIC: {"words": 1.0, "meaning": 1.0, "graph": 1.0},
     QueryKind.IDENTIFIER: {"words": 2.0, "meaning": 0.4, "graph": 1.2},
@@ -56,15 +56,15 @@ KIND_WEIGHTS: Mapping[QueryKind, Mapping[str, float]] = {
 
 @dataclass(frozen=True)
 class Fused:
-    """The relevance of each candidate, and what it is made of."""
+    """Relevance of each candidate, with its terms and their weights."""
 
     parts: Columns
     weights: Mapping[str, float]
     total: NDArray[np.float64]
 
-    def explained(self, row: int) -> tuple[Part, ...]:
-        """What counted for one candidate, the most important first."""
-        found = (Part(name, float(values[row]), self.weights[name]) for name, values in self.parts.items())
+    def parts_of(self, row: int) -> tuple[ScorePart, ...]:
+        """Non-zero terms of one candidate, the largest first."""
+        found = (ScorePart(name, float(values[row]), self.weights[name]) for name, values in self.parts.items())
         return tuple(sorted((part for part in found if part.added), key=lambda part: -abs(part.added)))
 
 
@@ -75,7 +75,7 @@ def fuse(
     reliability: float,
     extra: Columns,
 ) -> Fused:
-    """Add up what speaks for each candidate; `extra` are further columns, already normalised."""
+    """Weighted sum of the features of each candidate; `extra` holds further columns, already normalised."""
     parts = {**features(question, found, reliability, SPEAKS_FOR_ITSELF_WORDS), **extra}
     weights = kind_weights(question.kind.kind, WEIGHTS)
     total = np.zeros(len(found))
@@ -85,7 +85,7 @@ def fuse(
 
 
 def kind_weights(kind: QueryKind, weights: Mapping[str, float]) -> Mapping[str, float]:
-    """The weights for a kind of query: those of a path and of its neighbours move together."""
+    """Weights for a kind of query; a path and its neighbour features are scaled together."""
     factors = KIND_WEIGHTS[kind]
     return {name: weight * factors.get(name.split("_")[0], 1.0) for name, weight in weights.items()}
 
@@ -93,45 +93,47 @@ def kind_weights(kind: QueryKind, weights: Mapping[str, float]) -> Mapping[str, 
 def features(
     question: Question, found: Candidates, reliability: float, speaks_for_itself: float
 ) -> dict[str, NDArray[np.float64]]:
-    """What is seen of each candidate, on scales that do not depend on the size of the project.
+    """Features of each candidate, on scales that do not depend on the size of the project.
 
-    Words: the share of what the query weighs. Meaning: the cosine, as far as the model can be relied on for this query.
-    A short turn leans on those around it, a long one speaks for itself.
+    Words: the matched share of the query's weight. Meaning: the cosine, scaled by the model's reliability.
+    Neighbouring turns count for short turns and hardly for long ones.
     """
     words = found.words / (found.words_weight or 1.0)
     meaning = reliability * np.nan_to_num(found.meaning)
     asked = (found.marks & ASKS) > 0
-    leaning = 1 / (1 + (found.length / speaks_for_itself) ** 2)
+    context_need = 1 / (1 + (found.length / speaks_for_itself) ** 2)
     return {
         "words": words,
         "meaning": meaning,
-        **_around("words", words, found.neighbours, leaning),
-        **_around("meaning", meaning, found.neighbours, leaning),
+        **_neighbour_features("words", words, found.neighbours, context_need),
+        **_neighbour_features("meaning", meaning, found.neighbours, context_need),
         "speaker": np.isin(found.speaker, question.names).astype(np.float64),
         "asks": asked.astype(np.float64),
         "names_time": (((found.marks & NAMES_TIME) > 0) & question.asks_when).astype(np.float64),
-        "answers": leaning * _value(np.where(asked, words, 0.0), found.neighbours[:, 1]),
+        "answers": context_need * _values_at(np.where(asked, words, 0.0), found.neighbours[:, 1]),
     }
 
 
-def _around(
-    name: str, values: NDArray[np.float64], neighbours: NDArray[np.int64], leaning: NDArray[np.float64]
+def _neighbour_features(
+    name: str, values: NDArray[np.float64], neighbours: NDArray[np.int64], context_need: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64]]:
-    """What the turns before and after say, as far as a turn leans on them."""
+    """Scores of the two turns before and after, scaled by how much a turn depends on its context."""
     steps = ("2_before", "before", "after", "2_after")
-    return {f"{name}_{step}": leaning * _value(values, neighbours[:, column]) for column, step in enumerate(steps)}
+    return {
+        f"{name}_{step}": context_need * _values_at(values, neighbours[:, column]) for column, step in enumerate(steps)
+    }
 
 
-def _value(values: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _values_at(values: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(rows >= 0, values[rows], 0.0) if len(values) else values
 
 
 def normalised(total: NDArray[np.float64], best: float) -> NDArray[np.float64]:
-    """From 0 (as a document that has nothing to do with the query) to 1 (the best)."""
+    """Scores scaled from 0 (unrelated to the query) to 1 (the best)."""
     return np.clip(total / best, 0.0, 1.0) if best > 0 else np.zeros_like(total)
 
 
 def ranks(values: NDArray[np.float64], floor: float) -> Mapping[int, int]:
-    """Places of the rows whose value is above `floor`, from 1."""
+    """Ranks of the rows whose value is above `floor`, starting at 1."""
     order: Sequence[int] = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable").tolist()
-    return {row: place for place, row in enumerate(order, start=1) if values[row] > floor}
+    return {row: rank for rank, row in enumerate(order, start=1) if values[row] > floor}

@@ -1,4 +1,4 @@
-"""The third path: from the files and names in play, along what belongs together, to the records about it."""
+"""The graph path of a search: from files and named entities, along coupled files and relations, to records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from treering.core.queries import (
 )
 from treering.core.records import Knowledge, RelationKind
 from treering.core.values import PATH_BYTES, Record
-from treering.search.entity_names import MAX_LINKS, Named, records_of, tied_entities
+from treering.search.entity_names import MAX_LINKS, EntityMatch, entities_in_query, mentions_of
 
 if TYPE_CHECKING:
     from treering.ports.collections import RecordMatches
@@ -65,32 +65,32 @@ _PATH_SHAPES = (
 _PATH = re.compile("|".join(_PATH_SHAPES))
 
 CAUSAL_TYPES = ("gotcha", "error_pattern", "causal_dependency", "pattern", "prefetch_pattern")
-"""What is worth knowing about a file because of a change to another."""
+"""Types of knowledge about a file that matter when a coupled file changes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
-    """How firmly a relation leads from the record that has it to its target, and from the target back."""
+class RelationWeight:
+    """Weight of a relation from its record to the target, and from the target back."""
 
-    forth: float
-    back: float
+    forward: float
+    backward: float
 
 
-RELATION_HOLD: Mapping[RelationKind, Hold] = MappingProxyType(
+RELATION_WEIGHTS: Mapping[RelationKind, RelationWeight] = MappingProxyType(
     {
-        RelationKind.REQUIRED_WITH: Hold(0.8, 0.8),
-        RelationKind.VALIDATES: Hold(0.6, 0.6),
-        RelationKind.DERIVED_FROM: Hold(0.5, 0.5),
-        # From the old to the new, hardly from the new to the old.
-        RelationKind.SUPERSEDES: Hold(0.2, 0.9),
+        RelationKind.REQUIRED_WITH: RelationWeight(0.8, 0.8),
+        RelationKind.VALIDATES: RelationWeight(0.6, 0.6),
+        RelationKind.DERIVED_FROM: RelationWeight(0.5, 0.5),
+        # A superseded record leads to its successor, hardly the other way round.
+        RelationKind.SUPERSEDES: RelationWeight(0.2, 0.9),
     }
 )
-"""Relations that are followed; a contradiction leads nowhere."""
+"""Relations that are followed; contradictions are not."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
-    """A record reached through the graph: how firmly, from just above 0 to 1, and by which way."""
+class GraphMatch:
+    """A record reached through the graph, with a weight above 0 and up to 1 and the reason."""
 
     kind: str
     id: str
@@ -99,68 +99,70 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """A tie with the record it leads to."""
+class MatchedRecord:
+    """A match together with its record."""
 
-    tie: Tie
+    match: GraphMatch
     record: Record
 
 
-_Ties = dict[tuple[str, str], Reached]
+_Matches = dict[tuple[str, str], MatchedRecord]
 
 
-def ties(tx: Transaction, query: str, files: Sequence[str], *, most: int = 15) -> tuple[Tie, ...]:
-    """The records most firmly tied to the files in play and to what the query names; of equals, the newest first.
+def graph_matches(
+    tx: Transaction, query: str, files: Sequence[str], *, limit: int = 15
+) -> tuple[GraphMatch, ...]:
+    """Records with the strongest connection to the files in play and the entities named; of equals, the newest first.
 
-    Files in play are those given and those that the query names; a path that leaves the project is an `InvalidInput`.
-    Ties of several ways add up. Whatever is deleted, or not visible in this scope, is not tied.
+    Files in play are those given and those that the query names. Several connections to one record add up. Deleted
+    records and records outside the scope are left out. Raises `InvalidInput` for a path outside the project.
     """
     in_play = _in_play([*files, *files_in(query)])
-    reached: _Ties = {}
+    reached: _Matches = {}
     if in_play:
         _add(reached, about_files(tx, in_play))
         _add(reached, _about_coupled(tx, in_play, coupled_files(tx, in_play)))
-    _add(reached, _about_named(tx, tied_entities(tx, query)))
+    _add(reached, _about_entities(tx, entities_in_query(tx, query)))
     if reached:
-        _add(reached, related(tx, _firmest(reached, most)))
-    return tuple(each.tie for each in _firmest(reached, most) if each.tie.weight >= MIN_TIE)
+        _add(reached, related(tx, _strongest(reached, limit)))
+    return tuple(each.match for each in _strongest(reached, limit) if each.match.weight >= MIN_TIE)
 
 
 def coupled_files(tx: Transaction, files: Sequence[str]) -> Mapping[str, float]:
-    """Files one hop from those in play and how closely they belong together, the closest first.
+    """Files one hop from those in play with the weight of their coupling, the strongest first.
 
-    Two files belong together where they are touched together or where code in one uses code in the other; the
-    strongest reason counts. Stale nodes and edges give none.
+    Two files are coupled if they are accessed together or if code in one uses code in the other; the strongest reason
+    counts. Stale nodes and edges are ignored.
     """
     in_play = _in_play(files)
     if not in_play:
         return {}
     closest: dict[str, float] = {}
-    ways = (_touched_together, _used_together, _used_in_code)
-    for file, weight in (tie for way in ways for tie in way(tx, in_play)):
+    ways = (_accessed_together, _used_together, _used_in_code)
+    for file, weight in (coupling for way in ways for coupling in way(tx, in_play)):
         if file not in in_play and weight >= MIN_TIE:
             closest[file] = max(weight, closest.get(file, 0.0))
-    return dict(sorted(closest.items(), key=lambda tie: (-tie[1], tie[0]))[:MAX_COUPLED_FILES])
+    return dict(sorted(closest.items(), key=lambda item: (-item[1], item[0]))[:MAX_COUPLED_FILES])
 
 
 def files_in(query: str) -> tuple[str, ...]:
-    """Paths relative to the repository that a text names, as records keep them; line numbers are left off.
+    """Paths named in a text, relative to the repository and without line numbers, as records store them.
 
-    `and/or`, web addresses and paths that lead out of the project are none.
+    `and/or`, web addresses and paths outside the project are ignored.
     """
     pieces = (piece for piece in _BETWEEN_PATHS.split(query) if len(piece) <= PATH_BYTES)
     bare = (_LINE.sub("", piece.lstrip("([{*").rstrip(")]}*.:!?")) for piece in pieces)
     paths = (piece.replace("\\", "/") for piece in bare if _PATH.fullmatch(piece))
-    return tuple(dict.fromkeys(path for each in paths for path in _normal(each)))
+    return tuple(dict.fromkeys(path for each in paths for path in _project_path(each)))
 
 
 def neighbourhood_boost(
     ranked: Sequence[tuple[str, float, frozenset[str]]], neighbours: Mapping[str, float]
 ) -> dict[str, float]:
-    """What to add to the normalised scores of results behind the leaders that touch the leaders' neighbourhood.
+    """Score increase, by id, of results below the leaders that concern files coupled with the leaders' files.
 
-    `ranked` holds id, score and files, best first; `neighbours` are the coupled files of the leaders' files. Only those
-    that gain are in the answer.
+    `ranked` holds id, score and files, best first; `neighbours` are the coupled files of the leaders' files. Results
+    without an increase are omitted.
     """
     leaders, followers = ranked[:BOOST_LEADERS], ranked[BOOST_LEADERS:MAX_BOOSTED_RANK]
     led = {file for _, _, files in leaders for file in files}
@@ -169,7 +171,7 @@ def neighbourhood_boost(
 
 
 def changed_top(before: Sequence[str], after: Sequence[str], n: int = 8) -> bool:
-    """Whether the first `n` ids differ, or their order."""
+    """Whether the first `n` ids differ in content or order."""
     return tuple(before[:n]) != tuple(after[:n])
 
 
@@ -178,31 +180,33 @@ def _in_play(files: Iterable[str]) -> tuple[str, ...]:
     return NodeFilter.make(files=first).files if first else ()
 
 
-def _add(reached: _Ties, found: Iterable[Reached]) -> None:
-    """Independent reasons add up without passing 1; the firmest one is named."""
+def _add(reached: _Matches, found: Iterable[MatchedRecord]) -> None:
+    """Add matches; independent reasons add up to at most 1, and the strongest one is named."""
     for each in found:
-        key = each.tie.kind, each.tie.id
+        key = each.match.kind, each.match.id
         before = reached.get(key)
         if before is None:
             reached[key] = each
             continue
-        firmer = max(before.tie, each.tie, key=lambda tie: tie.weight)
-        weight = 1 - (1 - before.tie.weight) * (1 - each.tie.weight)
-        reached[key] = Reached(replace(firmer, weight=weight), each.record)
+        stronger = max(before.match, each.match, key=lambda match: match.weight)
+        weight = 1 - (1 - before.match.weight) * (1 - each.match.weight)
+        reached[key] = MatchedRecord(replace(stronger, weight=weight), each.record)
 
 
-def _firmest(reached: _Ties, most: int) -> list[Reached]:
-    return sorted(reached.values(), key=lambda each: -each.tie.weight)[:most]
+def _strongest(reached: _Matches, limit: int) -> list[MatchedRecord]:
+    return sorted(reached.values(), key=lambda each: -each.match.weight)[:limit]
 
 
-def about_files(tx: Transaction, files: tuple[str, ...]) -> Iterator[Reached]:
+def about_files(tx: Transaction, files: tuple[str, ...]) -> Iterator[MatchedRecord]:
     for record in _knowledge(tx, KnowledgeFilter(files=files)):
         about = ", ".join(file for file in record.files if file in files)
-        yield Reached(Tie("knowledge", record.id, 1.0, f"about {about}"), record)
+        yield MatchedRecord(GraphMatch("knowledge", record.id, 1.0, f"about {about}"), record)
 
 
-def _about_coupled(tx: Transaction, in_play: tuple[str, ...], coupled: Mapping[str, float]) -> Iterator[Reached]:
-    """What is known about files that are coupled with those in play, but not about these themselves."""
+def _about_coupled(
+    tx: Transaction, in_play: tuple[str, ...], coupled: Mapping[str, float]
+) -> Iterator[MatchedRecord]:
+    """Knowledge about files coupled with those in play, except knowledge about the files in play."""
     close = tuple(file for file, weight in coupled.items() if weight > COUPLED)
     wanted = (
         KnowledgeFilter(files=close, types=CAUSAL_TYPES) if close else None,
@@ -212,61 +216,69 @@ def _about_coupled(tx: Transaction, in_play: tuple[str, ...], coupled: Mapping[s
     for record in found.values():
         if not set(record.files) & set(in_play):
             file = max(record.files, key=lambda file: coupled.get(file, 0.0))
-            weight = _expanded(coupled[file], record.type)
-            yield Reached(Tie("knowledge", record.id, weight, f"about {file}, coupled {coupled[file]:.2f}"), record)
+            weight = _coupled_weight(coupled[file], record.type)
+            yield MatchedRecord(
+                GraphMatch("knowledge", record.id, weight, f"about {file}, coupled {coupled[file]:.2f}"), record
+            )
 
 
-def _expanded(coupling: float, type: str) -> float:
+def _coupled_weight(coupling: float, type: str) -> float:
     if coupling > COUPLED and type in CAUSAL_TYPES:
         return coupling + (1 - coupling) * CAUSAL_BONUS
     return coupling * LOOSE_FACTOR
 
 
-def _about_named(tx: Transaction, named: Sequence[Named]) -> Iterator[Reached]:
-    linked = sorted((tie for each in named for tie in _links(tx, each)), key=lambda tie: -tie.weight)
-    return _readable(tx, linked)
+def _about_entities(tx: Transaction, named: Sequence[EntityMatch]) -> Iterator[MatchedRecord]:
+    linked = sorted(
+        (match for each in named for match in _mentions(tx, each)), key=lambda match: -match.weight
+    )
+    return _with_records(tx, linked)
 
 
-def _readable(tx: Transaction, ties: Sequence[Tie]) -> Iterator[Reached]:
-    """The ties whose records are there: neither deleted nor out of sight."""
-    for kind, read in _READ.items():
-        ids = tuple(dict.fromkeys(tie.id for tie in ties if tie.kind == kind))[:MAX_RECORDS]
-        alive = {record.id: record for record in read(tx, ids)} if ids else {}
-        yield from (Reached(tie, alive[tie.id]) for tie in ties if tie.kind == kind and tie.id in alive)
+def _with_records(tx: Transaction, matches: Sequence[GraphMatch]) -> Iterator[MatchedRecord]:
+    """The matches whose records exist and are visible, with their records."""
+    for kind, read in _READERS.items():
+        ids = tuple(dict.fromkeys(match.id for match in matches if match.kind == kind))[:MAX_RECORDS]
+        visible = {record.id: record for record in read(tx, ids)} if ids else {}
+        yield from (
+            MatchedRecord(match, visible[match.id]) for match in matches if match.kind == kind and match.id in visible
+        )
 
 
-def _links(tx: Transaction, named: Named) -> Iterator[Tie]:
-    """One tie for each record that speaks of the entity; none where too many do."""
-    surest = records_of(tx, named)
-    if not surest:
+def _mentions(tx: Transaction, named: EntityMatch) -> Iterator[GraphMatch]:
+    """One match for each record that mentions the entity; none if too many do."""
+    confidences = mentions_of(tx, named)
+    if not confidences:
         return
-    rarity = log(1 + MAX_LINKS / len(surest)) / log(1 + MAX_LINKS)
-    for (kind, id), confidence in surest.items():
-        yield Tie(kind, id, confidence * rarity, f"speaks of {named.entity.name}")
+    rarity = log(1 + MAX_LINKS / len(confidences)) / log(1 + MAX_LINKS)
+    for (kind, id), confidence in confidences.items():
+        yield GraphMatch(kind, id, confidence * rarity, f"mentions {named.entity.name}")
 
 
-def related(tx: Transaction, firmest: Sequence[Reached]) -> Iterator[Reached]:
-    """What the relations of knowledge lead to, one hop, either way."""
-    ends = {each.record.id: each.tie.weight for each in firmest if isinstance(each.record, Knowledge)}
-    known = [each.record for each in firmest if isinstance(each.record, Knowledge)]
-    forth = [tie for record in known for tie in _targets(record, ends[record.id])]
-    yield from _readable(tx, forth)
+def related(tx: Transaction, strongest: Sequence[MatchedRecord]) -> Iterator[MatchedRecord]:
+    """Records one relation away from the given knowledge, in either direction."""
+    ends = {each.record.id: each.match.weight for each in strongest if isinstance(each.record, Knowledge)}
+    known = [each.record for each in strongest if isinstance(each.record, Knowledge)]
+    forward = [match for record in known for match in _targets(record, ends[record.id])]
+    yield from _with_records(tx, forward)
     for record in _knowledge(tx, KnowledgeFilter(related_to=tuple(ends))) if ends else ():
-        yield from (Reached(tie, record) for tie in _origins(record, ends))
+        yield from (MatchedRecord(match, record) for match in _origins(record, ends))
 
 
-def _targets(record: Knowledge, weight: float) -> Iterator[Tie]:
+def _targets(record: Knowledge, weight: float) -> Iterator[GraphMatch]:
     for relation in record.relations:
-        if relation.record is not None and relation.kind in RELATION_HOLD:
-            hold = RELATION_HOLD[relation.kind].forth * relation.confidence
-            yield Tie("knowledge", relation.record, weight * hold, f"{record.id} {relation.kind} it")
+        if relation.record is not None and relation.kind in RELATION_WEIGHTS:
+            strength = RELATION_WEIGHTS[relation.kind].forward * relation.confidence
+            yield GraphMatch("knowledge", relation.record, weight * strength, f"{record.id} {relation.kind} it")
 
 
-def _origins(record: Knowledge, ends: Mapping[str, float]) -> Iterator[Tie]:
+def _origins(record: Knowledge, ends: Mapping[str, float]) -> Iterator[GraphMatch]:
     for relation in record.relations:
-        if relation.record is not None and relation.record in ends and relation.kind in RELATION_HOLD:
-            hold = RELATION_HOLD[relation.kind].back * relation.confidence
-            yield Tie("knowledge", record.id, ends[relation.record] * hold, f"{relation.kind} {relation.record}")
+        if relation.record is not None and relation.record in ends and relation.kind in RELATION_WEIGHTS:
+            strength = RELATION_WEIGHTS[relation.kind].backward * relation.confidence
+            yield GraphMatch(
+                "knowledge", record.id, ends[relation.record] * strength, f"{relation.kind} {relation.record}"
+            )
 
 
 def _knowledge(tx: Transaction, where: KnowledgeFilter) -> tuple[Knowledge, ...]:
@@ -274,20 +286,20 @@ def _knowledge(tx: Transaction, where: KnowledgeFilter) -> tuple[Knowledge, ...]
 
 
 def _values(found: RecordMatches[V]) -> tuple[V, ...]:
-    """What could be read: one damaged record does not cut the path."""
+    """The readable records: one damaged record does not fail the search."""
     return tuple(match.value for match in found)
 
 
-_READ: Mapping[str, Callable[[Transaction, tuple[str, ...]], Sequence[Record]]] = {
+_READERS: Mapping[str, Callable[[Transaction, tuple[str, ...]], Sequence[Record]]] = {
     "knowledge": lambda tx, ids: _values(tx.knowledge.newest(KnowledgeFilter(ids=ids), limit=len(ids))),
     "turn": lambda tx, ids: _values(tx.turns.newest(TurnFilter(ids=ids), limit=len(ids))),
     "episode": lambda tx, ids: _values(tx.episodes.newest(EpisodeFilter(ids=ids), limit=len(ids))),
     "pattern": lambda tx, ids: _values(tx.patterns.newest(PatternFilter(ids=ids), limit=len(ids))),
 }
-"""What an entity can be linked with; the scope and the filter leave out what may not be seen."""
+"""Reads records by kind; the scope excludes what the principal may not see."""
 
 
-def _touched_together(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str, float]]:
+def _accessed_together(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str, float]]:
     where = CoAccessFilter(files=files, weight=ShareRange(at_least=MIN_TIE))
     for edge in tx.co_access.find(where, order=Order(by="weight"), limit=MAX_EDGES).items:
         yield edge.first, edge.weight
@@ -299,9 +311,9 @@ def _used_together(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[st
     if not inside:
         return
     out = tx.edges.find(EdgeFilter(origins=inside, stale=False), limit=MAX_EDGES).items
-    back = tx.edges.find(EdgeFilter(targets=inside, stale=False), limit=MAX_EDGES).items
+    backward = tx.edges.find(EdgeFilter(targets=inside, stale=False), limit=MAX_EDGES).items
     strength: dict[str, float] = {}
-    for id, edge in [(edge.target, edge) for edge in out] + [(edge.origin, edge) for edge in back]:
+    for id, edge in [(edge.target, edge) for edge in out] + [(edge.origin, edge) for edge in backward]:
         strength[id] = max(edge.weight * edge.confidence, strength.get(id, 0.0))
     outside = sorted(strength.keys() - set(inside), key=lambda id: (-strength[id], id))[:MAX_EDGES]
     for node in tx.nodes.get_many(outside).values():
@@ -310,23 +322,23 @@ def _used_together(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[st
 
 
 def _used_in_code(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str, float]]:
-    """What the code of these files uses, and whose code uses them."""
+    """Files whose code is used by these files, or uses them."""
     for tie in tx.code.ties(files, limit=MAX_EDGES):
-        for file in _normal(tie.target if tie.origin in files else tie.origin):
+        for file in _project_path(tie.target if tie.origin in files else tie.origin):
             yield file, tie.weight
 
 
 def _nodes_of(tx: Transaction, files: tuple[str, ...]) -> tuple[str, ...]:
-    """The nodes of files and what is in them; where these are too many, the files themselves come first."""
+    """Ids of the nodes in these files; if there are too many, file nodes come first."""
     page = tx.nodes.find(NodeFilter(files=files, stale=False), limit=MAX_NODES)
     nodes: Sequence[GraphNode] = page.items
     if page.next is not None:
-        whole = NodeFilter(files=files, stale=False, kinds=(NodeKind.FILE,))
-        nodes = (*tx.nodes.find(whole, limit=MAX_NODES).items, *nodes)
+        file_nodes = NodeFilter(files=files, stale=False, kinds=(NodeKind.FILE,))
+        nodes = (*tx.nodes.find(file_nodes, limit=MAX_NODES).items, *nodes)
     return tuple(dict.fromkeys(node.id for node in nodes))[:MAX_NODES]
 
 
-def _normal(path: str) -> Iterator[str]:
+def _project_path(path: str) -> Iterator[str]:
     try:
         yield from NodeFilter.make(files=(path,)).files
     except InvalidInput:

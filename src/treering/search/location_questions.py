@@ -1,6 +1,6 @@
-"""Whether a query asks for a place in the code: "where is …?", "which function …?", in five languages.
+"""Queries that ask for a code location: "where is …?", "which function …?", in five languages.
 
-Whoever asks where their keys are does not mean the code. Words are matched without accents.
+"Where are my keys?" is not such a query. Words are matched without accents.
 """
 
 import re
@@ -14,7 +14,7 @@ _PART = (
     r"(?:files?|functions?|methods?|class(?:es)?|modules?|packages?|structs?|traits?|interfaces?|components?|handlers?"
     r"|middlewares?|hooks?|routes?|endpoints?|decorators?|constants?|tests?|scripts?|commands?|lines?|code|place)"
 )
-_PART_ELSEWHERE = (
+_FOREIGN_PART = (
     r"(?:fichiers?|fonctions?|methodes?|composants?|lignes?|funzion[ei]|metod[oi]|modul[oi]|codice|datei(?:en)?"
     r"|funktion(?:en)?|methoden?|klassen?|zeilen?|archivos?|ficheros?|funcion(?:es)?|metodos?|codigo)"
 )
@@ -43,7 +43,7 @@ _ASKS = {
         r"|(?:en\s+)?(?:que|cual(?:es)?)\s+(?:archivo|fichero|funcion|metodo|clase|modulo|componente|prueba|linea)(?:e?s)?\b"
     ),
 }
-_OF_A_LIFE = {
+_PERSONAL = {
     "en": (
         r"where(?:'s|\s+(?:is|are|was|were))\s+(?:my|his|her|mom|dad|mum|he|she|i)\b"
         r"|where\s+(?:did|do|does|have|has|was|were|will|should|can)\s+(?:i|he|she|you|they)\s+"
@@ -56,20 +56,20 @@ _OF_A_LIFE = {
 }
 
 
-def asks_for_place(query: str) -> bool:
-    """Whether code may be the answer, by how the query is worded."""
+def asks_for_location(query: str) -> bool:
+    """Whether the wording of the query asks for a code location."""
     text = fold(query[:LONGEST_QUERY])
-    return bool(_asks().search(text)) and not _of_a_life().search(text)
+    return bool(_asks().search(text)) and not _personal().search(text)
 
 
-def speaks_of_code(query: str) -> bool:
-    """Whether the query names a part of a program, such as a function or a file."""
+def mentions_code(query: str) -> bool:
+    """Whether the query mentions a part of a program, such as a function or a file."""
     return bool(_parts().search(fold(query[:LONGEST_QUERY])))
 
 
 @cache
 def _parts() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{_PART}|{_PART_ELSEWHERE})(?!\w)", re.I)
+    return re.compile(rf"(?<!\w)(?:{_PART}|{_FOREIGN_PART})(?!\w)", re.I)
 
 
 @cache
@@ -78,8 +78,8 @@ def _asks() -> re.Pattern[str]:
 
 
 @cache
-def _of_a_life() -> re.Pattern[str]:
-    return _any_of(_OF_A_LIFE)
+def _personal() -> re.Pattern[str]:
+    return _any_of(_PERSONAL)
 
 
 def _any_of(rules: Mapping[str, str]) -> re.Pattern[str]:

@@ -1,4 +1,4 @@
-"""The ways to a record: its words, its vector, its ties; and the filters that hold for all of them."""
+"""The search paths (words, vector, graph) and the filters that apply to all of them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from treering.core.queries import SEARCHED_TIME, Filter, KnowledgeFilter, Search
 from treering.core.time_words import Anchor, TimeKind, TimeOrder, resolve_anchor
 from treering.ports.index import DOCUMENT_KINDS, Candidates, IndexQuery
 from treering.search.fusion import Fused, fuse
-from treering.search.graph_path import Tie, ties
-from treering.search.query import Question, understand
+from treering.search.graph_path import GraphMatch, graph_matches
+from treering.search.query import Question, interpret
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.core.settings import Settings
     from treering.ports.store import Transaction
-    from treering.search.query_vector import Meaning
+    from treering.search.query_vector import QueryVector
 
 MAX_VERIFIED = 150  # best candidates checked against the filters first; where too few pass, the filters run first
 MIN_SCORE = 0.1  # below this score one candidate in eight hundred is relevant
@@ -30,13 +30,13 @@ MIN_SCORE = 0.1  # below this score one candidate in eight hundred is relevant
 MIN_SIMILARITY = 0.15
 
 _MICROSECOND = 1_000_000
-_SHORT = [DOCUMENT_KINDS.index(kind) for kind in (SearchedKind.KNOWLEDGE, SearchedKind.TURN)]
-_ANYTHING: Mapping[str, Filter] = {"knowledge": KnowledgeFilter(), "turn": TurnFilter()}
+_SHORT_KINDS = [DOCUMENT_KINDS.index(kind) for kind in (SearchedKind.KNOWLEDGE, SearchedKind.TURN)]
+_ALL_KNOWLEDGE_AND_TURNS: Mapping[str, Filter] = {"knowledge": KnowledgeFilter(), "turn": TurnFilter()}
 
 
 @dataclass(frozen=True)
-class Found:
-    """Candidates with their relevance so far, and those of them that the filters let through, best first."""
+class RankedCandidates:
+    """Candidates with their relevance so far, and the rows of those that pass the filters, best first."""
 
     candidates: Candidates
     fused: Fused
@@ -45,13 +45,13 @@ class Found:
     """Kind and id of those in `order`, by number."""
     wanted: IndexQuery
     refused: int
-    """How many of the best the filters kept out."""
+    """Number of the best candidates that did not pass the filters."""
     certain: bool = True
-    """Whether the best of them is an answer, and not only the nearest that there is."""
+    """Whether the best candidate answers the query rather than being only the nearest one."""
 
 
-def narrowed(filters: Mapping[str, Filter], question: Question) -> Mapping[str, Filter]:
-    """The filters, with what the query itself says about time."""
+def narrow_to_time(filters: Mapping[str, Filter], question: Question) -> Mapping[str, Filter]:
+    """The filters, restricted to the time that the query names."""
     times = question.times
     if times is None or times.kind is not TimeKind.FILTER or not times.spans:
         return filters
@@ -64,7 +64,7 @@ def narrowed(filters: Mapping[str, Filter], question: Question) -> Mapping[str, 
 
 
 def hull(spans: Sequence[TimeRange]) -> TimeRange:
-    """The span from the first beginning to the last end."""
+    """The span from the earliest start to the latest end."""
     starts, ends = [span.since for span in spans], [span.before for span in spans]
     return TimeRange(
         since=None if None in starts else min(filter(None, starts)),
@@ -74,28 +74,28 @@ def hull(spans: Sequence[TimeRange]) -> TimeRange:
 
 @dataclass(frozen=True)
 class Paths:
-    """All ways to what one question asks for."""
+    """All search paths for one question."""
 
     tx: Transaction
     question: Question
-    meaning: Meaning
+    meaning: QueryVector
     settings: Settings
 
-    def search(self, filters: Mapping[str, Filter], *, enough: int) -> Found:
-        """Candidates of all paths. Filters that leave too few of them are applied before the search, not after."""
+    def search(self, filters: Mapping[str, Filter], *, enough: int) -> RankedCandidates:
+        """Candidates of all paths. If too few pass the filters, the search is repeated among the passing documents."""
         kinds, most = tuple(filters), max(self.settings.search.candidates, 2 * enough)
         found = self._fused(self.meaning.candidates(self.tx, self._wanted, kinds, most=most), filters, enough)
         if len(found.order) >= enough or not found.refused:
             return found
         among = self.tx.index.matching_numbers(filters)
-        narrowed = self.meaning.candidates(self.tx, self._wanted, kinds, most=most, among=among)
-        return self._fused(narrowed, filters, enough, among)
+        narrow_to_time = self.meaning.candidates(self.tx, self._wanted, kinds, most=most, among=among)
+        return self._fused(narrow_to_time, filters, enough, among)
 
-    def only(self, passed: Mapping[int, Tie], filters: Mapping[str, Filter]) -> Found:
-        """These documents, each with what ties it to the question, as far as the filters let them through."""
+    def only(self, passed: Mapping[int, GraphMatch], filters: Mapping[str, Filter]) -> RankedCandidates:
+        """The given documents that pass the filters, weighted by their matches."""
         numbers = np.fromiter(sorted(passed), np.int64, len(passed))
-        candidates = self.meaning.columns_of(self.tx, self._wanted, numbers)
-        fused = self._weighed(candidates, passed)
+        candidates = self.meaning.look_at(self.tx, self._wanted, numbers)
+        fused = self._fuse(candidates, passed)
         return self._confirmed(candidates, filters, fused, np.isin(candidates.number, numbers))
 
     @cached_property
@@ -103,12 +103,12 @@ class Paths:
         return self.meaning.wanted(self.question.codes, self.question.shares)
 
     @cached_property
-    def _tied(self) -> Mapping[int, Tie]:
-        """What the graph reaches, by the number of its document."""
-        reached = ties(self.tx, self.question.text, self.question.files)
-        found: dict[int, Tie] = {}
-        for kind in {tie.kind for tie in reached}:
-            of_kind = {tie.id: tie for tie in reached if tie.kind == kind}
+    def _graph_matches(self) -> Mapping[int, GraphMatch]:
+        """Matches of the graph path by document number."""
+        found_matches = graph_matches(self.tx, self.question.text, self.question.files)
+        found: dict[int, GraphMatch] = {}
+        for kind in {match.kind for match in found_matches}:
+            of_kind = {match.id: match for match in found_matches if match.kind == kind}
             found |= {number: of_kind[id] for id, number in self.tx.documents.numbers(kind, list(of_kind)).items()}
         return found
 
@@ -118,20 +118,20 @@ class Paths:
         filters: Mapping[str, Filter],
         enough: int,
         among: NDArray[np.int64] | None = None,
-    ) -> Found:
-        """The best of the candidates that may be shown; neighbours that may not only lend their scores."""
-        unseen = np.setdiff1d(np.fromiter(self._tied, np.int64, len(self._tied)), candidates.number)
+    ) -> RankedCandidates:
+        """The best candidates that pass the filters; other candidates only contribute scores to their neighbours."""
+        unseen = np.setdiff1d(np.fromiter(self._graph_matches, np.int64, len(self._graph_matches)), candidates.number)
         if len(unseen):
-            candidates = self.meaning.columns_of(self.tx, self._wanted, np.union1d(candidates.number, unseen))
-        fused = self._weighed(candidates, self._tied)
+            candidates = self.meaning.look_at(self.tx, self._wanted, np.union1d(candidates.number, unseen))
+        fused = self._fuse(candidates, self._graph_matches)
         asked = np.isin(candidates.kind, [DOCUMENT_KINDS.index(kind) for kind in filters])
         shown = asked if among is None else asked & np.isin(candidates.number, among)
         shown &= self._related(candidates, fused, shown, enough)
         return self._confirmed(candidates, filters, fused, shown, enough)
 
-    def _weighed(self, candidates: Candidates, tied: Mapping[int, Tie]) -> Fused:
+    def _fuse(self, candidates: Candidates, matches: Mapping[int, GraphMatch]) -> Fused:
         extra = {
-            "graph": _graph_column(candidates, tied),
+            "graph": _graph_column(candidates, matches),
             "time": _time_column(candidates, self._spans),
             "order": _order_column(candidates, self.question),
         }
@@ -144,8 +144,8 @@ class Paths:
         fused: Fused,
         shown: NDArray[np.bool_],
         enough: int | None = None,
-    ) -> Found:
-        """The best of those shown that pass; without `enough` all of them."""
+    ) -> RankedCandidates:
+        """The best of the rows in `shown` that pass the filters; all of them without `enough`."""
         best = np.flatnonzero(shown)
         most = None if enough is None else max(MAX_VERIFIED, 3 * enough)
         best = best[np.argsort(-fused.total[best], kind="stable")][:most]
@@ -154,54 +154,55 @@ class Paths:
         ids = self.tx.index.matching_ids(narrow, np.sort(candidates.number[best]))
         order = np.array([row for row in best.tolist() if int(candidates.number[row]) in ids], np.int64)
         certain = enough is None or fused.total[order].max(initial=0.0) >= self.settings.search.certain
-        return Found(candidates, fused, order, ids, self._wanted, refused=len(best) - len(order), certain=bool(certain))
+        return RankedCandidates(
+            candidates, fused, order, ids, self._wanted, refused=len(best) - len(order), certain=bool(certain)
+        )
 
     def _related(
         self, candidates: Candidates, fused: Fused, shown: NDArray[np.bool_], enough: int
     ) -> NDArray[np.bool_]:
-        """Which candidates have to do with the query.
+        """Which candidates are related to the query.
 
-        Where there is little else, one shared word is enough for what is known or was said; long tasks share some word
-        with every query.
+        If there are too few, one shared word is enough for knowledge and turns. It is not enough for episodes: long
+        tasks share a word with every query.
         """
         related = (fused.total >= MIN_SCORE) | (np.nan_to_num(candidates.meaning) >= MIN_SIMILARITY)
         if int((related & shown).sum()) < enough:
-            related |= (candidates.words > 0) & np.isin(candidates.kind, _SHORT)
+            related |= (candidates.words > 0) & np.isin(candidates.kind, _SHORT_KINDS)
         return np.asarray(related, np.bool_)
 
     @cached_property
     def _spans(self) -> Sequence[TimeRange]:
-        """The times that the query names, by date or by an event, which the document that tells most of it dates."""
+        """Times that the query names by date or by an event; the best matching document dates the event."""
         times = self.question.times
         if times is None:
             return ()
         return (*times.spans, *(span for anchor in times.anchors if (span := self._dated(anchor)) is not None))
 
     def _dated(self, anchor: Anchor) -> TimeRange | None:
-        index = self.tx.index
-        asked = understand(anchor.phrase, self.tx.now, languages=index.languages())
-        limit = self.settings.search.candidates
-        seen = index.candidates(IndexQuery(asked.codes), tuple(_ANYTHING), limit=limit)
-        telling = np.flatnonzero(seen.words > 0)
-        there = index.matching_ids(_ANYTHING, np.sort(seen.number[telling]))
-        known = [row for row in telling.tolist() if int(seen.number[row]) in there]
+        index, limit = self.tx.index, self.settings.search.candidates
+        asked = interpret(anchor.phrase, self.tx.now, languages=index.languages())
+        seen = index.candidates(IndexQuery(asked.codes), tuple(_ALL_KNOWLEDGE_AND_TURNS), limit=limit)
+        matching = np.flatnonzero(seen.words > 0)
+        passing = index.matching_ids(_ALL_KNOWLEDGE_AND_TURNS, np.sort(seen.number[matching]))
+        known = [row for row in matching.tolist() if int(seen.number[row]) in passing]
         if not known:
             return None
         at = int(seen.at[max(known, key=lambda row: seen.words[row])])
         return resolve_anchor(anchor, datetime.fromtimestamp(at / _MICROSECOND, self.tx.now.tzinfo))
 
 
-def _graph_column(candidates: Candidates, tied: Mapping[int, Tie]) -> NDArray[np.float64]:
+def _graph_column(candidates: Candidates, matches: Mapping[int, GraphMatch]) -> NDArray[np.float64]:
     column = np.zeros(len(candidates))
-    if tied:
+    if matches:
         for row, number in enumerate(candidates.number.tolist()):
-            if number in tied:
-                column[row] = tied[number].weight
+            if number in matches:
+                column[row] = matches[number].weight
     return column
 
 
 def _time_column(candidates: Candidates, spans: Sequence[TimeRange]) -> NDArray[np.float64]:
-    """1 where the query's own words name the time of a document."""
+    """1 for documents within a time that the query names, else 0."""
     inside = np.zeros(len(candidates), np.bool_)
     for span in spans:
         since = -np.inf if span.since is None else span.since.timestamp() * _MICROSECOND
@@ -211,7 +212,7 @@ def _time_column(candidates: Candidates, spans: Sequence[TimeRange]) -> NDArray[
 
 
 def _order_column(candidates: Candidates, question: Question) -> NDArray[np.float64]:
-    """From 0 to 1 in the order of time, where the query asks for the latest or the first."""
+    """From 0 to 1 in order of time if the query asks for the latest or the first, else 0."""
     order = question.times.order if question.times else None
     if order is None or len(candidates) < 2:
         return np.zeros(len(candidates))

@@ -14,32 +14,32 @@ from treering.core.errors import InvalidInput
 from treering.core.language.greetings import is_greeting
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
-from treering.search.answer import Answer, Confidence, Hit, Remembered
-from treering.search.asked_types import asked_type, asks_for_a_time_alone, asks_for_nothing_else, narrowed_to_type
-from treering.search.duplicates import folded
-from treering.search.expansion import expanded, is_thin
-from treering.search.explanation import explain
+from treering.search.answer import Answer, Confidence, Hit, StoredRecord
+from treering.search.asked_types import asked_type, names_only_a_time, names_only_type_and_time, narrowed_to_type
+from treering.search.duplicates import fold_duplicates
+from treering.search.expansion import expand_query, has_few_results
+from treering.search.explanation import explain_ranking
 from treering.search.fusion import normalised
 from treering.search.graph_path import (
     BOOST_LEADERS,
     MAX_BOOSTED_RANK,
-    Tie,
+    GraphMatch,
     changed_top,
     coupled_files,
     files_in,
     neighbourhood_boost,
 )
-from treering.search.paths import Found, Paths, narrowed
-from treering.search.precise_search import Precise
+from treering.search.paths import Paths, RankedCandidates, narrow_to_time
+from treering.search.precise_search import PreciseSearch
 from treering.search.private_words import QueryPrivacy
-from treering.search.query import Question, understand
-from treering.search.query_vector import Meaning, meaning_of
-from treering.search.ranked_result import Ranked
+from treering.search.query import Question, interpret
+from treering.search.query_vector import QueryVector, embed_query
+from treering.search.ranked_result import RankedResult
 from treering.search.relevance_feedback import with_feedback
-from treering.search.request import SearchRequest, holding
-from treering.search.reranking import reranked
-from treering.search.scoring import beside_stated, scored
-from treering.search.states import COMPARED, asked_state, in_order_of_state
+from treering.search.request import SearchRequest, valid_at
+from treering.search.reranking import rerank
+from treering.search.scoring import lower_with_age, score_record
+from treering.search.states import MAX_COMPARED, order_by_state, state_query
 from treering.search.successors import with_successor
 from treering.search.timings import Stopwatch
 
@@ -57,151 +57,162 @@ MAX_RUNNERS_UP = 10  # runners-up that an explanation names
 
 
 @dataclass
-class _Search:
-    """One recall on its way; what it lacks is noted as it goes."""
+class _SearchRun:
+    """State of one search; unavailable parts are collected in `missing`."""
 
-    wanted: SearchRequest
-    asked: QueryPrivacy
+    request: SearchRequest
+    privacy: QueryPrivacy
     settings: Settings
     models: Models
     now: datetime
     watch: Stopwatch
     missing: dict[str, str]
     unreadable: list[str] = field(default_factory=list)
-    noted: dict[str, str] = field(default_factory=dict)
-    passed: Mapping[int, Tie] = field(default_factory=dict)
-    listed_nothing: bool = False
+    notes: dict[str, str] = field(default_factory=dict)
+    passed: Mapping[int, GraphMatch] = field(default_factory=dict)
+    nothing_listed: bool = False
 
-    def answer(self, tx: Transaction, meaning: Meaning) -> Answer:
-        """The whole way from candidates to hits."""
+    def answer(self, tx: Transaction, meaning: QueryVector) -> Answer:
+        """Run all stages, from interpreting the query to the hits."""
         with self.watch.stage("understand"):
-            files = (*self.wanted.files, *files_in(self.wanted.query))
-            question = understand(
-                self.wanted.query, self.now, languages=tx.index.languages(), speakers=tx.index.speakers(), files=files
+            files = (*self.request.files, *files_in(self.request.query))
+            question = interpret(
+                self.request.query, self.now, languages=tx.index.languages(), speakers=tx.index.speakers(), files=files
             )
-        if listed := self._listed(tx, question):
-            return listed
-        found, meaning = self._found(tx, question, meaning)
+        if listing := self._typed_listing(tx, question):
+            return listing
+        found, meaning = self._candidates(tx, question, meaning)
         with self.watch.stage("score"):
-            ranked = self._boosted(tx, self._ranked(tx, found))
+            ranked = self._boost_neighbourhood(tx, self._ranked_records(tx, found))
         with self.watch.stage("rerank"):
-            read = reranked(tx, self.asked, ranked, self.models, self.settings.reranker)
-            if read.why_not:
-                self.missing["reranker"] = read.why_not
+            reranked = rerank(tx, self.privacy, ranked, self.models, self.settings.reranker)
+            if reranked.skip_reason:
+                self.missing["reranker"] = reranked.skip_reason
         with self.watch.stage("state"):
-            ordered = self._in_order_of_state(tx, question, found, meaning, read.results)
-        results, lost = self._chosen(tx, ordered)
-        told = None
-        if self.wanted.explain:
+            ordered = self._order_by_state(tx, question, found, meaning, reranked.results)
+        results, left_out = self._select(tx, ordered)
+        explanation = None
+        if self.request.explain:
             with self.watch.stage("explain"):
-                told = explain(
+                explanation = explain_ranking(
                     question,
                     meaning,
                     found,
                     results=results,
-                    lost=lost[:MAX_RUNNERS_UP],
-                    noted=self.noted,
+                    lost=left_out[:MAX_RUNNERS_UP],
+                    noted=self.notes,
                     passed=self.passed,
                 )
         best = max((result.score for result in results), default=1.0) or 1.0
-        signs = float(found.fused.total[found.order].max(initial=0.0))
+        top_relevance = float(found.fused.total[found.order].max(initial=0.0))
         return Answer(
-            query=self.wanted.query,
+            query=self.request.query,
             hits=tuple(_hit(result, best) for result in results),
             missing=self.missing,
             unreadable=tuple(self.unreadable),
             milliseconds=self.watch.milliseconds(),
             embedder=meaning.model,
-            explanation=told,
+            explanation=explanation,
             confidence=Confidence.HIGH if results and self._is_answered(found) else Confidence.LOW,
-            strength=signs * best,
+            strength=top_relevance * best,
         )
 
-    def _in_order_of_state(
-        self, tx: Transaction, question: Question, found: Found, meaning: Meaning, ranked: Sequence[Ranked]
-    ) -> Sequence[Ranked]:
-        """What is only the nearest there is keeps its order, unless learning saw that it was superseded."""
-        asked = asked_state(tx, question, as_of=self.wanted.as_of)
-        if asked is None:
+    def _order_by_state(
+        self,
+        tx: Transaction,
+        question: Question,
+        found: RankedCandidates,
+        meaning: QueryVector,
+        ranked: Sequence[RankedResult],
+    ) -> Sequence[RankedResult]:
+        """Reorder by state, except uncertain results; superseded facts are handled in both cases."""
+        state = state_query(tx, question, as_of=self.request.as_of)
+        if state is None:
             return ranked
-        if found.certain or not asked.is_present:
-            ranked = in_order_of_state(tx, question, ranked, asked, model=meaning.model)
-        if asked.is_present and not self.wanted.as_of:
-            ranked = with_successor(tx, ranked, self.wanted.filters, partial(self._read, tx))
+        if found.certain or not state.is_present:
+            ranked = order_by_state(tx, question, ranked, state, model=meaning.model)
+        if state.is_present and not self.request.as_of:
+            ranked = with_successor(tx, ranked, self.request.filters, partial(self._read, tx))
         return ranked
 
-    def _is_answered(self, found: Found) -> bool:
-        """Whether the results have to do with the query. A greeting asks for nothing."""
-        return found.certain and not self.listed_nothing and not is_greeting(self.wanted.query)
+    def _is_answered(self, found: RankedCandidates) -> bool:
+        """Whether the results answer the query; a greeting has no answer."""
+        return found.certain and not self.nothing_listed and not is_greeting(self.request.query)
 
-    def _listed(self, tx: Transaction, question: Question) -> Answer | None:
-        """The records of the type and the time that the query asks for, if it names no subject; None without any."""
+    def _typed_listing(self, tx: Transaction, question: Question) -> Answer | None:
+        """Records of the type and time that the query asks for if it names no subject; None if there are none."""
         type = asked_type(question)
-        if type is None or self.wanted.precise or not asks_for_nothing_else(question, type):
+        if type is None or self.request.precise or not names_only_type_and_time(question, type):
             return None
-        filters = narrowed_to_type(self.wanted.filters, question, type)
-        listed = _newest(tx, replace(self.wanted, filters=filters)) if filters else None
-        if listed is not None and not listed.hits:
-            self.listed_nothing = True
-            self.missing["time"] = f"no {type.replace('_', ' ')} was stored then; that time is only preferred"
-        return listed or None
+        filters = narrowed_to_type(self.request.filters, question, type)
+        listing = _newest(tx, replace(self.request, filters=filters)) if filters else None
+        if listing is not None and not listing.hits:
+            self.nothing_listed = True
+            self.missing["time"] = (
+                f"no {type.replace('_', ' ')} was stored at that time, so other times were searched too"
+            )
+        return listing or None
 
-    def _found(self, tx: Transaction, question: Question, meaning: Meaning) -> tuple[Found, Meaning]:
+    def _candidates(
+        self, tx: Transaction, question: Question, meaning: QueryVector
+    ) -> tuple[RankedCandidates, QueryVector]:
         with self.watch.stage("search"):
-            found = self._searched(tx, question, meaning)
-        if self.wanted.thorough and not self.wanted.precise and is_thin(found):
+            found = self._search_paths(tx, question, meaning)
+        if self.request.thorough and not self.request.precise and has_few_results(found):
             with self.watch.stage("expand"):
-                wider = expanded(tx, self.asked, meaning, self.models)
-                if wider.why_not:
-                    self.missing["hypothetical answer"] = wider.why_not
+                wider = expand_query(tx, self.privacy, meaning, self.models)
+                if wider.skip_reason:
+                    self.missing["hypothetical answer"] = wider.skip_reason
                 else:
                     meaning = wider.meaning
-                    found = self._searched(tx, question, meaning)
+                    found = self._search_paths(tx, question, meaning)
         with self.watch.stage("feedback"):
             return with_feedback(tx, found, self.settings), meaning
 
-    def _searched(self, tx: Transaction, question: Question, meaning: Meaning) -> Found:
-        """Within the time that the query names; where nothing was said then, that time is only preferred."""
-        asked = self.wanted.filters
-        then = narrowed(asked, question)
-        found = self._within(tx, question, meaning, then)
-        if then is asked or len(found.order):
+    def _search_paths(self, tx: Transaction, question: Question, meaning: QueryVector) -> RankedCandidates:
+        """Candidates within the time that the query names; if there are none, that time is only preferred."""
+        filters = self.request.filters
+        in_time = narrow_to_time(filters, question)
+        found = self._search_within(tx, question, meaning, in_time)
+        if in_time is filters or len(found.order):
             return found
-        self.listed_nothing |= asks_for_a_time_alone(question)
-        self.missing.setdefault("time", "nothing that fits was said or learned then; that time is only preferred")
-        return self._within(tx, question, meaning, asked)
+        self.nothing_listed |= names_only_a_time(question)
+        self.missing.setdefault("time", "no matching record from that time, so other times were searched too")
+        return self._search_within(tx, question, meaning, filters)
 
-    def _within(self, tx: Transaction, question: Question, meaning: Meaning, filters: Mapping[str, Filter]) -> Found:
+    def _search_within(
+        self, tx: Transaction, question: Question, meaning: QueryVector, filters: Mapping[str, Filter]
+    ) -> RankedCandidates:
         paths = Paths(tx, question, meaning, self.settings)
-        if not self.wanted.precise:
-            return paths.search(filters, enough=self.wanted.limit)
-        self.passed = Precise(tx, question, meaning, self.settings).passed(filters)
+        if not self.request.precise:
+            return paths.search(filters, enough=self.request.limit)
+        self.passed = PreciseSearch(tx, question, meaning, self.settings).matches(filters)
         return paths.only(self.passed, filters)
 
-    def _ranked(self, tx: Transaction, found: Found) -> list[Ranked]:
+    def _ranked_records(self, tx: Transaction, found: RankedCandidates) -> list[RankedResult]:
         """The best candidates as records with their scores, best first."""
-        first = max(COMPARED, 3 * self.wanted.limit)
-        ranked = self._judged(tx, found, found.order[:first])
+        first = max(MAX_COMPARED, 3 * self.request.limit)
+        ranked = self._scored_rows(tx, found, found.order[:first])
         if any(_files(each.record) for each in ranked[:BOOST_LEADERS]):
-            ranked += self._judged(tx, found, found.order[first:MAX_BOOSTED_RANK])
-        return sorted(beside_stated(_without_members(ranked)), key=lambda result: -result.score)
+            ranked += self._scored_rows(tx, found, found.order[first:MAX_BOOSTED_RANK])
+        return sorted(lower_with_age(_without_members(ranked)), key=lambda result: -result.score)
 
-    def _judged(self, tx: Transaction, found: Found, rows: NDArray[np.int64]) -> list[Ranked]:
+    def _scored_rows(self, tx: Transaction, found: RankedCandidates, rows: NDArray[np.int64]) -> list[RankedResult]:
         relevance = normalised(found.fused.total[rows], best=found.fused.total[found.order].max(initial=0.0))
         numbers = found.candidates.number[rows].tolist()
         records = self._read(tx, {number: found.ids[number] for number in numbers})
         results = []
         for row, number, share in zip(rows.tolist(), numbers, relevance.tolist(), strict=True):
-            if number in records and not _only_greets(records[number][1]):
+            if number in records and not _is_greeting_turn(records[number][1]):
                 kind, record = records[number]
-                judged = scored(record, share, self.now, self.wanted.phase, self.settings)
-                results.append(Ranked(row, number, kind, record, share, judged.factors, judged.score, judged.age))
+                scored = score_record(record, share, self.now, self.request.phase, self.settings)
+                results.append(RankedResult(row, number, kind, record, share, scored.factors, scored.score, scored.age))
         return results
 
-    def _read(self, tx: Transaction, named: Mapping[int, tuple[str, str]]) -> Mapping[int, tuple[str, Remembered]]:
-        """Records by the number of their document; one that cannot be read does not keep others from being found."""
-        found: dict[int, tuple[str, Remembered]] = {}
-        for kind, collection in _searched(tx).items():
+    def _read(self, tx: Transaction, named: Mapping[int, tuple[str, str]]) -> Mapping[int, tuple[str, StoredRecord]]:
+        """Readable records by document number; the others are added to `unreadable`."""
+        found: dict[int, tuple[str, StoredRecord]] = {}
+        for kind, collection in _collections(tx).items():
             ids = {id: number for number, (of, id) in named.items() if of == kind}
             if not ids:
                 continue
@@ -210,8 +221,8 @@ class _Search:
             found |= {ids[match.value.id]: (kind, match.value) for match in readable}
         return found
 
-    def _boosted(self, tx: Transaction, ranked: list[Ranked]) -> list[Ranked]:
-        """Lift what touches the neighbourhood of the best; results about no file have none."""
+    def _boost_neighbourhood(self, tx: Transaction, ranked: list[RankedResult]) -> list[RankedResult]:
+        """Raise results about files that are coupled with the files of the best results."""
         about = [(each.record.id, each.score, _files(each.record)) for each in ranked]
         top = sorted({file for _, _, files in about[:BOOST_LEADERS] for file in files})
         if not top:
@@ -219,78 +230,82 @@ class _Search:
         boosts = neighbourhood_boost(about, coupled_files(tx, top))
         if not boosts:
             return ranked
-        lifted = [_lifted(each, boosts.get(each.record.id, 0.0)) for each in ranked]
+        lifted = [_raised(each, boosts.get(each.record.id, 0.0)) for each in ranked]
         ordered = sorted(lifted, key=lambda result: -result.score)
         before, after = ([each.record.id for each in results] for results in (ranked, ordered))
-        self.noted["neighbourhood"] = "changed the first 8" if changed_top(before, after) else "changed nothing above 8"
+        self.notes["neighbourhood"] = (
+            "changed the first 8 results" if changed_top(before, after) else "did not change the first 8 results"
+        )
         return ordered
 
-    def _chosen(self, tx: Transaction, ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[tuple[Ranked, str]]]:
-        """As many as were asked for, each saying something else; and what came next, with the reason."""
+    def _select(
+        self, tx: Transaction, ranked: Sequence[RankedResult]
+    ) -> tuple[list[RankedResult], list[tuple[RankedResult, str]]]:
+        """The requested number of results without duplicates, and the next ones with the reason for omission."""
         with self.watch.stage("fold"):
-            best = ranked[: 2 * self.wanted.limit]
+            best = ranked[: 2 * self.request.limit]
             alone = {each.number: () for each in best}
-            shown = alone if self.wanted.repeated else folded(best, self.settings.search.alike)
+            shown = alone if self.request.repeated else fold_duplicates(best, self.settings.search.alike)
         by_number = {each.number: each for each in ranked}
-        results: list[Ranked] = []
-        lost: list[tuple[Ranked, str]] = []
+        results: list[RankedResult] = []
+        left_out: list[tuple[RankedResult, str]] = []
         for number, twins in shown.items():
             also = tuple(by_number[twin].record.id for twin in twins)
-            if len(results) < self.wanted.limit:
+            if len(results) < self.request.limit:
                 results.append(replace(by_number[number], also=also))
-                lost += [(by_number[twin], f"says the same as {by_number[number].record.id}") for twin in twins]
+                left_out += [(by_number[twin], f"duplicate of {by_number[number].record.id}") for twin in twins]
         last = results[-1].score if results else 0.0
-        taken = {each.number for each in results} | {each.number for each, _ in lost}
-        lost += [(each, _behind(each, last)) for each in ranked if each.number not in taken]
-        return results, lost
+        taken = {each.number for each in results} | {each.number for each, _ in left_out}
+        left_out += [(each, _distance_to_last(each, last)) for each in ranked if each.number not in taken]
+        return results, left_out
 
 
 def search(
-    scope: Scope, store: Store, now: datetime, wanted: SearchRequest, *, settings: Settings, models: Models
+    scope: Scope, store: Store, now: datetime, request: SearchRequest, *, settings: Settings, models: Models
 ) -> Answer:
-    """The best records of every kind for the query, within the filters.
+    """The best records of every kind that pass the filters.
 
-    A model that does not answer costs its part of the answer, never the answer; `missing` says which.
+    A model that does not respond only costs its part of the search; `missing` names it.
     """
-    if not isinstance(wanted.query, str):
-        raise InvalidInput(f"the query is a {type(wanted.query).__name__}; ask in words")
-    if type(wanted.limit) is not int or not 1 <= wanted.limit <= settings.search.limit_max:
-        raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.search.limit_max}, or use export")
-    if wanted.precise:
-        wanted = replace(wanted, filters=holding(wanted.filters, now))
-    if not wanted.filters:
-        return Answer(wanted.query, (), confidence=Confidence.LOW, strength=0.0)
-    if not wanted.query.strip():
-        if wanted.precise:
-            return Answer(wanted.query, ())
+    if not isinstance(request.query, str):
+        raise InvalidInput(f"the query is of type {type(request.query).__name__}; pass a string")
+    if type(request.limit) is not int or not 1 <= request.limit <= settings.search.limit_max:
+        raise InvalidInput(f"limit is {request.limit}; pass 1 to {settings.search.limit_max}, or use export")
+    if request.precise:
+        request = replace(request, filters=valid_at(request.filters, now))
+    if not request.filters:
+        return Answer(request.query, (), confidence=Confidence.LOW, strength=0.0)
+    if not request.query.strip():
+        if request.precise:
+            return Answer(request.query, ())
         with store.reading(scope, now) as tx:
-            return _newest(tx, wanted)
+            return _newest(tx, request)
     watch = Stopwatch()
     with watch.stage("embed"):
-        asked = QueryPrivacy(wanted.query, True if wanted.private else None)
-        meaning = meaning_of(scope, store, now, asked, models=models, settings=settings)
+        privacy = QueryPrivacy(request.query, True if request.private else None)
+        meaning = embed_query(scope, store, now, privacy, models=models, settings=settings)
     with store.reading(scope, now) as tx:
-        return _Search(wanted, asked, settings, models, now, watch, meaning.missing(tx)).answer(tx, meaning)
+        return _SearchRun(request, privacy, settings, models, now, watch, meaning.missing(tx)).answer(tx, meaning)
 
 
-def _newest(tx: Transaction, wanted: SearchRequest) -> Answer:
-    """The latest of what the filters let through."""
-    collections = _searched(tx)
-    found = [(kind, collections[kind].newest(where, limit=wanted.limit)) for kind, where in wanted.filters.items()]
+def _newest(tx: Transaction, request: SearchRequest) -> Answer:
+    """The newest records that pass the filters."""
+    collections = _collections(tx)
+    found = [(kind, collections[kind].newest(where, limit=request.limit)) for kind, where in request.filters.items()]
     matches = [(kind, each) for kind, of in found for each in of]
-    best = sorted(matches, key=lambda found: (-found[1].score, found[1].value.id))[: wanted.limit]
+    best = sorted(matches, key=lambda found: (-found[1].score, found[1].value.id))[: request.limit]
     newest = max((match.score for _, match in best), default=1.0)
-    hits = [Ranked(0, 0, kind, match.value, 0.0, {}, max(0.0, match.score)) for kind, match in best]
+    hits = [RankedResult(0, 0, kind, match.value, 0.0, {}, max(0.0, match.score)) for kind, match in best]
     unreadable = tuple(name for _, each in found for name in each.unreadable)
-    return Answer(wanted.query, tuple(_hit(hit, newest or 1.0) for hit in hits), unreadable=unreadable)
+    return Answer(request.query, tuple(_hit(hit, newest or 1.0) for hit in hits), unreadable=unreadable)
 
 
-def _searched(tx: Transaction) -> Mapping[str, Any]:
-    """The collections that are searched, by the kind of their records."""
+def _collections(tx: Transaction) -> Mapping[str, Any]:
+    """The searched collections by record kind."""
     return {"knowledge": tx.knowledge, "turn": tx.turns, "episode": tx.episodes, "pattern": tx.patterns}
 
 
-def _hit(result: Ranked, best: float) -> Hit:
+def _hit(result: RankedResult, best: float) -> Hit:
     text, source = cite(result.record)
     if result.superseded_by:
         source += ", superseded"
@@ -298,8 +313,8 @@ def _hit(result: Ranked, best: float) -> Hit:
     return Hit(result.record.id, result.kind, text, score, source, result.record, result.also, result.superseded_by)
 
 
-def _without_members(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Leave out episodes that a consolidated one among the results stands for."""
+def _without_members(ranked: Sequence[RankedResult]) -> list[RankedResult]:
+    """The results without episodes whose consolidated episode is also a result."""
     ids = {each.record.id for each in ranked}
     return [
         each
@@ -308,15 +323,15 @@ def _without_members(ranked: Sequence[Ranked]) -> list[Ranked]:
     ]
 
 
-def _only_greets(record: Remembered) -> bool:
+def _is_greeting_turn(record: StoredRecord) -> bool:
     return isinstance(record, Turn) and is_greeting(record.text, named=True)
 
 
-def _files(record: Remembered) -> frozenset[str]:
+def _files(record: StoredRecord) -> frozenset[str]:
     return frozenset(record.files) if isinstance(record, Knowledge) else frozenset()
 
 
-def _lifted(result: Ranked, boost: float) -> Ranked:
+def _raised(result: RankedResult, boost: float) -> RankedResult:
     if not boost:
         return result
     score = result.score + boost
@@ -324,5 +339,5 @@ def _lifted(result: Ranked, boost: float) -> Ranked:
     return replace(result, score=score, factors=factors)
 
 
-def _behind(result: Ranked, last: float) -> str:
+def _distance_to_last(result: RankedResult, last: float) -> str:
     return f"{last - result.score:.3f} behind the last result"

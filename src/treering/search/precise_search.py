@@ -1,4 +1,4 @@
-"""Precise recall: only what a query is really about, possibly nothing, each document with the reason why it passed."""
+"""Precise search: only documents that certainly match the query, possibly none, each with the reason."""
 
 from __future__ import annotations
 
@@ -14,16 +14,24 @@ from treering.core.queries import Filter, KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.statements import same_name
 from treering.ports.index import Candidates
-from treering.search.entity_names import Named, Run, as_written, entities_named, records_of, runs_in
-from treering.search.graph_path import MAX_FILES_IN_PLAY, MAX_RECORDS, Reached, Tie, about_files, files_in, related
-from treering.search.query_terms import Telling
-from treering.search.spellings import slips, spellings
+from treering.search.entity_names import EntityMatch, NameSpan, entities_named, exact_key, mentions_of, name_spans
+from treering.search.graph_path import (
+    MAX_FILES_IN_PLAY,
+    MAX_RECORDS,
+    GraphMatch,
+    MatchedRecord,
+    about_files,
+    files_in,
+    related,
+)
+from treering.search.query_terms import QueryWords
+from treering.search.spellings import corrections, spellings
 
 if TYPE_CHECKING:
     from treering.core.settings import Settings
     from treering.ports.store import Transaction
     from treering.search.query import Question
-    from treering.search.query_vector import Meaning
+    from treering.search.query_vector import QueryVector
 
 MIN_LINK_CONFIDENCE = 0.5  # links to entities are followed above this (more likely than not), relations from it on
 MAX_PRECISE_NAMES = 1_000  # word sequences of a query looked up as names: all of them in a message of 200 words
@@ -32,135 +40,134 @@ MAX_MISSPELT_WORDS = 4  # unknown words looked up with a typing error; each take
 
 
 @dataclass(frozen=True)
-class Precise:
-    """The documents that one question is about."""
+class PreciseSearch:
+    """Precise search for one question."""
 
     tx: Transaction
     question: Question
-    meaning: Meaning
+    meaning: QueryVector
     settings: Settings
 
-    def passed(self, filters: Mapping[str, Filter]) -> Mapping[int, Tie]:
-        """What passed, by the number of its document, with the reason.
+    def matches(self, filters: Mapping[str, Filter]) -> Mapping[int, GraphMatch]:
+        """Matches with their reasons, by document number.
 
-        The filters say only where to look: whoever shows these holds them against the filters.
+        The filters only narrow the search: the caller must still check the matches against them.
         """
-        found = {**self._alike(filters), **self._named(filters)}
+        found = {**self._similar(filters), **self._named(filters)}
         return dict(sorted(found.items()))
 
-    def _named(self, filters: Mapping[str, Filter]) -> Mapping[int, Tie]:
-        """What speaks of an entity or a file that the query names, and what relations tie to that."""
-        direct = {(tie.kind, tie.id): tie for tie in (*self._files_named(), *self._entities_named())}
+    def _named(self, filters: Mapping[str, Filter]) -> Mapping[int, GraphMatch]:
+        """Documents that mention an entity or a file named in the query, and records related to these."""
+        direct = {(match.kind, match.id): match for match in (*self._files_named(), *self._entities_named())}
         named = self._numbered(direct.values())
         return {**self._numbered(self._related(named, filters)), **named}
 
-    def _files_named(self) -> Iterator[Tie]:
+    def _files_named(self) -> Iterator[GraphMatch]:
         paths = files_in(self.question.text)[:MAX_FILES_IN_PLAY]
         for each in about_files(self.tx, paths) if paths else ():
-            yield replace(each.tie, why=f"named: {each.tie.why.removeprefix('about ')}")
+            yield replace(each.match, why=f"named: {each.match.why.removeprefix('about ')}")
 
-    def _entities_named(self) -> Iterator[Tie]:
-        runs = runs_in(self.question.text, MAX_PRECISE_NAMES)
-        exact = entities_named(self.tx, runs, self._spelled, MAX_PRECISE_ENTITIES)
-        slipped = self._misspelt(runs, {run for each in exact for run in each.runs})
-        for each in (*entities_named(self.tx, slipped, self._slipped, MAX_PRECISE_ENTITIES), *exact):
-            for (kind, id), confidence in records_of(self.tx, each).items():
-                # A name that rules read in passing has even odds: following it would let one shared word pass as proof.
+    def _entities_named(self) -> Iterator[GraphMatch]:
+        spans = name_spans(self.question.text, MAX_PRECISE_NAMES)
+        exact = entities_named(self.tx, spans, self._keys, MAX_PRECISE_ENTITIES)
+        misspelt = self._misspelt(spans, {span for each in exact for span in each.spans})
+        for each in (*entities_named(self.tx, misspelt, self._corrected_keys, MAX_PRECISE_ENTITIES), *exact):
+            for (kind, id), confidence in mentions_of(self.tx, each).items():
+                # Weak extraction rules are right half of the time: with them, one shared word would be a match.
                 if confidence > MIN_LINK_CONFIDENCE:
-                    yield Tie(kind, id, 1.0, f"named: {_called(each)}")
+                    yield GraphMatch(kind, id, 1.0, f"named: {_display_name(each)}")
 
-    def _spelled(self, run: Run) -> Sequence[str]:
-        """A name may hold words of grammar, but it is not made of them; at its ends they belong to the sentence."""
-        words = same_name(run.text).split()
-        if not words or self._grammar.issuperset(words):
+    def _keys(self, span: NameSpan) -> Sequence[str]:
+        """Keys of a span, none for a span of stop words. Stop words at its ends belong to the sentence."""
+        words = same_name(span.text).split()
+        if not words or self._stop_words.issuperset(words):
             return ()
         ends = {words[0], words[-1]}
-        return as_written(run) if ends & self._grammar else tuple(spellings(run.text, self._stem))
+        return exact_key(span) if ends & self._stop_words else tuple(spellings(span.text, self._stem))
 
-    def _misspelt(self, runs: Sequence[Run], used: set[Run]) -> tuple[Run, ...]:
-        """The first words that nobody wrote and that name nothing as they are, alone and beside another word."""
-        free = [run for run in runs if not any(run == each or run.is_inside(each) for each in used)]
-        most = MAX_MISSPELT_WORDS
-        words = dict.fromkeys(run.start for run in free if run.end - run.start == 1 and self._unknown_in(run))
-        places = set(tuple(words)[:most])
-        return tuple(run for run in free if run.end - run.start <= 2 and places & {run.start, run.end - 1})
+    def _misspelt(self, spans: Sequence[NameSpan], used: set[NameSpan]) -> tuple[NameSpan, ...]:
+        """Spans of one or two words around the first words that occur in no document and name no entity."""
+        free = [span for span in spans if not any(span == each or span.is_inside(each) for each in used)]
+        words = dict.fromkeys(span.start for span in free if span.end - span.start == 1 and self._unknown_in(span))
+        places = set(tuple(words)[:MAX_MISSPELT_WORDS])
+        return tuple(span for span in free if span.end - span.start <= 2 and places & {span.start, span.end - 1})
 
-    def _slipped(self, run: Run) -> Iterator[str]:
-        words = same_name(run.text).split()
+    def _corrected_keys(self, span: NameSpan) -> Iterator[str]:
+        words = same_name(span.text).split()
         for place, word in enumerate(words):
             if word in self._unknown:
-                yield from (" ".join((*words[:place], meant, *words[place + 1 :])) for meant in slips(word))
+                yield from (" ".join((*words[:place], meant, *words[place + 1 :])) for meant in corrections(word))
 
-    def _unknown_in(self, run: Run) -> bool:
-        return same_name(run.text) in self._unknown
+    def _unknown_in(self, span: NameSpan) -> bool:
+        return same_name(span.text) in self._unknown
 
     @cached_property
     def _unknown(self) -> frozenset[str]:
-        return self._telling.unknown()
+        return self._query_words.unknown()
 
-    def _related(self, named: Mapping[int, Tie], filters: Mapping[str, Filter]) -> Iterator[Tie]:
-        """One hop from what the filters let through, or would if it had not been superseded since."""
+    def _related(self, named: Mapping[int, GraphMatch], filters: Mapping[str, Filter]) -> Iterator[GraphMatch]:
+        """Records one relation away from named records that pass the filters, superseded ones included."""
         where = filters.get("knowledge")
         if not isinstance(where, KnowledgeFilter) or not named:
             return
-        ever = {"knowledge": where.replace(deprecated=None, valid_at=None)}
-        seeds = self.tx.index.matching_ids(ever, np.fromiter(sorted(named), np.int64, len(named)))
+        including_superseded = {"knowledge": where.replace(deprecated=None, valid_at=None)}
+        seeds = self.tx.index.matching_ids(including_superseded, np.fromiter(sorted(named), np.int64, len(named)))
         ids = [id for _, id in seeds.values()][:MAX_RECORDS]
         records = self.tx.knowledge.readable(ids) if ids else ()
-        reached = [Reached(Tie("knowledge", match.value.id, 1.0, ""), match.value) for match in records]
+        reached = [MatchedRecord(GraphMatch("knowledge", match.value.id, 1.0, ""), match.value) for match in records]
         for each in related(self.tx, reached):
-            if each.tie.weight >= MIN_LINK_CONFIDENCE and isinstance(each.record, Knowledge):
-                yield Tie("knowledge", each.tie.id, each.tie.weight, f"related: {each.tie.why}")
+            if each.match.weight >= MIN_LINK_CONFIDENCE and isinstance(each.record, Knowledge):
+                yield GraphMatch("knowledge", each.match.id, each.match.weight, f"related: {each.match.why}")
 
-    def _alike(self, filters: Mapping[str, Filter]) -> Mapping[int, Tie]:
-        """What holds most of the query's words, or says nearly the same."""
+    def _similar(self, filters: Mapping[str, Filter]) -> Mapping[int, GraphMatch]:
+        """Documents with most of the query's words or nearly the same meaning."""
         seen = self._candidates(filters)
-        found: dict[int, Tie] = {}
-        nearness = self.meaning.reliability * np.nan_to_num(seen.meaning)
-        for row in np.flatnonzero(nearness >= self.settings.precise.likeness).tolist():
-            found[int(seen.number[row])] = Tie("", "", 0.0, f"says nearly the same: {nearness[row]:.2f}")
+        found: dict[int, GraphMatch] = {}
+        similarity = self.meaning.reliability * np.nan_to_num(seen.meaning)
+        for row in np.flatnonzero(similarity >= self.settings.precise.likeness).tolist():
+            found[int(seen.number[row])] = GraphMatch("", "", 0.0, f"similar meaning: {similarity[row]:.2f}")
         holding = np.sort(seen.number[seen.words > 0])
         for number, (codes, _) in self.tx.index.words_of(holding).items() if len(holding) else ():
-            if shared := self._telling.shared(codes):
-                found[number] = Tie("", "", 0.0, f"words: {', '.join(word.term.word for word in shared)}")
+            if shared := self._query_words.shared(codes):
+                found[number] = GraphMatch("", "", 0.0, f"words: {', '.join(word.term.word for word in shared)}")
         return found
 
     def _candidates(self, filters: Mapping[str, Filter]) -> Candidates:
-        """The best by words and by vector; where the filters keep some out that hid others, among those that pass."""
-        index, kinds, most = self.tx.index, tuple(filters), self.settings.search.candidates
-        wanted = self.meaning.wanted(self._telling.codes())
-        seen = self.meaning.candidates(self.tx, wanted, kinds, most=most)
-        if int((seen.words > 0).sum()) < most or len(index.matching_ids(filters, np.sort(seen.number))) == len(seen):
+        """The best by words and vector; searched again among the passing documents if the filters excluded some."""
+        index, kinds, limit = self.tx.index, tuple(filters), self.settings.search.candidates
+        wanted = self.meaning.wanted(self._query_words.codes())
+        seen = self.meaning.candidates(self.tx, wanted, kinds, most=limit)
+        if int((seen.words > 0).sum()) < limit or len(index.matching_ids(filters, np.sort(seen.number))) == len(seen):
             return seen
-        return self.meaning.candidates(self.tx, wanted, kinds, most=most, among=index.matching_numbers(filters))
+        return self.meaning.candidates(self.tx, wanted, kinds, most=limit, among=index.matching_numbers(filters))
 
     @cached_property
-    def _telling(self) -> Telling:
-        return Telling(self.question, self.tx.index, self._grammar, self.settings.precise)
+    def _query_words(self) -> QueryWords:
+        return QueryWords(self.question, self.tx.index, self._stop_words, self.settings.precise)
 
     @cached_property
     def _language(self) -> str:
         return language_of(self.question.text, self.tx.index.languages()) or "en"
 
     @cached_property
-    def _grammar(self) -> frozenset[str]:
+    def _stop_words(self) -> frozenset[str]:
         return stop_words(self._language) | stop_words("en")
 
     @cached_property
     def _stem(self) -> Stem:
         return stemmer(self._language)
 
-    def _numbered(self, ties: Iterable[Tie]) -> Mapping[int, Tie]:
-        by_kind: dict[str, dict[str, Tie]] = {}
-        for tie in ties:
-            by_kind.setdefault(tie.kind, {}).setdefault(tie.id, tie)
-        found: dict[int, Tie] = {}
+    def _numbered(self, matches: Iterable[GraphMatch]) -> Mapping[int, GraphMatch]:
+        by_kind: dict[str, dict[str, GraphMatch]] = {}
+        for match in matches:
+            by_kind.setdefault(match.kind, {}).setdefault(match.id, match)
+        found: dict[int, GraphMatch] = {}
         for kind, of_kind in by_kind.items():
             found |= {number: of_kind[id] for id, number in self.tx.documents.numbers(kind, list(of_kind)).items()}
         return found
 
 
-def _called(named: Named) -> str:
-    """As the query calls it; with its own name where that is another."""
-    called = named.runs[0].text
+def _display_name(named: EntityMatch) -> str:
+    """The name used in the query, followed by the entity's own name if that differs."""
+    called = named.spans[0].text
     return called if same_name(called) == same_name(named.entity.name) else f"{called} ({named.entity.name})"

@@ -1,4 +1,4 @@
-"""Whether a query may be sent to a model on another machine: not if it repeats what only private records say."""
+"""Whether a query may be sent to a model on another machine: not if it has words that only private records have."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ if TYPE_CHECKING:
     from treering.ports.collections import Searchable
     from treering.ports.store import Transaction
 
-_READ = 20
-"""Records with a word that are read: more than that which are all private leave no doubt."""
+_MAX_RECORDS = 20
+"""Records read for each word; if all of them are private, the word counts as private."""
 _EVERYTHING = {kind.value: filter.defaults() for kind, filter in KIND_FILTERS.items()}
 
 
 @dataclass
 class QueryPrivacy:
-    """A query, and whether it is private: as its caller says, or as its words show once a model elsewhere is asked."""
+    """A query and whether it is private: set by the caller, else determined from its words on first use."""
 
     query: str
     private: bool | None = None
 
     def may_leave(self, tx: Transaction, location: ModelLocation) -> bool:
-        """Whether a model at this location may read it: elsewhere no secret, and no word of private records alone."""
+        """Whether a model at this location may read the query.
+
+        On another machine, only queries without secrets and without words that occur in private records alone.
+        """
         if location is ModelLocation.HERE:
             return True
         if self.private is None:
@@ -48,7 +51,7 @@ def query_may_leave(tx: Transaction, query: str, location: ModelLocation) -> boo
 
 
 def _is_private(tx: Transaction, word: Sequence[int]) -> bool:
-    seen = tx.index.candidates(IndexQuery([word]), DOCUMENT_KINDS, limit=_READ)
+    seen = tx.index.candidates(IndexQuery([word]), DOCUMENT_KINDS, limit=_MAX_RECORDS)
     holding = tx.index.matching_ids(_EVERYTHING, np.sort(seen.number[seen.words > 0]))
     records = list(_records(tx, list(holding.values())))
     return bool(records) and not any(may_leave(record, ModelLocation.ELSEWHERE) for record in records)

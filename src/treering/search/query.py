@@ -1,4 +1,4 @@
-"""A query as it is understood: its words, its kind, the time it speaks of, the files in play, who asks."""
+"""An interpreted query: its words, kind, times, files in play and speakers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treering.core.language.terms import QueryTerm, code_of, codes_of, query_ter
 from treering.core.language.text_features import asks
 from treering.core.messages import Role
 from treering.core.time_words import TimeKind, TimeWords, read_times
-from treering.search.query_kinds import Kind, kind_of
+from treering.search.query_kinds import QueryClass, classify_query
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ STATEMENT_SHARE = 0.5  # weight of a word that occurs only in a statement beside
 
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"[^.!?。！？؟\n]+[.!?。！？؟\n]*")
-# Who says these asks about what they said themselves: English, French, Italian, German, Spanish, Chinese.
+# First person: the query is about the user's own words. English, French, Italian, German, Spanish, Chinese.
 _FIRST_PERSON = frozenset(
     (
         *("i", "im", "ive", "my", "me", "mine", "myself", "we", "our", "ours", "us"),
@@ -46,22 +46,22 @@ _WHEN = re.compile(
 
 @dataclass(frozen=True)
 class Question:
-    """What a query asks."""
+    """An interpreted query."""
 
     text: str
     terms: tuple[QueryTerm, ...]
     codes: Sequence[Sequence[int]]
     shares: Sequence[float]
-    """How much each word counts: those of a question more than what was said around it."""
-    kind: Kind
+    """Weight of each word; words of interrogative sentences count more than those of the sentences around them."""
+    kind: QueryClass
     times: TimeWords | None
     names: NDArray[np.int64]
-    """Codes of the speakers it names, or of the one who asks about their own words."""
+    """Codes of the speakers that the query names, and of the user if it is in the first person."""
     asks_when: bool
     files: tuple[str, ...]
 
 
-def understand(
+def interpret(
     query: str,
     now: datetime,
     *,
@@ -73,20 +73,20 @@ def understand(
     words = _WORD.findall(folded)
     named = {code for code in map(code_of, words) if code in speakers}
     times = read_times(query, now)
-    # A bound in time is no word to look for; a date that is only preferred may stand in the text as well.
+    # A time that bounds the search is not searched as words; a date that is only preferred may occur in texts.
     bounded = times is not None and times.spans and times.kind is TimeKind.FILTER
     terms = query_terms(_without(query, times.phrases), languages) if times and bounded else ()
     terms = terms or query_terms(query, languages)
-    # Who speaks is seen from the turns themselves; as words, names would find those who are spoken to.
+    # Speakers are matched by the speaker of a turn; as words, names would find the turns addressed to them.
     terms = tuple(term for term in terms if code_of(term.word) not in named) or terms
-    asked = {term.word for term in query_terms(_questions_of(query), languages)}
+    asked = {term.word for term in query_terms(_interrogative_part(query), languages)}
     own = not _FIRST_PERSON.isdisjoint(words) or _CHINESE_FIRST_PERSON.search(query) is not None
     return Question(
         text=query,
         terms=terms,
         codes=[codes_of(term.forms) for term in terms],
         shares=[1.0 if term.word in asked else STATEMENT_SHARE for term in terms],
-        kind=kind_of(query),
+        kind=classify_query(query),
         times=times,
         names=np.array(sorted(named | ({code_of(Role.USER.value)} if own else set())), np.int64),
         asks_when=_WHEN.search(folded) is not None,
@@ -94,8 +94,8 @@ def understand(
     )
 
 
-def _questions_of(query: str) -> str:
-    """The sentences that ask; all of them where none does."""
+def _interrogative_part(query: str) -> str:
+    """The interrogative sentences; the whole query if there is none."""
     sentences = _SENTENCE.findall(query)
     return " ".join(filter(asks, sentences)) or query
 

@@ -1,7 +1,7 @@
-"""What kind of answer a query asks for; it decides how the ways of finding are weighed.
+"""Classification of queries; the kind decides the weights of the search paths.
 
-The rules are read in order and the first that fits wins: a question about how things hang together is structural even
-if it names one of them. Words are matched without accents.
+The first rule that matches wins: a question about dependencies is structural even if it names an identifier. Words are
+matched without accents.
 """
 
 import re
@@ -11,7 +11,7 @@ from functools import cached_property
 
 from treering.core.time_words.lexicon import fold
 
-# Longer text is pasted; what is asked stands at its beginning.
+# Longer text is pasted; the question is at its beginning.
 LONGEST_QUERY = 2_000
 
 
@@ -22,8 +22,8 @@ class QueryKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """The kind, and the rule that found it."""
+class QueryClass:
+    """The kind of a query and the reason."""
 
     kind: QueryKind
     why: str
@@ -31,7 +31,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class KindRule:
-    """An expression, and the texts of which every match contains one: without them, it is not even compiled."""
+    """A regular expression, compiled only if the query contains one of the `needed` texts that every match has."""
 
     kind: QueryKind
     why: str
@@ -47,24 +47,24 @@ class KindRule:
         return re.compile(self.expression, re.I)
 
 
-def kind_of(query: str) -> Kind:
-    """The kind of `query`; semantic unless a rule says otherwise."""
+def classify_query(query: str) -> QueryClass:
+    """The kind of `query`; semantic if no rule matches."""
     text = fold(query[:LONGEST_QUERY])
     lowered = lower(text)
-    return next((Kind(rule.kind, rule.why) for rule in RULES if rule.fits(text, lowered)), _OTHERWISE)
+    return next((QueryClass(rule.kind, rule.why) for rule in RULES if rule.fits(text, lowered)), _DEFAULT)
 
 
 def lower(text: str) -> str:
-    """`text` in lower case, with each character that `re.I` takes for an ASCII letter as that letter."""
+    """`text` in lower case; characters that `re.I` equates with an ASCII letter become that letter."""
     return text.translate(_ASCII_CASES).lower()
 
 
 _ASCII_CASES = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
 
 
-_OTHERWISE = Kind(QueryKind.SEMANTIC, "no name and no relation asked for")
+_DEFAULT = QueryClass(QueryKind.SEMANTIC, "names no identifier and asks for no relation")
 
-# What hangs together in a project, as opposed to a life: "who uses sugar" is no question about code.
+# Parts of a program, so that "who uses sugar" is not a question about code.
 _PART = (
     r"(?:function|method|class|module|file|package|table|column|schema|api|endpoint|service|event|topic|queue|helper"
     r"|test|code|component|library|protocol|interface|port|repo|project|cache|store|database|db|field|type|constant"
@@ -73,7 +73,7 @@ _PART = (
     r"|datei|tabelle|spalte|datenbank|konstante|variable|funcion|clase|archivo|tabla|columna|esquema|constante"
     r"|modul|pipeline|flow|login|facade|model|backend|frontend|server|client|router|plugin|postgres|numpy|sqlite)\w{0,4}"
 )
-# A name as programs have them: snake_case, camelCase, dotted, called, or shouted.
+# An identifier: snake_case, camelCase, dotted, with a call, or in capitals.
 _NAME = r"(?-i:\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|\w+(?:\.\w+)+|\w+\(\)|[A-Z]{2,}\w*)"
 _OF_CODE = rf"(?:[\w'’-]+\s+){{0,4}}?(?:{_PART}|{_NAME})(?!\w)"
 
@@ -172,7 +172,7 @@ _NEEDED = {
     "asks what calls, imports, uses or depends (es)": "quien|que|cuales|donde",
 }
 
-# Written like identifiers, and yet words of every day.
+# Proper names that look like identifiers.
 _BRANDS = (
     "GitHub GitLab JavaScript TypeScript PostgreSQL MySQL SQLite MongoDB FastAPI PyTorch TensorFlow OpenAI DeepMind "
     "LinkedIn YouTube WhatsApp MacBook PayPal TikTok iPhone iPad iOS macOS iCloud eBay LaTeX WordPress PowerPoint "
@@ -181,7 +181,7 @@ _BRANDS = (
     "HuggingFace MicroPython CoffeeScript WebSocket WebSockets SoundCloud StackOverflow DuckDB InfluxDB DynamoDB "
     "OpenStreetMap BlackRock FedEx DoorDash HelloFresh PhD PhDs DJs TVs PCs APIs URLs IDs PDFs CEOs MacOS"
 )
-_NO_BRAND = rf"(?!(?:{_BRANDS.replace(' ', '|')}|Ma?c[A-Z][a-z]+|O'[A-Z]\w+)(?!\w))"
+_NOT_A_BRAND = rf"(?!(?:{_BRANDS.replace(' ', '|')}|Ma?c[A-Z][a-z]+|O'[A-Z]\w+)(?!\w))"
 _RUNTIMES = "node|vue|next|nuxt|react|express|three|d3|ember|backbone"
 _EXTENSIONS = (
     "py|pyi|js|jsx|ts|tsx|vue|svelte|go|rs|rb|java|kt|c|h|cc|cpp|hpp|cs|php|swift|scala|sh|sql|md|rst|txt|toml|yaml|yml"
@@ -208,7 +208,7 @@ _IDENTIFIERS = {
     "names a version": r"v\d+(?:\.\d+)+(?!\w)|[\w-]+(?:==|>=|<=|~=)\d",
     "names something snake_case": r"_*[^\W_]+_\w+|_{1,2}[a-z]\w+",
     "names something camelCase": (
-        rf"{_NO_BRAND}(?-i:[a-z][a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Z]{{2,}}[a-z]{{2,}}[A-Z]\w+)"
+        rf"{_NOT_A_BRAND}(?-i:[a-z][a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Z]{{2,}}[a-z]{{2,}}[A-Z]\w+)"
     ),
     "names a member or a call": (
         rf"[a-z_]\w+(?:::\w+)+|[a-z_]\w*\((?:\w*|\w+(?:,\s*\w+)*)\)(?!\w)|(?!(?:{_RUNTIMES})\.js)[a-z_]\w{{2,}}(?:\.[a-z_]\w+)+(?!\w)"

@@ -1,4 +1,4 @@
-"""The words of a query that tell what it is about, what each weighs, and what is proof enough."""
+"""Content words of a query with their weights, and which of them make a document a precise match."""
 
 from __future__ import annotations
 
@@ -21,96 +21,98 @@ if TYPE_CHECKING:
     from treering.ports.index import SearchIndex
     from treering.search.query import Question
 
-# A word in so few records is rare even in a small memory; else the square root of the record count decides.
+# A word in this few records is rare even in a small memory; else the square root of the record count decides.
 FEW_RECORDS = 3
 MIN_TYPO_LETTERS = 5  # in shorter words another letter makes another word (search engines take 3 to 5)
 
-_ASKING = frozenset(files("treering.core.language").joinpath("asking.txt").read_text("utf-8").split())
-# No word holds this character, so what it weighs is what a word weighs that nobody wrote.
-_UNHEARD = code_of("\0")
+_INTERROGATIVES = frozenset(files("treering.core.language").joinpath("asking.txt").read_text("utf-8").split())
+# No word contains this character, so its rarity is that of a word in no document.
+_UNUSED_CODE = code_of("\0")
 
 Codes = frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """A word of the query: what it weighs, how many documents hold it, the codes of its forms and of its parts."""
+class QueryWord:
+    """A word of the query: weight, number of documents with it, codes of its forms and of its parts."""
 
     term: QueryTerm
     weight: float
-    holding: int
+    documents: int
     codes: Codes
     parts: tuple[Codes, ...] = ()
 
     def is_in(self, document: Codes) -> bool:
-        """Whether a document with these codes holds it: as it is, or all that it is made of."""
+        """Whether a document with these codes has the word or all of its parts."""
         if not self.codes.isdisjoint(document):
             return True
         return bool(self.parts) and not any(part.isdisjoint(document) for part in self.parts)
 
 
 @dataclass(frozen=True)
-class Telling:
-    """A query's words without grammar and without what only asks."""
+class QueryWords:
+    """Words of a query without stop words and interrogative words."""
 
     question: Question
     index: SearchIndex
-    grammar: frozenset[str]
+    stop_words: frozenset[str]
     settings: PreciseSettings
 
     def codes(self) -> list[list[int]]:
-        """Of each word and each part, for the index to look for."""
+        """Codes of each word and each part, to search the index for."""
         return [sorted(codes) for word in self.words for codes in (word.codes, *word.parts)]
 
-    def shared(self, document: NDArray[np.uint32]) -> Sequence[Word]:
-        """The words that a document with these (ascending) codes has, if they are enough to be what is asked about.
+    def shared(self, document: NDArray[np.uint32]) -> Sequence[QueryWord]:
+        """Words of the query in a document with these (ascending) codes; empty if they are too few for a match.
 
-        More than half of what the query weighs; and two words, one of them rare, unless the query has only one.
+        A match needs more than half of the query's weight, one rare word, and two words unless the query has only one.
         """
         places = np.searchsorted(document, self._asked).clip(max=len(document) - 1)
-        held = frozenset(self._asked[document[places] == self._asked].tolist())
-        own = [word for word in self.words if word.is_in(held)]
+        present = frozenset(self._asked[document[places] == self._asked].tolist())
+        found = [word for word in self.words if word.is_in(present)]
         total, rare = sum(word.weight for word in self.words), max(FEW_RECORDS, self._documents**0.5)
-        most = sum(word.weight for word in own) > self.settings.share * total
-        several = len(own) >= min(2, len(self.words))
-        return own if most and several and any(word.holding <= rare for word in own) else ()
+        has_weight = sum(word.weight for word in found) > self.settings.share * total
+        several = len(found) >= min(2, len(self.words))
+        return found if has_weight and several and any(word.documents <= rare for word in found) else ()
 
     def unknown(self) -> frozenset[str]:
-        """Long words that stand in no document: who misspells a name writes what nobody else writes."""
-        forms = (form for word in self.words if not word.holding for form in word.term.forms)
+        """Long words that occur in no document, such as misspelt names."""
+        forms = (form for word in self.words if not word.documents for form in word.term.forms)
         return frozenset(form for form in forms if len(form) >= MIN_TYPO_LETTERS and form.isalpha())
 
     @cached_property
-    def words(self) -> tuple[Word, ...]:
-        """A compound is one word, however many parts it is found by. An unheard word weighs what a rare one does."""
-        most = max(0.0, log((self._documents + 1) / 1.5))
+    def words(self) -> tuple[QueryWord, ...]:
+        """The words; a compound counts once, and a word in no document weighs as much as a rare one."""
+        max_weight = max(0.0, log((self._documents + 1) / 1.5))
         codes = [codes_of(term.forms) for term in self._terms]
         ends = np.cumsum([len(each) for each in codes], dtype=np.int64).tolist()
         weights = [float(self._rarity[end - len(each) : end].min()) for each, end in zip(codes, ends, strict=True)]
-        by_form = {form: place for place, term in reversed([*enumerate(self._terms)]) for form in term.forms}
-        parts = {by_form[whole]: [by_form[part] for part in own] for whole, own in self._compounds(by_form)}
-        inner = {place for own in parts.values() for place in own} - {by_form[word] for word in self._alone(by_form)}
+        by_form = {form: position for position, term in reversed([*enumerate(self._terms)]) for form in term.forms}
+        parts = {by_form[compound]: [by_form[part] for part in own] for compound, own in self._compounds(by_form)}
+        inner = {position for own in parts.values() for position in own} - {
+            by_form[word] for word in self._outside_compounds(by_form)
+        }
         return tuple(
-            Word(
-                term=self._terms[place],
-                weight=min(weights[place], most),
-                holding=round((self._documents + 1) / exp(weights[place]) - 0.5),
-                codes=frozenset(codes[place]),
-                parts=tuple(frozenset(codes[part]) for part in parts.get(place, ())),
+            QueryWord(
+                term=self._terms[position],
+                weight=min(weights[position], max_weight),
+                documents=round((self._documents + 1) / exp(weights[position]) - 0.5),
+                codes=frozenset(codes[position]),
+                parts=tuple(frozenset(codes[part]) for part in parts.get(position, ())),
             )
-            for place in range(len(codes))
-            if place not in inner
+            for position in range(len(codes))
+            if position not in inner
         )
 
     def _compounds(self, known: Mapping[str, int]) -> Iterator[tuple[str, list[str]]]:
-        """Words that hold others, such as `tokenStore`, with these."""
-        for whole, *rest in self._pieces:
-            parts = [part for part in rest if part in known and part in whole and known[part] != known.get(whole)]
-            if parts and whole in known:
-                yield whole, parts
+        """Compounds such as `tokenStore`, with their parts."""
+        for compound, *rest in self._pieces:
+            parts = [part for part in rest if part in known and part in compound and known[part] != known.get(compound)]
+            if parts and compound in known:
+                yield compound, parts
 
-    def _alone(self, known: Mapping[str, int]) -> Iterator[str]:
-        """Words that the query also has by themselves."""
+    def _outside_compounds(self, known: Mapping[str, int]) -> Iterator[str]:
+        """Words that occur in the query outside compounds."""
         return (word for word, *rest in self._pieces if not rest and word in known)
 
     @cached_property
@@ -119,7 +121,7 @@ class Telling:
 
     @cached_property
     def _terms(self) -> tuple[QueryTerm, ...]:
-        return tuple(term for term in self.question.terms if term.word not in self.grammar | _ASKING)
+        return tuple(term for term in self.question.terms if term.word not in self.stop_words | _INTERROGATIVES)
 
     @cached_property
     def _asked(self) -> NDArray[np.uint32]:
@@ -127,10 +129,10 @@ class Telling:
 
     @cached_property
     def _rarity(self) -> NDArray[np.float64]:
-        """Of each form of each word, asked for at once; then of a word that nobody wrote."""
-        return self.index.rarity(np.append(self._asked, np.uint32(_UNHEARD)))
+        """Rarity of each form of each word, and last that of a word in no document."""
+        return self.index.rarity(np.append(self._asked, np.uint32(_UNUSED_CODE)))
 
     @cached_property
     def _documents(self) -> float:
-        """How many there are, from what a word weighs that none of them holds (`core/ranking.py`)."""
+        """Number of documents, derived from the rarity of a word in no document (`core/ranking.py`)."""
         return exp(float(self._rarity[-1])) / 2 - 1

@@ -1,4 +1,4 @@
-"""The query's vector: from the model that the project has vectors of, or the reason why there is none."""
+"""The query vector in the space of the project's embedder, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -26,27 +26,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Meaning:
-    """A query in the space of a model; `why_not` gives the reason if there is no vector.
+class QueryVector:
+    """A query in the space of a model; `skip_reason` says why there is no vector.
 
-    `unstored` is the reason if vectors of new documents could not be stored. `beside` is the query in the space of the
-    local model, for documents without a vector of a model elsewhere.
+    `unstored` is the error message if vectors of new documents could not be stored. `local` is the query in the space
+    of the local model, for documents that a model on another machine may not read.
     """
 
     model: str = ""
     reliability: float = 1.0
     vector: Vectors | None = None
-    why_not: str = ""
+    skip_reason: str = ""
     unstored: str = ""
-    beside: Meaning | None = None
+    local: QueryVector | None = None
 
     def missing(self, tx: Transaction) -> dict[str, str]:
-        """What a search by meaning cannot find, and why."""
-        if self.why_not:
-            return {"meaning": self.why_not}
+        """Unavailable parts of the vector search, with reasons."""
+        if self.skip_reason:
+            return {"meaning": self.skip_reason}
         covered, missing = tx.index.coverage(self.model), dict[str, str]()
         if lacking := covered.documents - covered.vectors:
-            missing["meaning of some"] = f"{lacking:,} of {covered.documents:,} have no vector yet; settle makes them"
+            missing["meaning of some"] = (
+                f"{lacking:,} of {covered.documents:,} have no vector yet; `settle` embeds them"
+            )
         if self.unstored:
             missing["stored vectors"] = f"vectors of new documents are only in memory: {self.unstored}"
         return missing
@@ -57,62 +59,62 @@ class Meaning:
     def candidates(
         self, tx: Transaction, wanted: IndexQuery, kinds: Sequence[str], *, most: int, among: Numbers | None = None
     ) -> Candidates:
-        """The best by words and by the vectors of either model."""
+        """The best documents by words and by the vectors of both models."""
         found = tx.index.candidates(wanted, kinds, limit=most, among=among)
-        if self.beside is None:
+        if self.local is None:
             return found
-        more = tx.index.candidates(self.beside._instead(wanted), kinds, limit=most, among=among)
-        return self.columns_of(tx, wanted, np.union1d(found.number, more.number))
+        more = tx.index.candidates(self.local._in_own_space(wanted), kinds, limit=most, among=among)
+        return self.look_at(tx, wanted, np.union1d(found.number, more.number))
 
-    def columns_of(self, tx: Transaction, wanted: IndexQuery, numbers: Numbers) -> Candidates:
-        """Chosen documents, each compared in the space that it has a vector in."""
+    def look_at(self, tx: Transaction, wanted: IndexQuery, numbers: Numbers) -> Candidates:
+        """The given documents, each compared in the space that it has a vector in."""
         found = tx.index.columns_of(wanted, numbers)
-        if self.beside is None:
+        if self.local is None:
             return found
-        other = tx.index.columns_of(self.beside._instead(wanted), numbers).meaning
+        other = tx.index.columns_of(self.local._in_own_space(wanted), numbers).meaning
         return replace(found, meaning=np.where(np.isnan(found.meaning), other, found.meaning))
 
-    def _instead(self, wanted: IndexQuery) -> IndexQuery:
-        """The same in this model's space, of the same part of episodes."""
+    def _in_own_space(self, wanted: IndexQuery) -> IndexQuery:
+        """The same request in this model's space, for the same part of episodes."""
         return replace(wanted, vector=self.vector, model=space_of(self.model, part_of(wanted.model)))
 
 
-def meaning_of(
+def embed_query(
     scope: Scope,
     store: Store,
     now: datetime,
-    asked: QueryPrivacy,
+    privacy: QueryPrivacy,
     *,
     models: Models,
     settings: Settings,
     parts: Sequence[str] = (),
-) -> Meaning:
-    """Embed the query, then as many new documents as a search has time for, if a model runs in this process.
+) -> QueryVector:
+    """Embed the query and, if the model runs in this process, as many new documents as a search has time for.
 
-    `parts` of episodes are embedded as well. With a model elsewhere, a query that it may not read is compared in the
-    spaces of the local model alone.
+    `parts` of episodes are embedded as well. A query that a model on another machine may not read is embedded by the
+    local model only.
     """
     try:
         with store.reading(scope, now) as tx:
             known = tx.index.models()
             embedder = models.embedder(known, hurried=True)
-            allowed = asked.may_leave(tx, embedder.location)
+            allowed = privacy.may_leave(tx, embedder.location)
     except ModelUnavailable as exc:
         models.failed("embedder", exc)
-        return Meaning(why_not=str(exc))
-    embedding = _Embedding(scope, store, now, asked.query, models, settings, parts)
+        return QueryVector(skip_reason=str(exc))
+    embedding = _QueryEmbedding(scope, store, now, privacy.query, models, settings, parts)
     if embedder.location is ModelLocation.HERE:
         return embedding.meaning(embedder, embed_new=embedder.local and set(known) <= {embedder.model})
-    local = local_embedder(models)
-    beside = None if local is None else embedding.meaning(local, embed_new=True)
+    local_model = local_embedder(models)
+    local = None if local_model is None else embedding.meaning(local_model, embed_new=True)
     if not allowed:
-        return beside or Meaning(why_not=WITHHELD_QUERY)
-    return replace(embedding.meaning(embedder, embed_new=False), beside=beside)
+        return local or QueryVector(skip_reason=WITHHELD_QUERY)
+    return replace(embedding.meaning(embedder, embed_new=False), local=local)
 
 
 @dataclass(frozen=True, slots=True)
-class _Embedding:
-    """One query, in the space of any model."""
+class _QueryEmbedding:
+    """Embeds one query with any model."""
 
     scope: Scope
     store: Store
@@ -122,7 +124,7 @@ class _Embedding:
     settings: Settings
     parts: Sequence[str]
 
-    def meaning(self, embedder: Embedder, *, embed_new: bool) -> Meaning:
+    def meaning(self, embedder: Embedder, *, embed_new: bool) -> QueryVector:
         model = embedder.model
         try:
             with self.store.reading(self.scope, self.now) as tx:
@@ -130,15 +132,15 @@ class _Embedding:
                 behind = embed_new and self._is_behind(tx, model)
             vector = embedder.query(self.query)
             if dimension is not None and vector.shape[1] != dimension:
-                return Meaning(
-                    why_not=f"{model} now makes vectors of {vector.shape[1]} numbers, but those here have "
+                return QueryVector(
+                    skip_reason=f"{model} returned a vector of {vector.shape[1]} numbers, but the stored ones have "
                     f"{dimension}; give the model another name and run `treering embed`"
                 )
-            unstored = self._catch_up(embedder) if behind else ""
-            return Meaning(model, embedder.reliability(self.query), vector, unstored=unstored)
+            unstored = self._embed_new(embedder) if behind else ""
+            return QueryVector(model, embedder.reliability(self.query), vector, unstored=unstored)
         except ModelUnavailable as exc:
             self.models.failed("embedder", exc)
-            return Meaning(why_not=str(exc))
+            return QueryVector(skip_reason=str(exc))
 
     def _is_behind(self, tx: Transaction, model: str) -> bool:
         """Whether documents, or parts of episodes, have no stored vector of the model."""
@@ -149,5 +151,5 @@ class _Embedding:
             or any(tx.index.unembedded(space_of(model, part), limit=1) for part in self.parts)
         )
 
-    def _catch_up(self, embedder: Embedder) -> str:
+    def _embed_new(self, embedder: Embedder) -> str:
         return catch_up(self.scope, self.store, self.now, embedder, self.settings.embedder, parts=self.parts)

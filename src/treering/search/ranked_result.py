@@ -1,4 +1,4 @@
-"""A result on its way to the answer."""
+"""A candidate result inside the search pipeline."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from treering.search.answer import Remembered
+    from treering.search.answer import StoredRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A record with its relevance (0 to 1), what multiplied it, and the score that came out.
+class RankedResult:
+    """A record with its relevance (0 to 1), the factors applied to it, and the resulting score.
 
-    `row` is its place among the candidates, `age` what the age of a stated record leaves of its score, `superseded_by`
-    the id of what took its place.
+    `row` is its row among the candidates, `age` the factor by which age lowered the score of a stated record,
+    `superseded_by` the id of the record that replaced it.
     """
 
     row: int
     number: int
     kind: str
-    record: Remembered
+    record: StoredRecord
     relevance: float
     factors: Mapping[str, float]
     score: float

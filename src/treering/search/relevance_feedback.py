@@ -1,4 +1,4 @@
-"""A second look with what the first one found: relevant texts resemble each other more than a question."""
+"""Pseudo-relevance feedback: relevant texts resemble each other more than they resemble the question."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from treering.core.settings import Settings
     from treering.ports.store import Transaction
-    from treering.search.paths import Found
+    from treering.search.paths import RankedCandidates
 
 FEEDBACK_WORDS = 10  # most distinctive words of the best results that the second pass searches for as well
 
 
-def with_feedback(tx: Transaction, found: Found, settings: Settings) -> Found:
-    """Prefer candidates that share rare words with the best, or whose vectors lie near theirs."""
+def with_feedback(tx: Transaction, found: RankedCandidates, settings: Settings) -> RankedCandidates:
+    """Raise candidates that share rare words with the best ones or have similar vectors."""
     best = np.sort(found.candidates.number[found.order[: settings.search.feedback]])
     if not len(best):
         return found
@@ -37,20 +37,21 @@ def with_feedback(tx: Transaction, found: Found, settings: Settings) -> Found:
     return replace(found, fused=Fused({**fused.parts, **columns}, weights, total), order=order)
 
 
-def _shared_words(tx: Transaction, found: Found, best: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The share of the best documents' own words, each counted by how often it stands there and how rare it is."""
-    asked = np.array([code for forms in found.wanted.words for code in forms], np.uint32)
-    counted: dict[int, float] = {}
+def _shared_words(tx: Transaction, found: RankedCandidates, best: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Scores by the words of the best documents, weighted by their frequency there and their rarity."""
+    query_codes = np.array([code for forms in found.wanted.words for code in forms], np.uint32)
+    frequency: dict[int, float] = {}
     for codes, counts in tx.index.words_of(best).values():
         length = float(counts.sum()) or 1.0
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
-            counted[code] = counted.get(code, 0.0) + count / length
-    codes = np.setdiff1d(np.fromiter(counted, np.uint32, len(counted)), asked)
+            frequency[code] = frequency.get(code, 0.0) + count / length
+    codes = np.setdiff1d(np.fromiter(frequency, np.uint32, len(frequency)), query_codes)
     if not len(codes):
         return np.zeros(len(found.candidates))
-    telling = tx.index.rarity(codes) * np.array([counted[int(code)] for code in codes])
-    chosen = np.argsort(-telling)[:FEEDBACK_WORDS]
+    weights_of_words = tx.index.rarity(codes) * np.array([frequency[int(code)] for code in codes])
+    chosen = np.argsort(-weights_of_words)[: FEEDBACK_WORDS]
     wanted = IndexQuery(
-        [(int(code),) for code in codes[chosen]], shares=(telling[chosen] / telling[chosen[0]]).tolist()
+        [(int(code),) for code in codes[chosen]],
+        shares=(weights_of_words[chosen] / weights_of_words[chosen[0]]).tolist(),
     )
     return tx.index.word_scores(wanted, found.candidates.number)

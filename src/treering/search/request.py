@@ -1,4 +1,4 @@
-"""What somebody looks for."""
+"""A search request and the filters by record kind."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from treering.core.phases import Phase
 
 Filters = Mapping[str, Filter]
-"""By kind."""
+"""Filters by record kind."""
 ALL_KNOWLEDGE = KnowledgeFilter.defaults()
 ALL_TURNS = TurnFilter.defaults()
 _IN_USE = tuple(status for status in PatternStatus if status is not PatternStatus.DEPRECATED)
@@ -32,12 +32,12 @@ _IN_USE = tuple(status for status in PatternStatus if status is not PatternStatu
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What to look for. An empty query lists the newest; a kind without a filter is left out.
+    """One search. An empty query lists the newest records; a kind without a filter is not searched.
 
-    `files` are those in play now, `phase` what the work is at. A `thorough` search may ask a language model,
-    a `precise` one answers only with what the query is really about. With `repeated`, what says the same as a better
-    result is a result too. A `private` query is sent to no model on another machine. `as_of` says that the filters hold
-    back what was not known yet at a time.
+    `files` are the files in play, `phase` is the phase of the work. A `thorough` search may call a language model; a
+    `precise` one returns only records that match the query with certainty. With `repeated`, duplicates of better
+    results are kept. A `private` query is never sent to a model on another machine. `as_of` is set if the filters
+    restrict the search to what was known at an earlier time.
     """
 
     query: str
@@ -54,15 +54,18 @@ class SearchRequest:
 
 
 def filters_of(where: SearchFilter | None, knowledge: KnowledgeFilter | None, turns: TurnFilter | None) -> Filters:
-    """The filters by kind: those of `where`, else of the kinds that are named, else of every kind."""
+    """Filters by kind: those of `where`, else `knowledge` and `turns`, else the defaults of every kind.
+
+    Raises `InvalidInput` if the arguments conflict or exclude every kind.
+    """
     if where is not None:
         if (knowledge, turns) != (ALL_KNOWLEDGE, ALL_TURNS):
-            raise InvalidInput("`where` filters every kind; give it, or `knowledge` and `turns`, not both")
+            raise InvalidInput("`where` filters every kind; pass either `where` or `knowledge` and `turns`, not both")
         asked = where.by_kind()
         if not asked and where.of_code() is None:
             raise InvalidInput(
-                "nothing has all of these: types, modules and confidence are of knowledge, files of knowledge and "
-                "code, tags of knowledge and episodes, roles of turns; leave one side out"
+                "no kind of record has all of these fields: types, modules and confidence belong to knowledge, "
+                "files to knowledge and code, tags to knowledge and episodes, roles to turns; drop one of the filters"
             )
         return asked
     if (knowledge, turns) == (ALL_KNOWLEDGE, ALL_TURNS):
@@ -71,12 +74,12 @@ def filters_of(where: SearchFilter | None, knowledge: KnowledgeFilter | None, tu
     return {kind: each for kind, each in named.items() if each is not None}
 
 
-def standing(filters: Filters) -> Filters:
-    """Only what still holds: neither corrected nor doubted, unless a filter itself asks for such records."""
-    return {kind: _standing(each) for kind, each in filters.items()}
+def current(filters: Filters) -> Filters:
+    """Filters that exclude deprecated and flagged records, unless a filter asks for them."""
+    return {kind: _current(each) for kind, each in filters.items()}
 
 
-def _standing(where: Filter) -> Filter:
+def _current(where: Filter) -> Filter:
     if isinstance(where, KnowledgeFilter):
         return where.replace(
             deprecated=False if where.deprecated is None else where.deprecated,
@@ -88,33 +91,36 @@ def _standing(where: Filter) -> Filter:
 
 
 def untainted(filters: Filters) -> Filters:
-    """Nothing that is tainted, unless a filter itself asks for it."""
+    """Filters that exclude tainted records, unless a filter asks for them."""
     return {
         kind: each.replace(tainted=False) if getattr(each, "tainted", False) is None else each
         for kind, each in filters.items()
     }
 
 
-def holding(filters: Filters, now: datetime) -> Filters:
-    """Only knowledge that holds at the time that its filter speaks of: neither corrected, doubted nor out of date."""
+def valid_at(filters: Filters, now: datetime) -> Filters:
+    """Filters limited to knowledge that is valid, and neither deprecated nor flagged, at the time of its filter."""
     where = filters.get(SearchedKind.KNOWLEDGE)
     if not isinstance(where, KnowledgeFilter):
         return filters
     if where.deprecated or where.flagged:
-        raise InvalidInput("precise recall never answers with what was corrected or is doubted; leave one of them out")
-    then = where.believed_at or now
-    held = where.replace(
+        raise InvalidInput("a precise search never returns deprecated or flagged records; drop `precise` or the filter")
+    at = where.believed_at or now
+    valid = where.replace(
         deprecated=where.deprecated if where.believed_at else False,
         flagged=False,
-        valid_at=then if where.valid_at is None else where.valid_at,
+        valid_at=at if where.valid_at is None else where.valid_at,
     )
-    return {**filters, SearchedKind.KNOWLEDGE: held}
+    return {**filters, SearchedKind.KNOWLEDGE: valid}
 
 
 def known_at(filters: Filters, at: datetime) -> Filters:
-    """Only what was known at that time and had not been corrected yet. Patterns may have changed since."""
-    there = {kind: each for kind, each in filters.items() if kind != SearchedKind.PATTERN}
-    return {kind: _known_at(SearchedKind(kind), each, at) for kind, each in there.items()}
+    """Filters limited to records that were stored and not yet superseded at that time.
+
+    Patterns are left out: their history is not stored.
+    """
+    dated = {kind: each for kind, each in filters.items() if kind != SearchedKind.PATTERN}
+    return {kind: _known_at(SearchedKind(kind), each, at) for kind, each in dated.items()}
 
 
 def _known_at(kind: SearchedKind, where: Filter, at: datetime) -> Filter:

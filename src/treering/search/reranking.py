@@ -1,4 +1,4 @@
-"""A closer reading of the best results: query and text together."""
+"""Reranking of the best results by a model that reads query and text together."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ if TYPE_CHECKING:
     from treering.core.settings import RerankerSettings
     from treering.ports.models import Models
     from treering.ports.store import Transaction
-    from treering.search.ranked_result import Ranked
+    from treering.search.ranked_result import RankedResult
 
 
 @dataclass(frozen=True)
-class Reranked:
-    """Results in their new order; `why_not` where they keep the old one."""
+class RerankedResults:
+    """Results in their new order; `skip_reason` is set if the order is unchanged."""
 
-    results: Sequence[Ranked]
-    why_not: str = ""
+    results: Sequence[RankedResult]
+    skip_reason: str = ""
 
 
-def reranked(
-    tx: Transaction, asked: QueryPrivacy, results: Sequence[Ranked], models: Models, settings: RerankerSettings
-) -> Reranked:
-    """Let the reranker read the best; the rest stays behind them in its order.
+def rerank(
+    tx: Transaction, privacy: QueryPrivacy, results: Sequence[RankedResult], models: Models, settings: RerankerSettings
+) -> RerankedResults:
+    """Rerank the best results; the rest follow in their previous order.
 
-    What it may not read keeps the score it has.
+    Results that the reranker may not read keep their score.
     """
     read, rest = results[: settings.candidates], results[settings.candidates :]
     try:
         reranker = models.reranker()
         if not read:
-            return Reranked(results)
-        if not asked.may_leave(tx, reranker.location):
-            return Reranked(results, WITHHELD_QUERY)
+            return RerankedResults(results)
+        if not privacy.may_leave(tx, reranker.location):
+            return RerankedResults(results, WITHHELD_QUERY)
         sent = [result for result in read if may_leave(result.record, reranker.location)]
-        given = reranker.scores(asked.query, [cite(result.record)[0] for result in sent]) if sent else ()
+        given = reranker.scores(privacy.query, [cite(result.record)[0] for result in sent]) if sent else ()
     except ModelUnavailable as exc:
         models.failed("reranker", exc)
-        return Reranked(results, str(exc))
+        return RerankedResults(results, str(exc))
     best = max(result.score for result in read) or 1.0
     scores = dict(zip((result.number for result in sent), given, strict=True))
     mixed = [
@@ -53,17 +53,17 @@ def reranked(
     ]
     ordered = sorted(mixed, key=lambda result: -result.score)
     ceiling = ordered[-1].score
-    return Reranked([*ordered, *(_below(result, rest[0].score, ceiling) for result in rest)])
+    return RerankedResults([*ordered, *(_below(result, rest[0].score, ceiling) for result in rest)])
 
 
-def _mixed(result: Ranked, score: float, best: float, share: float) -> Ranked:
-    """The reranker's word and the score before it, both against the best."""
+def _mixed(result: RankedResult, score: float, best: float, share: float) -> RankedResult:
+    """Weighted mean of the reranker's score and the previous score relative to the best."""
     together = best * (share * score + (1 - share) * result.score / best)
     factors = {**result.factors, "reranked": together / result.score if result.score else 0.0}
     return replace(result, score=together, factors=factors)
 
 
-def _below(result: Ranked, first: float, ceiling: float) -> Ranked:
-    """What was not read stays in its order, behind all that was."""
+def _below(result: RankedResult, first: float, ceiling: float) -> RankedResult:
+    """A result that was not reranked, scaled to rank below all that were."""
     factor = min(1.0, ceiling / first) if first else 1.0
     return replace(result, score=result.score * factor, factors={**result.factors, "not reranked": factor})

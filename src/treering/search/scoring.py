@@ -1,4 +1,4 @@
-"""From relevance to score: how fresh, how often used, in which phase, from whom, and how sure a record is."""
+"""Score of a record: relevance times recency, usage, phase, source and confidence."""
 
 from __future__ import annotations
 
@@ -14,60 +14,64 @@ from treering.core.records import Knowledge
 
 if TYPE_CHECKING:
     from treering.core.settings import Settings
-    from treering.search.answer import Remembered
-    from treering.search.ranked_result import Ranked
+    from treering.search.answer import StoredRecord
+    from treering.search.ranked_result import RankedResult
 
-# A record's own weight in its score: what the query finds in it, how lately and how often it was used.
+# Shares of relevance, of the last access and of the number of accesses in the usage factor.
 RELEVANCE, RECENCY, FREQUENCY = 0.6, 0.25, 0.15
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A score, what multiplied the relevance, and the share of the score that the age of a stated record leaves."""
+class RecordScore:
+    """A score, the factors applied to the relevance, and the factor due to the age of a stated record."""
 
     score: float
     factors: Mapping[str, float]
     age: float = 1.0
 
 
-def scored(record: Remembered, relevance: float, now: datetime, phase: Phase | None, settings: Settings) -> Scored:
-    """What was said or done counts for its relevance alone; what is known also for how far it can be relied on.
+def score_record(
+    record: StoredRecord, relevance: float, now: datetime, phase: Phase | None, settings: Settings
+) -> RecordScore:
+    """Score of a record: turns, episodes and patterns by relevance alone, knowledge also by its reliability.
 
-    Freshness and use count in proportion to relevance: a record that has nothing to do with the query stays at 0.
+    Recency and usage multiply the relevance, so that a record unrelated to the query keeps a score of 0.
     """
     factors: Mapping[str, float] = {}
     age = 1.0
     if isinstance(record, Knowledge):
-        factors = _of_knowledge(record, now, phase, settings)
+        factors = _knowledge_factors(record, now, phase, settings)
         if is_stated(record):
-            fresh = _of_knowledge(record.replace(last_accessed_at=now), now, phase, settings)
+            fresh = _knowledge_factors(record.replace(last_accessed_at=now), now, phase, settings)
             age = prod(factors.values()) / (prod(fresh.values()) or 1.0)
     elif getattr(record, "tainted", False):
         factors = {"tainted": settings.trust.tainted_factor}
     score = relevance
     for factor in factors.values():
         score *= factor
-    return Scored(score, factors, age)
+    return RecordScore(score, factors, age)
 
 
-def beside_stated(ranked: Sequence[Ranked]) -> Sequence[Ranked]:
-    """Turns, episodes and patterns as they score beside stated records.
+def lower_with_age(ranked: Sequence[RankedResult]) -> Sequence[RankedResult]:
+    """The results, with turns, episodes and patterns lowered in line with aged stated records.
 
-    Age orders knowledge. It does not put a stated record behind a result of another kind that scores less than the
-    record did when it was new: such a result is lowered as much as the record was. Their own order stays.
+    Age orders knowledge only. A result of another kind that scored below a stated record when the record was new is
+    lowered by the same factor as the record, so that it does not overtake it. The order within each kind stays.
     """
     aged = [each for each in ranked if each.age < 1]
-    return [each if isinstance(each.record, Knowledge) else _aged(each, aged) for each in ranked] if aged else ranked
+    return [each if isinstance(each.record, Knowledge) else _lowered(each, aged) for each in ranked] if aged else ranked
 
 
-def _aged(result: Ranked, stated: Iterable[Ranked]) -> Ranked:
+def _lowered(result: RankedResult, stated: Iterable[RankedResult]) -> RankedResult:
     age = min((each.age for each in stated if each.score > result.score * each.age), default=1.0)
     if age == 1:
         return result
     return replace(result, score=result.score * age, factors={**result.factors, "age": age})
 
 
-def _of_knowledge(record: Knowledge, now: datetime, phase: Phase | None, settings: Settings) -> Mapping[str, float]:
+def _knowledge_factors(
+    record: Knowledge, now: datetime, phase: Phase | None, settings: Settings
+) -> Mapping[str, float]:
     fresh = recency(record.last_accessed_at, now, settings.trust.recency_half_life_days)
     return {
         "use": RELEVANCE + RECENCY * fresh + FREQUENCY * frequency(record.access_count),

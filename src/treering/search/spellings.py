@@ -1,4 +1,4 @@
-"""Other ways to write a name: apart or joined, in another form of the word, or with a slip of the pen."""
+"""Spelling variants of a name: split or joined words, inflections and typing errors."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from treering.core.statements import same_name
 if TYPE_CHECKING:
     from treering.core.language.stems import Stem
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])")
-_SHORTEST_PART = 2
-_LONGEST_SPLIT = 24
-_SHORTEST_STEM = 3
+_CASE_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])")
+_MIN_PART = 2
+_MAX_SPLIT = 24
+_MIN_STEM = 3
 _ENDINGS = ("", "s", "es", "e", "ed", "ing", "n", "en")
-_AGREE = 2
+_FIXED_LETTERS = 2
 
 
 def spellings(name: str, stem: Stem) -> Iterator[str]:
-    """What `same_name` makes of an entity's name that a text writes so: `NextJs`, `next.js`, `next js`; `deploys`."""
+    """`same_name` keys of the names that may be meant: `NextJs`, `next.js`, `next js`; `deploys`, `deploy`."""
     written = same_name(name)
-    apart = same_name(_HUMP.sub(" ", name)).replace(".", " ")
+    apart = same_name(_CASE_BOUNDARY.sub(" ", name)).replace(".", " ")
     yield from dict.fromkeys(
         key
         for way in dict.fromkeys((written, apart))
@@ -32,9 +32,9 @@ def spellings(name: str, stem: Stem) -> Iterator[str]:
     )
 
 
-def slips(word: str) -> Iterator[str]:
-    """What somebody may have meant who left out, added, exchanged or swapped one letter behind the first two."""
-    for place in range(_AGREE, len(word) + 1):
+def corrections(word: str) -> Iterator[str]:
+    """Words that differ from `word` by one letter added, removed, replaced or swapped after the first two."""
+    for place in range(_FIXED_LETTERS, len(word) + 1):
         before, after = word[:place], word[place:]
         yield from (before + letter + after for letter in ascii_lowercase)
         if after:
@@ -49,17 +49,17 @@ def _joined_or_split(name: str) -> Iterator[str]:
     if len(words) > 1:
         yield "".join(words)
         yield ".".join(words)
-    elif name.isalnum() and len(name) <= _LONGEST_SPLIT:
-        for place in range(_SHORTEST_PART, len(name) - _SHORTEST_PART + 1):
+    elif name.isalnum() and len(name) <= _MAX_SPLIT:
+        for place in range(_MIN_PART, len(name) - _MIN_PART + 1):
             yield f"{name[:place]} {name[place:]}"
             yield f"{name[:place]}.{name[place:]}"
 
 
 def _inflected(name: str, stem: Stem) -> Iterator[str]:
-    """Its last word in the forms that share a stem, as far as endings can be guessed: what is wrong names nothing."""
+    """The name with inflections of its last word; wrong guesses do no harm because they match no entity."""
     *first, last = name.split()
     root = stem(last)
-    if not last.isalpha() or len(root) < _SHORTEST_STEM:
+    if not last.isalpha() or len(root) < _MIN_STEM:
         return
     roots = (root, root + root[-1], root[:-1] + "y", root[:-1] + "ie")
     for form in dict.fromkeys(each + ending for each in roots for ending in _ENDINGS):

@@ -1,8 +1,8 @@
-"""Results as statements about one thing: which was said first, which replaced which, which of them holds.
+"""Results as statements about the same subject: their order in time, which replaced which, and which is current.
 
-Relevance alone prefers the statement whose words are nearest to the query's, however old it is. Here the most relevant
-statement is compared with those that came after it: one that is about the same thing, and announces a change, tells
-another value or says nearly the same, takes its place. The weights were learned on dialogues in which a fact changes
+Relevance alone prefers the statement whose words are closest to the query, however old it is. Here the most relevant
+statement (the lead) is compared with later ones: a later statement about the same subject replaces it if it announces a
+change, has another value or is nearly the same. The weights were learned on dialogues in which a fact changes
 (`bench/state_weights.py`).
 """
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.ports.store import Transaction
-    from treering.search.answer import Remembered
+    from treering.search.answer import StoredRecord
     from treering.search.query import Question
-    from treering.search.ranked_result import Ranked
+    from treering.search.ranked_result import RankedResult
 
     Matrix = NDArray[np.float64]
     Flags = NDArray[np.bool_]
@@ -50,32 +50,31 @@ WEIGHTS: Mapping[str, float] = {
     "linked": 1.0,
 }
 MARGIN = 0.1
-"""By how much a later statement must be better than the most relevant one to take its place."""
-_LINKED = 0.3
-"""How firmly a statement must be tied to the query or to an older one to be about the same thing."""
-_RELEVANT = 0.5
-"""The share of the best relevance that alone makes a statement one about the same thing."""
-_ALIKE = 0.5
-"""How near two statements are that differ in little but the thing that they are about."""
-_SAME_THING = 0.6
-"""How near two statements are that are about the same thing, whatever their values."""
-_RARE = 0.5
-"""How rare a word must be, of the rarest there are, for two statements that share it to be about the same thing."""
-_TIE = 1e-6
-"""Words whose rarity differs by less are as rare."""
-_WORDS_COUNT = 1.5
-"""What shared rare words count against nearness in meaning."""
-_ORDER = 0.15
-"""What the order of time counts against relevance where the query asks for what held before."""
-_DOUBTFUL = 0.7
-_FEW_WORDS = 5
+"""Minimum lead in score of a later statement over the most relevant one to replace it."""
+_MIN_CONNECTION = 0.3
+"""Minimum connection to the query or to an older statement for statements about the same subject."""
+_MIN_RELEVANCE = 0.5
+"""Share of the best relevance from which a statement is about the same subject."""
+_MIN_SIMILARITY = 0.5
+"""Similarity from which two statements may differ only in their subject."""
+_SAME_SUBJECT = 0.6
+"""Similarity from which two statements are about the same subject, whatever their values."""
+_MIN_RARITY = 0.5
+"""Relative rarity from which a shared word shows that two statements are about the same subject."""
+_WORDS_WEIGHT = 1.5
+"""Weight of shared rare words relative to the cosine of the vectors."""
+_RECENCY_WEIGHT = 0.15
+"""Weight of recency relative to relevance in queries for a former state."""
+_TIE = 1e-6  # words whose rarity differs by less are equally rare
+_OTHERS_FACTOR = 0.7  # relevance of statements about other people when the lead is chosen
+_MIN_WORDS = 5  # shorter statements without a value do not replace others
 _WORD = re.compile(r"[^\W_]+")
-_MANY = 15
+_MANY_RESULTS = 15  # from here on, the lowest score counts as unrelated
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A result as a statement: what it says, who said it and when."""
+class ResultStatement:
+    """A result read as a statement, with its time, speaker and stance."""
 
     text: str
     at: datetime
@@ -84,8 +83,8 @@ class Said:
     stance: Stance
 
 
-def said_of(record: Remembered, language: str, likely: Sequence[str]) -> Said | None:
-    """A turn or a record of knowledge as a statement; None for other kinds."""
+def statement_of(record: StoredRecord, language: str, likely_languages: Sequence[str]) -> ResultStatement | None:
+    """A turn or knowledge record as a statement; None for other kinds."""
     if isinstance(record, Turn):
         text, by_agent = record.text, record.role is not Role.USER
         speaker = record.speaker or speaker_of(text) or record.role.value
@@ -94,228 +93,238 @@ def said_of(record: Remembered, language: str, likely: Sequence[str]) -> Said | 
         speaker = (record.payload.speaker if isinstance(record.payload, Stated) else None) or SPEAKER
     else:
         return None
-    at = said_at(record)
+    at = stated_at(record)
     assert at is not None
-    spoken = record.language or language_of(text, likely) or language
-    return Said(text, at, speaker, by_agent, stance_of(text, spoken))
+    spoken_language = record.language or language_of(text, likely_languages) or language
+    return ResultStatement(text, at, speaker, by_agent, stance_of(text, spoken_language))
 
 
-def said_at(record: Remembered) -> datetime | None:
-    """Since when a statement holds; None for what is none."""
+def stated_at(record: StoredRecord) -> datetime | None:
+    """Time from which a statement is valid; None for records that are not statements."""
     if isinstance(record, Turn):
         return record.at
     return (record.valid_from or record.created_at) if isinstance(record, Knowledge) else None
 
 
 @dataclass(frozen=True)
-class Statements:
-    """The best results as statements. `near` says how near each two are to each other, from 0 to 1."""
+class StatementSet:
+    """The best results as statements. `similarity` compares each pair, from 0 to 1."""
 
     query: str
-    results: Sequence[Ranked]
-    said: Sequence[Said]
-    near: Matrix
-    asked: Sequence[frozenset[int]]
-    """Which of the query's words each of them holds."""
-    telling: Sequence[float]
-    """How rare each word of the query is."""
-    common: Matrix
-    """How rare the rarest word is that each two share and the query does not hold, from 0 to 1: a former value."""
+    results: Sequence[RankedResult]
+    items: Sequence[ResultStatement]
+    similarity: Matrix
+    query_words: Sequence[frozenset[int]]
+    """Positions of the query's words that each statement contains."""
+    rarities: Sequence[float]
+    """Rarity of each word of the query."""
+    shared_rarity: Matrix
+    """Rarity, from 0 to 1, of the rarest word that each pair shares outside the query, such as a former value."""
 
     @classmethod
     def read(
-        cls, tx: Transaction, question: Question, ranked: Sequence[Ranked], *, model: str, language: str
-    ) -> Statements:
-        likely = (language, *tx.index.languages())
-        read = [(each, said_of(each.record, language, likely)) for each in ranked]
-        results = [each for each, said in read if said is not None]
+        cls, tx: Transaction, question: Question, ranked: Sequence[RankedResult], *, model: str, language: str
+    ) -> StatementSet:
+        likely_languages = (language, *tx.index.languages())
+        read = [(each, statement_of(each.record, language, likely_languages)) for each in ranked]
+        results = [each for each, item in read if item is not None]
         numbers = np.array([each.number for each in results], np.int64)
         words = tx.index.words_of(np.sort(numbers)) if len(numbers) else {}
-        held = [words[number][0] if number in words else np.array([], np.uint32) for number in numbers.tolist()]
-        near = np.maximum(_likeness(tx, numbers, model), _WORDS_COUNT * _shared_words(tx, held))
-        said = [each for _, each in read if each is not None]
-        asked = [_words_asked(question, frozenset(each.tolist())) for each in held]
-        telling = [float(tx.index.rarity(np.array(forms, np.uint32)).max(initial=0.0)) for forms in question.codes]
-        common = _rarest_in_common(tx, held, {code for forms in question.codes for code in forms})
-        return cls(fold(question.text), results, said, np.clip(near, 0.0, 1.0), asked, telling, common)
+        codes_by_row = [words[number][0] if number in words else np.array([], np.uint32) for number in numbers.tolist()]
+        similarity = np.maximum(_cosines(tx, numbers, model), _WORDS_WEIGHT * _shared_words(tx, codes_by_row))
+        items = [each for _, each in read if each is not None]
+        query_words = [_query_words(question, frozenset(each.tolist())) for each in codes_by_row]
+        rarities = [float(tx.index.rarity(np.array(forms, np.uint32)).max(initial=0.0)) for forms in question.codes]
+        shared_rarity = _shared_rarity(tx, codes_by_row, {code for forms in question.codes for code in forms})
+        return cls(
+            fold(question.text), results, items, np.clip(similarity, 0.0, 1.0), query_words, rarities, shared_rarity
+        )
 
-    def holding(self) -> int | None:
-        """The row of the statement that holds; None where nothing is stated."""
-        scores = np.where(self._may_hold, self.features() @ np.array(list(WEIGHTS.values())), -np.inf)
+    def current_row(self) -> int | None:
+        """Row of the current statement; None if no relevant result states something."""
+        scores = np.where(self._may_be_current, self.features() @ np.array(list(WEIGHTS.values())), -np.inf)
         lead, best = self.lead, int(np.argmax(scores))
-        if not self._may_hold[lead] or self._relevance[lead] < _RELEVANT:
+        if not self._may_be_current[lead] or self._relevance[lead] < _MIN_RELEVANCE:
             return None
         return best if scores[best] - scores[lead] >= MARGIN and self._may_replace(best, lead) else lead
 
-    def held_before(self, holds: int, *, first: bool) -> int | None:
-        """The row of the statement before the one that holds, or of the `first` one; None where there is none."""
-        earlier = [row for row in self.chain(holds) if self._at[row] < self._at[holds]]
+    def previous_row(self, current: int, *, first: bool) -> int | None:
+        """Row of the statement before the current one, or of the `first` one; None if there is no earlier one."""
+        earlier = [row for row in self.chain(current) if self._at[row] < self._at[current]]
         if not earlier:
             return None
-        latest = _places(self._at, np.isin(np.arange(len(self.said)), earlier))
+        latest = _time_positions(self._at, np.isin(np.arange(len(self.items)), earlier))
         preferred = 1 - latest if first else latest
-        return max(earlier, key=lambda row: self._relevance[row] + _ORDER * preferred[row])
+        return max(earlier, key=lambda row: self._relevance[row] + _RECENCY_WEIGHT * preferred[row])
 
-    def chain(self, holds: int) -> list[int]:
-        """The rows of the statements about the same thing, oldest first."""
-        near = np.maximum(self.near[self.lead], self.near[holds])
-        tied = (
-            (self._relevance >= _RELEVANT) | (near >= _SAME_THING) | ((self._relevance >= _LINKED) & (near >= _LINKED))
+    def chain(self, current: int) -> list[int]:
+        """Rows of the statements about the same subject, oldest first."""
+        similarity = np.maximum(self.similarity[self.lead], self.similarity[current])
+        connected = (
+            (self._relevance >= _MIN_RELEVANCE)
+            | (similarity >= _SAME_SUBJECT)
+            | ((self._relevance >= _MIN_CONNECTION) & (similarity >= _MIN_CONNECTION))
         )
-        rows = np.flatnonzero(tied & self._states & ~self._others & ~self._agents)
+        rows = np.flatnonzero(connected & self._states & ~self._about_others & ~self._by_agents)
         return sorted(rows.tolist(), key=lambda row: self._at[row])
 
-    def replaced_by(self, row: int) -> frozenset[int]:
-        """The numbers of the documents that were said before this one and that it takes the place of."""
-        tied = (self.near[row] >= _SAME_THING) | ((self.near[row] >= _LINKED) & (self._relevance >= _RELEVANT))
-        tied[self.lead] = True
-        older = np.flatnonzero(tied & self._states & (self._at < self._at[row])).tolist()
+    def superseded_numbers(self, row: int) -> frozenset[int]:
+        """Numbers of the earlier documents that the statement in this row replaces."""
+        connected = (self.similarity[row] >= _SAME_SUBJECT) | (
+            (self.similarity[row] >= _MIN_CONNECTION) & (self._relevance >= _MIN_RELEVANCE)
+        )
+        connected[self.lead] = True
+        older = np.flatnonzero(connected & self._states & (self._at < self._at[row])).tolist()
         return frozenset(self.results[each].number for each in older if self._may_replace(row, each))
 
     def features(self) -> Matrix:
-        """One row a result, one column for each of `WEIGHTS`."""
+        """Matrix with one row per statement and one column for each of `WEIGHTS`."""
         relevance, states, at, lead = self._relevance, self._states, self._at, self.lead
-        stances = [said.stance for said in self.said]
-        older, stated, later = at[None, :] < at[:, None], relevance * states, at > at[lead]
-        linked = np.where(older, self.near * stated[None, :], 0.0).max(axis=1)
-        tied = np.maximum(relevance, linked) * states * np.where(self._others, 0.5, 1.0)
-        may_hold = states & ~self._others & ~self._agents & ~self._says_little & (tied >= _LINKED)
-        may_hold[lead] = True
+        stances = [item.stance for item in self.items]
+        older, stated_relevance, later = at[None, :] < at[:, None], relevance * states, at > at[lead]
+        linked = np.where(older, self.similarity * stated_relevance[None, :], 0.0).max(axis=1)
+        connected = np.maximum(relevance, linked) * states * np.where(self._about_others, 0.5, 1.0)
+        may_be_current = (
+            states & ~self._about_others & ~self._by_agents & ~self._is_short & (connected >= _MIN_CONNECTION)
+        )
+        may_be_current[lead] = True
         differing = np.array([[differ(one.values, other.values) for other in stances] for one in stances], np.bool_)
         columns = {
             "relevance": relevance,
-            "others": self._others,
-            "by_agent": self._agents,
+            "others": self._about_others,
+            "by_agent": self._by_agents,
             "value": np.array([bool(stance.values) for stance in stances]) & asks_for_value(self.query),
-            "change": np.array([stance.changes for stance in stances]) * tied * later,
-            "latest": _places(at, may_hold) * tied,
-            "other_value": np.where(older & differing, stated[None, :], 0.0).max(axis=1) * tied,
-            "linked": tied * later,
+            "change": np.array([stance.changes for stance in stances]) * connected * later,
+            "latest": _time_positions(at, may_be_current) * connected,
+            "other_value": np.where(older & differing, stated_relevance[None, :], 0.0).max(axis=1) * connected,
+            "linked": connected * later,
         }
         return np.column_stack([columns[name].astype(np.float64) for name in WEIGHTS])
 
     @cached_property
     def lead(self) -> int:
-        """The row of the most relevant statement; what is said of others counts for less."""
-        return int(np.argmax(self._relevance * self._may_hold * np.where(self._others, _DOUBTFUL, 1.0)))
+        """Row of the most relevant statement; statements about other people count for less."""
+        return int(
+            np.argmax(self._relevance * self._may_be_current * np.where(self._about_others, _OTHERS_FACTOR, 1.0))
+        )
 
     @cached_property
-    def _may_hold(self) -> Flags:
-        """Those that state something; an agent's only where no person states anything that has to do with the query."""
-        by_people = self._states & ~self._agents
-        return by_people if (by_people & (self._relevance >= _LINKED)).any() else self._states
+    def _may_be_current(self) -> Flags:
+        """Statements that may be current; those of agents only if no person states anything relevant."""
+        by_people = self._states & ~self._by_agents
+        return by_people if (by_people & (self._relevance >= _MIN_CONNECTION)).any() else self._states
 
     def _may_replace(self, later: int, lead: int) -> bool:
-        """Whether a statement can be seen to take the place of another, and is not only the later of the two."""
-        new, old = self.said[later], self.said[lead]
-        of_others = bool(self._others[later]) and not self._others[lead]
-        if fold(new.text) == fold(old.text) or self._is_of_another(later, lead):
+        """Whether a later statement replaces another one rather than merely following it."""
+        new, old = self.items[later], self.items[lead]
+        about_others = bool(self._about_others[later]) and not self._about_others[lead]
+        if fold(new.text) == fold(old.text) or self._is_about_another_subject(later, lead):
             return False
-        decided = new.stance.changes and new.speaker == old.speaker and self._holds_subject(later, lead)
-        if of_others and not decided:
+        decided = new.stance.changes and new.speaker == old.speaker and self._has_subject(later, lead)
+        if about_others and not decided:
             return False
         if old.stance.values and not new.stance.values and asks_for_value(self.query) and not new.stance.ends:
             return False
-        near, differs = self.near[later, lead], differ(old.stance.values, new.stance.values)
-        names_former = bool(self.common[later, lead] >= _RARE)
+        similarity, differs = self.similarity[later, lead], differ(old.stance.values, new.stance.values)
+        shares_rare_word = bool(self.shared_rarity[later, lead] >= _MIN_RARITY)
         if new.speaker != old.speaker:
-            return new.stance.changes and (differs or names_former or bool(near >= _LINKED))
-        return new.stance.changes or differs or bool(near >= _SAME_THING)
+            return new.stance.changes and (differs or shares_rare_word or bool(similarity >= _MIN_CONNECTION))
+        return new.stance.changes or differs or bool(similarity >= _SAME_SUBJECT)
 
-    def _is_of_another(self, later: int, lead: int) -> bool:
-        """Whether it says nearly the same of something else: it has another word where the query's word stands."""
-        names_former = self.said[later].stance.changes and self.common[later, lead] >= _RARE
-        if self.near[later, lead] < _ALIKE or self._holds_subject(later, lead) or names_former:
+    def _is_about_another_subject(self, later: int, lead: int) -> bool:
+        """Whether a similar later statement is about another subject: it lacks the subject and has other words."""
+        names_former = self.items[later].stance.changes and self.shared_rarity[later, lead] >= _MIN_RARITY
+        if self.similarity[later, lead] < _MIN_SIMILARITY or self._has_subject(later, lead) or names_former:
             return False
-        return bool(self.said[later].stance.things - self.said[lead].stance.things)
+        return bool(self.items[later].stance.content_words - self.items[lead].stance.content_words)
 
-    def _holds_subject(self, later: int, lead: int) -> bool:
-        """Whether it holds the rarest of the query's words that the other holds: all of them if several are as rare."""
-        rarest = max((self.telling[place] for place in self.asked[lead]), default=0.0)
-        subject = {place for place in self.asked[lead] if self.telling[place] >= rarest - _TIE}
-        return subject <= self.asked[later]
+    def _has_subject(self, later: int, lead: int) -> bool:
+        """Whether a later statement contains the rarest query word of the lead, or all that are equally rare."""
+        rarest = max((self.rarities[position] for position in self.query_words[lead]), default=0.0)
+        subject = {position for position in self.query_words[lead] if self.rarities[position] >= rarest - _TIE}
+        return subject <= self.query_words[later]
 
     @cached_property
     def _relevance(self) -> Matrix:
         scores = np.array([each.score for each in self.results])
-        floor = scores.min() if len(scores) >= _MANY else 0.0
+        floor = scores.min() if len(scores) >= _MANY_RESULTS else 0.0
         return np.clip((scores - floor) / ((scores.max() - floor) or 1.0), 0.0, 1.0)
 
     @cached_property
     def _at(self) -> Matrix:
-        return np.array([said.at.timestamp() for said in self.said])
+        return np.array([item.at.timestamp() for item in self.items])
 
     @cached_property
     def _states(self) -> Flags:
-        return np.array([said.stance.states for said in self.said], np.bool_)
+        return np.array([item.stance.states for item in self.items], np.bool_)
 
     @cached_property
-    def _agents(self) -> Flags:
-        return np.array([said.by_agent for said in self.said], np.bool_)
+    def _by_agents(self) -> Flags:
+        return np.array([item.by_agent for item in self.items], np.bool_)
 
     @cached_property
-    def _others(self) -> Flags:
-        """Those that speak of other people than the query does, or are said by others than it names."""
-        named = {said.speaker for said in self.said if fold(said.speaker) in _WORD.findall(self.query)}
-        return np.array([self._is_of_others(said, named) for said in self.said], np.bool_)
+    def _about_others(self) -> Flags:
+        """Statements about people that the query does not mention, or by speakers other than those it names."""
+        named = {item.speaker for item in self.items if fold(item.speaker) in _WORD.findall(self.query)}
+        return np.array([self._is_about_others(item, named) for item in self.items], np.bool_)
 
-    def _is_of_others(self, said: Said, named: Collection[str]) -> bool:
-        if any(each not in self.query for each in said.stance.others):
+    def _is_about_others(self, item: ResultStatement, named: Collection[str]) -> bool:
+        if any(each not in self.query for each in item.stance.others):
             return True
-        text = fold(said.text)
-        return bool(named) and said.speaker not in named and not any(fold(name) in text for name in named)
+        text = fold(item.text)
+        return bool(named) and item.speaker not in named and not any(fold(name) in text for name in named)
 
     @cached_property
-    def _says_little(self) -> Flags:
-        few = [len(said.text.split()) < _FEW_WORDS and not said.stance.values for said in self.said]
+    def _is_short(self) -> Flags:
+        few = [len(item.text.split()) < _MIN_WORDS and not item.stance.values for item in self.items]
         return np.array(few, np.bool_)
 
 
-def _likeness(tx: Transaction, numbers: NDArray[np.int64], model: str) -> Matrix:
-    """The cosine of each two; 0 where one has no vector."""
+def _cosines(tx: Transaction, numbers: NDArray[np.int64], model: str) -> Matrix:
+    """Cosine of each pair; 0 if one has no vector."""
     vectors = tx.index.vectors(model, np.sort(numbers)) if model else {}
     if not vectors:
         return np.zeros((len(numbers), len(numbers)))
-    nothing = np.zeros(len(next(iter(vectors.values()))))
-    rows = np.array([vectors.get(number, nothing) for number in numbers.tolist()], np.float64)
+    zeros = np.zeros(len(next(iter(vectors.values()))))
+    rows = np.array([vectors.get(number, zeros) for number in numbers.tolist()], np.float64)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     rows /= np.where(lengths > 0, lengths, 1.0)
     return np.clip(rows @ rows.T, 0.0, 1.0)
 
 
-def _words_asked(question: Question, held: frozenset[int]) -> frozenset[int]:
-    """The places of the query's words that a document with these codes holds."""
-    return frozenset(place for place, forms in enumerate(question.codes) if not held.isdisjoint(forms))
+def _query_words(question: Question, codes: frozenset[int]) -> frozenset[int]:
+    """Positions of the query's words that a document with these codes contains."""
+    return frozenset(position for position, forms in enumerate(question.codes) if not codes.isdisjoint(forms))
 
 
-def _shared_words(tx: Transaction, held: Sequence[NDArray[np.uint32]]) -> Matrix:
-    """How much of what the words of the shorter one weigh is in the other one too; rare words weigh more."""
-    codes = np.unique(np.concatenate(held)) if held else np.array([], np.uint32)
+def _shared_words(tx: Transaction, codes_by_row: Sequence[NDArray[np.uint32]]) -> Matrix:
+    """Share of the word weight of the lighter statement of each pair that both contain; rare words weigh more."""
+    codes = np.unique(np.concatenate(codes_by_row)) if codes_by_row else np.array([], np.uint32)
     if not len(codes):
-        return np.zeros((len(held), len(held)))
-    holds = np.array([np.isin(codes, each) for each in held], np.float64)
-    weighed = holds * np.sqrt(np.maximum(tx.index.rarity(codes), 0.0))
-    shared = weighed @ weighed.T
-    whole = np.diag(shared)
-    return np.asarray(shared / np.maximum(np.minimum(whole[:, None], whole[None, :]), 1e-9))
+        return np.zeros((len(codes_by_row), len(codes_by_row)))
+    contains = np.array([np.isin(codes, each) for each in codes_by_row], np.float64)
+    weighted = contains * np.sqrt(np.maximum(tx.index.rarity(codes), 0.0))
+    shared = weighted @ weighted.T
+    own_weight = np.diag(shared)
+    return np.asarray(shared / np.maximum(np.minimum(own_weight[:, None], own_weight[None, :]), 1e-9))
 
 
-def _rarest_in_common(tx: Transaction, held: Sequence[NDArray[np.uint32]], asked: Collection[int]) -> Matrix:
-    """The rarity of the rarest word that each two share, of those that are not asked for; 1 for the rarest of all."""
-    common = np.zeros((len(held), len(held)))
-    codes = np.unique(np.concatenate(held)) if held else np.array([], np.uint32)
-    codes = codes[~np.isin(codes, np.fromiter(asked, np.uint32, len(asked)))]
+def _shared_rarity(tx: Transaction, codes_by_row: Sequence[NDArray[np.uint32]], query_words: Collection[int]) -> Matrix:
+    """Rarity of the rarest word that each pair shares outside the query; 1 for the rarest word of all."""
+    shared_rarity = np.zeros((len(codes_by_row), len(codes_by_row)))
+    codes = np.unique(np.concatenate(codes_by_row)) if codes_by_row else np.array([], np.uint32)
+    codes = codes[~np.isin(codes, np.fromiter(query_words, np.uint32, len(query_words)))]
     if not len(codes):
-        return common
+        return shared_rarity
     rarity = np.maximum(tx.index.rarity(codes), 0.0)
-    weighed = np.array([np.isin(codes, each) for each in held]) * (rarity / (rarity.max() or 1.0))
-    for row, own in enumerate(weighed):
-        common[row] = np.minimum(weighed, own).max(axis=1)
-    return common
+    weighted = np.array([np.isin(codes, each) for each in codes_by_row]) * (rarity / (rarity.max() or 1.0))
+    for row, own in enumerate(weighted):
+        shared_rarity[row] = np.minimum(weighted, own).max(axis=1)
+    return shared_rarity
 
 
-def _places(at: Matrix, chosen: Flags) -> Matrix:
-    """From 0 for the oldest of those chosen to 1 for the latest; 0 for the others."""
-    among = at[chosen]
-    earlier = (among[None, :] < at[:, None]).sum(axis=1)
-    return np.where(chosen, earlier / max(len(among) - 1, 1), 0.0)
+def _time_positions(at: Matrix, chosen: Flags) -> Matrix:
+    """Position in time among the chosen rows, from 0 (oldest) to 1 (latest); 0 for the other rows."""
+    times = at[chosen]
+    earlier = (times[None, :] < at[:, None]).sum(axis=1)
+    return np.where(chosen, earlier / max(len(times) - 1, 1), 0.0)

@@ -1,4 +1,4 @@
-"""The order of results for questions about a state: how things are now, were before, or came to be."""
+"""Order of results for questions about a state: the current one, a former one, or its history."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 from treering.core.language.stance import query_wording, stance_of
 from treering.core.language.stems import language_of
-from treering.search.statements import Statements, said_at
+from treering.search.statements import StatementSet, stated_at
 
 if TYPE_CHECKING:
     from treering.ports.store import Transaction
     from treering.search.query import Question
-    from treering.search.ranked_result import Ranked
+    from treering.search.ranked_result import RankedResult
 
-COMPARED = 20
-"""How many of the best results are read as statements about one thing."""
+MAX_COMPARED = 20
+"""Number of the best results that are compared as statements about the same subject."""
 _ONE_DAY = timedelta(days=1)
 
 
-class State(StrEnum):
-    """Which of the statements about a thing a query asks for."""
+class StateKind(StrEnum):
+    """Which statement about a subject a query asks for."""
 
     NOW = "now"
     BEFORE = "before"
@@ -31,37 +31,37 @@ class State(StrEnum):
     HISTORY = "history"
 
 
-_WORDINGS = {"history": State.HISTORY, "first": State.FIRST, "former": State.BEFORE}
+_WORDINGS = {"history": StateKind.HISTORY, "first": StateKind.FIRST, "former": StateKind.BEFORE}
 
 
 @dataclass(frozen=True, slots=True)
-class AskedState:
-    """The state that a query asks for, at the end of the day that it names; None for now."""
+class StateQuery:
+    """The state that a query asks for. `at` is the end of the day that it names; None without one."""
 
-    state: State
+    kind: StateKind
     at: datetime | None = None
 
     @property
     def is_present(self) -> bool:
-        return self.state is State.NOW and self.at is None
+        return self.kind is StateKind.NOW and self.at is None
 
 
-def asked_state(tx: Transaction, question: Question, *, as_of: bool) -> AskedState | None:
-    """The state that the query asks for; None where it asks for something else, such as an event in the past."""
-    wording = query_wording(question.text, spoken_in(tx, question))
-    day = _day_named(question, tx.now) if "then" in wording else None
+def state_query(tx: Transaction, question: Question, *, as_of: bool) -> StateQuery | None:
+    """The state that the query asks for; None for other questions, such as those about past events."""
+    wording = query_wording(question.text, query_language(tx, question))
+    day = _named_day(question, tx.now) if "then" in wording else None
     if day is not None:
-        return AskedState(State.NOW, day)
-    for name, state in _WORDINGS.items():
+        return StateQuery(StateKind.NOW, day)
+    for name, kind in _WORDINGS.items():
         if name in wording:
-            return AskedState(state)
+            return StateQuery(kind)
     if "supposing" in wording or ("past" in wording and not as_of):
         return None
-    return AskedState(State.NOW)
+    return StateQuery(StateKind.NOW)
 
 
-def _day_named(question: Question, now: datetime) -> datetime | None:
-    """The end of the one day that the query names, where it is over."""
+def _named_day(question: Question, now: datetime) -> datetime | None:
+    """End of the single past day that the query names; None otherwise."""
     if question.times is None or len(question.times.spans) != 1:
         return None
     since, before = question.times.spans[0].since, question.times.spans[0].before
@@ -69,56 +69,56 @@ def _day_named(question: Question, now: datetime) -> datetime | None:
     return before if is_day else None
 
 
-def spoken_in(tx: Transaction, question: Question) -> str:
-    """The language of the query; where it cannot be told, that of most documents."""
+def query_language(tx: Transaction, question: Question) -> str:
+    """Language of the query; if it is not recognised, that of most documents."""
     languages = tx.index.languages()
     return language_of(question.text, languages) or next(iter(languages), "en")
 
 
-def in_order_of_state(
-    tx: Transaction, question: Question, ranked: Sequence[Ranked], asked: AskedState, *, model: str
-) -> Sequence[Ranked]:
-    """The results, with those that answer a question about a state first, and what was superseded marked.
+def order_by_state(
+    tx: Transaction, question: Question, ranked: Sequence[RankedResult], query: StateQuery, *, model: str
+) -> Sequence[RankedResult]:
+    """The results with the statements that answer the question first, and superseded ones marked.
 
-    Words that ask nothing change the order only where a statement is the best result anyway.
+    A query that is not a question changes the order only if the best result is the leading statement.
     """
-    language = spoken_in(tx, question)
-    compared = [each for each in ranked[:COMPARED] if _was_said(each, asked.at)]
-    statements = Statements.read(tx, question, compared, model=model, language=language)
-    holds = statements.holding() if statements.said else None
-    if holds is None or not (
+    language = query_language(tx, question)
+    compared = [each for each in ranked[:MAX_COMPARED] if _was_stated(each, query.at)]
+    statements = StatementSet.read(tx, question, compared, model=model, language=language)
+    current = statements.current_row() if statements.items else None
+    if current is None or not (
         stance_of(question.text, language).asks or statements.results[statements.lead] is ranked[0]
     ):
         return ranked
-    if asked.state is State.NOW:
-        superseded = statements.replaced_by(holds)
+    if query.kind is StateKind.NOW:
+        superseded = statements.superseded_numbers(current)
         marked = [
-            _superseded(each, statements.results[holds]) if each.number in superseded else each for each in ranked
+            _superseded(each, statements.results[current]) if each.number in superseded else each for each in ranked
         ]
-        return _with_first([statements.results[holds]], marked)
-    if asked.state is State.HISTORY:
-        return _with_first([statements.results[row] for row in statements.chain(holds)], ranked)
-    before = statements.held_before(holds, first=asked.state is State.FIRST)
-    return ranked if before is None else _with_first([statements.results[before]], ranked)
+        return _placed_first([statements.results[current]], marked)
+    if query.kind is StateKind.HISTORY:
+        return _placed_first([statements.results[row] for row in statements.chain(current)], ranked)
+    previous = statements.previous_row(current, first=query.kind is StateKind.FIRST)
+    return ranked if previous is None else _placed_first([statements.results[previous]], ranked)
 
 
-def _was_said(result: Ranked, at: datetime | None) -> bool:
-    said = said_at(result.record)
-    return said is not None and (at is None or said < at)
+def _was_stated(result: RankedResult, at: datetime | None) -> bool:
+    stated = stated_at(result.record)
+    return stated is not None and (at is None or stated < at)
 
 
-def _superseded(result: Ranked, by: Ranked) -> Ranked:
+def _superseded(result: RankedResult, by: RankedResult) -> RankedResult:
     return replace(result, superseded_by=by.record.id)
 
 
-def _with_first(first: Sequence[Ranked], ranked: Sequence[Ranked]) -> list[Ranked]:
-    """These before the others, with no score below one that comes after them."""
+def _placed_first(first: Sequence[RankedResult], ranked: Sequence[RankedResult]) -> list[RankedResult]:
+    """The `first` results before the others, raised to the best score."""
     best = max(each.score for each in ranked)
     numbers = {each.number for each in first}
-    return [*(_lifted(each, best) for each in first), *(each for each in ranked if each.number not in numbers)]
+    return [*(_raised(each, best) for each in first), *(each for each in ranked if each.number not in numbers)]
 
 
-def _lifted(result: Ranked, score: float) -> Ranked:
+def _raised(result: RankedResult, score: float) -> RankedResult:
     if result.score == score:
         return result
     return replace(result, score=score, factors={**result.factors, "state": score / (result.score or score)})

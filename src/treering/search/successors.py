@@ -1,4 +1,4 @@
-"""What learning found to be superseded: the turn that said it gives way to the one that said what holds now."""
+"""Turns whose learned facts were superseded rank below the turn or record with the current fact."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ from treering.core.queries import KnowledgeFilter, SearchedKind
 from treering.core.records import Knowledge
 from treering.core.statements import fact_key
 from treering.core.turns import Turn
-from treering.search.ranked_result import Ranked
+from treering.search.ranked_result import RankedResult
 
 if TYPE_CHECKING:
     from treering.ports.store import Transaction
-    from treering.search.answer import Remembered
+    from treering.search.answer import StoredRecord
     from treering.search.request import Filters
 
-    Read = Callable[[Mapping[int, tuple[str, str]]], Mapping[int, tuple[str, Remembered]]]
+    Read = Callable[[Mapping[int, tuple[str, str]]], Mapping[int, tuple[str, StoredRecord]]]
 
-_MOST_RECORDS = 20
-_BEST = 3
-"""How many of the best results are looked up: each costs a statement."""
+_MAX_RECORDS = 20
+_MAX_CHECKED = 3
+"""Number of results that are checked: each costs a database query."""
 
 
-def with_successor(tx: Transaction, ranked: Sequence[Ranked], filters: Filters, read: Read) -> Sequence[Ranked]:
-    """The results; where one of the best is a turn whose fact was superseded, what took its place comes before it."""
-    for place, old in enumerate(ranked[:_BEST]):
+def with_successor(
+    tx: Transaction, ranked: Sequence[RankedResult], filters: Filters, read: Read
+) -> Sequence[RankedResult]:
+    """The results; a successor is placed before the turn whose fact it superseded, if that turn is among the best."""
+    for place, old in enumerate(ranked[:_MAX_CHECKED]):
         successor = _successor(tx, old.record) if isinstance(old.record, Turn) else None
         if successor is None:
             continue
         found = next((each for each in ranked if each.record.id in (*successor.source_ids, successor.id)), None)
-        found = found or _shown(tx, successor, filters, read)
+        found = found or _result_for(tx, successor, filters, read)
         if found is not None:
             first = replace(found, score=max(found.score, old.score), superseded_by=None)
             rest = [each for each in ranked[place + 1 :] if each.number != first.number]
@@ -44,29 +46,29 @@ def with_successor(tx: Transaction, ranked: Sequence[Ranked], filters: Filters, 
 
 
 def _successor(tx: Transaction, turn: Turn) -> Knowledge | None:
-    """The record that holds in place of those that were learned from this turn; None where one of them holds itself."""
-    records = tx.knowledge.find(KnowledgeFilter(derived_from=(turn.id,)), limit=_MOST_RECORDS).items
+    """The record that supersedes those learned from this turn; None if one of them is still current."""
+    records = tx.knowledge.find(KnowledgeFilter(derived_from=(turn.id,)), limit=_MAX_RECORDS).items
     keys = [key for each in records if (key := _key(each)) is not None]
     if not keys or any(each.deprecated_at is None for each in records):
         return None
-    standing = KnowledgeFilter(fact_keys=tuple(keys), deprecated=False, flagged=False)
-    later = [each for each in tx.knowledge.find(standing, limit=_MOST_RECORDS).items if each.created_at >= turn.at]
+    current = KnowledgeFilter(fact_keys=tuple(keys), deprecated=False, flagged=False)
+    later = [each for each in tx.knowledge.find(current, limit=_MAX_RECORDS).items if each.created_at >= turn.at]
     return max(later, key=lambda each: each.created_at, default=None)
 
 
 def _key(record: Knowledge) -> str | None:
-    said = record.payload
-    if not isinstance(said, Stated) or said.subject is None or said.attribute is None:
+    fact = record.payload
+    if not isinstance(fact, Stated) or fact.subject is None or fact.attribute is None:
         return None
-    return fact_key(said.subject, said.attribute)
+    return fact_key(fact.subject, fact.attribute)
 
 
-def _shown(tx: Transaction, successor: Knowledge, filters: Filters, read: Read) -> Ranked | None:
-    """The turn that said it, or the record itself, as far as the filters let it through."""
-    said = tx.documents.numbers(SearchedKind.TURN, list(successor.source_ids))
-    known = tx.documents.numbers(SearchedKind.KNOWLEDGE, [successor.id])
-    for numbers in (sorted(said.values(), reverse=True), list(known.values())):
+def _result_for(tx: Transaction, successor: Knowledge, filters: Filters, read: Read) -> RankedResult | None:
+    """A result for the turn that states the successor, else for the record, if it passes the filters."""
+    turns = tx.documents.numbers(SearchedKind.TURN, list(successor.source_ids))
+    records = tx.documents.numbers(SearchedKind.KNOWLEDGE, [successor.id])
+    for numbers in (sorted(turns.values(), reverse=True), list(records.values())):
         named = tx.index.matching_ids(filters, np.array(sorted(numbers), np.int64)) if numbers else {}
         for number, (kind, record) in read(named).items():
-            return Ranked(-1, number, kind, record, 0.0, {"state": 1.0}, 0.0)
+            return RankedResult(-1, number, kind, record, 0.0, {"state": 1.0}, 0.0)
     return None

@@ -1,4 +1,4 @@
-"""How long each stage took."""
+"""Durations of the stages of a search."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from time import perf_counter
 
 
 class Stopwatch:
-    """Measures stages by name; a stage that runs twice adds up."""
+    """Measures stages by name; repeated stages add up."""
 
     def __init__(self) -> None:
         self._started = perf_counter()
@@ -21,5 +21,5 @@ class Stopwatch:
             self._stages[name] = self._stages.get(name, 0.0) + (perf_counter() - started) * 1000
 
     def milliseconds(self) -> dict[str, float]:
-        """By stage, and in all."""
+        """Milliseconds by stage, and the `total`."""
         return {**self._stages, "total": (perf_counter() - self._started) * 1000}

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput, NotFound
-from treering.core.history import Injected
+from treering.core.history import LogInjection
 from treering.core.settings import TaskSettings
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.core.turns import TASK, Turn
@@ -56,7 +56,7 @@ class Task:
         count: CountTokens,
         find: FindPassages,
         store_episode: Callable[..., Episode],
-        injected: Injected,
+        injected: LogInjection,
         on_event: Callable[[PruneStep], None] | None = None,
     ) -> None:
         self._task_store = task_store

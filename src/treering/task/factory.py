@@ -7,7 +7,7 @@ from warnings import warn
 
 from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput
-from treering.core.history import Injected
+from treering.core.history import LogInjection
 from treering.core.scope import Scope
 from treering.core.secrets import redact
 from treering.core.settings import Settings
@@ -36,7 +36,7 @@ class TaskServices:
     tokenizers: Callable[[str], Tokenizer]
     store_episode: Callable[..., Episode]
     """Stores a finished task and learns from it."""
-    injected: Injected
+    injected: LogInjection
 
 
 def open_task(

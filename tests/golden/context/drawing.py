@@ -13,7 +13,7 @@ from tests.samples import NOW
 from treering.conversation.importance import Importance
 from treering.conversation.views import ConversationStats, ExplainedMessage, WindowExplanation
 from treering.conversation.window_context import ORPHAN, UNANSWERED
-from treering.core.contexts import Removed, Rules
+from treering.core.contexts import RemovedMessages, WindowRules
 from treering.core.messages import Role
 from treering.interfaces.cli.conversation.view import WindowView
 
@@ -44,18 +44,20 @@ def gone(place: int, role: str = "user", text: str = "hello", why: str = FULL, *
     return line(place, role, text, in_context=False, why=why, **fields)
 
 
-def span(first: int, last: int, **fields: object) -> Removed:
+def span(first: int, last: int, **fields: object) -> RemovedMessages:
     known = {"messages": last - first + 1, "tokens": 100, "why": FULL, "at": NOW + timedelta(hours=1)}
-    return Removed.make(first=first, last=last, **{**known, **fields})
+    return RemovedMessages.make(first=first, last=last, **{**known, **fields})
 
 
-def explained(lines: Iterable[ExplainedMessage], spans: Iterable[Removed] = (), **numbers: object) -> WindowExplanation:
+def explained(
+    lines: Iterable[ExplainedMessage], spans: Iterable[RemovedMessages] = (), **numbers: object
+) -> WindowExplanation:
     """The lines with numbers that fit them; `numbers` replace some, `segments` the tasks."""
     said, segments = tuple(lines), numbers.pop("segments", ((0, "the conversation begins", ""),))
     inside = [each for each in said if each.in_context]
     counted: dict[str, object] = {
         "id": "deploy",
-        "rules": Rules(model="gpt-4o", limit=1000, tokenizer="o200k_base", max_tokens=800),
+        "rules": WindowRules(model="gpt-4o", limit=1000, tokenizer="o200k_base", max_tokens=800),
         "exact": True,
         "messages": len(said),
         "in_context": len(inside),

@@ -13,7 +13,7 @@ from treering.core.citations import cite
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.interfaces.cli import explanations as reasons
-from treering.search.answer import Answer, Explanation, Hit, Part, Reasons
+from treering.search.answer import Answer, Explanation, Hit, RankExplanation, ScorePart
 
 FOLDER = Path(__file__).parent
 WIDTH = 80
@@ -35,9 +35,11 @@ def _hit(record: Knowledge | Turn, kind: str, score: float, also: tuple[str, ...
     return Hit(record.id, kind, text, score, source, record, also)
 
 
-def _why(record: Knowledge | Turn, kind: str, ranks: Mapping[str, int], score: float, **more: object) -> Reasons:
+def _why(
+    record: Knowledge | Turn, kind: str, ranks: Mapping[str, int], score: float, **more: object
+) -> RankExplanation:
     told = {"parts": (), "relevance": score, "factors": {}} | more
-    return Reasons(id=record.id, kind=kind, text=cite(record)[0], ranks=ranks, score=score, **told)
+    return RankExplanation(id=record.id, kind=kind, text=cite(record)[0], ranks=ranks, score=score, **told)
 
 
 FOUND = Answer(
@@ -60,7 +62,7 @@ FOUND = Answer(
                 "knowledge",
                 {"words": 1, "meaning": 3, "graph": 2},
                 1.02,
-                parts=(Part("words", 0.62, 1.0), Part("graph", 1.0, 0.5), Part("meaning", 0.31, 0.5)),
+                parts=(ScorePart("words", 0.62, 1.0), ScorePart("graph", 1.0, 0.5), ScorePart("meaning", 0.31, 0.5)),
                 relevance=1.0,
                 factors={"use": 0.85, "phase": 1.4, "trust": 1.2, "confidence": 0.714, "tainted": 1.0},
             ),
@@ -70,14 +72,14 @@ FOUND = Answer(
                 {},
                 0.43,
                 parts=(
-                    Part("words_before", 0.9, 0.25),
-                    Part("answers", 0.5, 0.1),
-                    Part("asks", 1.0, -0.05),
-                    Part("feedback_words", 0.3, 0.1),
-                    Part("meaning_2_after", 0.2, 0.1),
-                    Part("names_time", 0.1, 0.1),
-                    Part("time", 0.02, 0.15),
-                    Part("speaker", 0.001, 0.25),
+                    ScorePart("words_before", 0.9, 0.25),
+                    ScorePart("answers", 0.5, 0.1),
+                    ScorePart("asks", 1.0, -0.05),
+                    ScorePart("feedback_words", 0.3, 0.1),
+                    ScorePart("meaning_2_after", 0.2, 0.1),
+                    ScorePart("names_time", 0.1, 0.1),
+                    ScorePart("time", 0.02, 0.15),
+                    ScorePart("speaker", 0.001, 0.25),
                 ),
             ),
         ),

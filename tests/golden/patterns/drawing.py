@@ -21,7 +21,7 @@ from treering.core.patterns import (
     Pattern,
     PatternLinks,
     PatternStatus,
-    Subtask,
+    TemplateSubtask,
 )
 from treering.interfaces.cli.patterns import chart
 from treering.interfaces.cli.patterns import views as pictures
@@ -194,8 +194,8 @@ SHOWN = chart.PatternView(PROVEN, weeks_of(SESSIONS, NOW, 90.0), MOVES)
 FEATURES = {"task_type": "fix", "domain": "backend", "complexity": 0.3, "tools": ("pytest", "git")}
 FOUND = ranked([PROVEN, NEW], FEATURES, NOW)
 SUBTASKS = (
-    Subtask(title="Describe the resource", description="fields and rights"),
-    Subtask(title="Write the handler", depends_on=("Describe the resource",)),
+    TemplateSubtask(title="Describe the resource", description="fields and rights"),
+    TemplateSubtask(title="Write the handler", depends_on=("Describe the resource",)),
 )
 PICTURES: dict[str, RenderableType] = {
     "show": chart.pattern_view(SHOWN),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, inspect
 
 from treering.adapters.sql.migrations import REVISIONS
-from treering.core.errors import NotADatabase, StoreFromTheFuture, StoreReadOnly
+from treering.core.errors import NotADatabase, StoreReadOnly, StoreTooNew
 
 if TYPE_CHECKING:
     from treering.adapters.sql.context import Dialect
@@ -61,7 +61,7 @@ def _is_at(connection: Connection, target: str) -> bool:
         _REFUSALS[connection.dialect.name](inspect(connection).get_table_names())
         return False
     if revision not in REVISIONS:
-        raise StoreFromTheFuture(
+        raise StoreTooNew(
             f"this database has schema {revision}, newer than this Treering supports ({HEAD}); upgrade Treering"
         )
     return REVISIONS.index(revision) >= REVISIONS.index(target)

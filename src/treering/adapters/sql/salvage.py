@@ -28,9 +28,9 @@ from treering.adapters.sql.store import SqlStore
 from treering.core.errors import (
     BlobMissing,
     NotADatabase,
-    StoreFromTheFuture,
     StoreFull,
     StoreReadOnly,
+    StoreTooNew,
     StoreUnavailable,
     Unreadable,
 )
@@ -110,7 +110,7 @@ class _Rescue:
 
     def _create(self, revision: str) -> None:
         if revision not in REVISIONS:
-            raise StoreFromTheFuture(f"the damaged file has schema {revision}, newer than {HEAD}; upgrade Treering")
+            raise StoreTooNew(f"the damaged file has schema {revision}, newer than {HEAD}; upgrade Treering")
         dialect = SQLite(self._fresh, self._settings.store)
         engine = dialect.open()
         try:

@@ -13,7 +13,7 @@ from treering.code.graph import IndexStatus
 from treering.code.index.report import IndexPhase, IndexProgress, ignore_progress
 from treering.code.locations.embedding import ChunkEmbedding, queue_chunk_embedding
 from treering.code.locations.unstored_vectors import UnstoredChunkVectors
-from treering.core.code_locations import CodePlace
+from treering.core.code_locations import CodeLocation
 from treering.core.errors import InvalidInput, ModelUnavailable
 from treering.core.privacy import WITHHELD_QUERY, ModelLocation
 from treering.core.queries import ALL_CODE, CodeFilter
@@ -45,7 +45,7 @@ MAX_LOCATIONS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class CodeLocations(Sequence[CodePlace]):
+class CodeLocations(Sequence[CodeLocation]):
     """Locations that answer a query, best first, one per definition.
 
     `missing` names search methods that were not available, with the reason. `embedded` is the number of chunks that
@@ -53,19 +53,19 @@ class CodeLocations(Sequence[CodePlace]):
     """
 
     query: str
-    locations: tuple[CodePlace, ...]
+    locations: tuple[CodeLocation, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
     status: IndexStatus = field(default_factory=IndexStatus)
     embedded: int = 0
 
     @overload
-    def __getitem__(self, index: int) -> CodePlace: ...
+    def __getitem__(self, index: int) -> CodeLocation: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[CodePlace, ...]: ...
-    def __getitem__(self, index: int | slice) -> CodePlace | tuple[CodePlace, ...]:
+    def __getitem__(self, index: slice) -> tuple[CodeLocation, ...]: ...
+    def __getitem__(self, index: int | slice) -> CodeLocation | tuple[CodeLocation, ...]:
         return self.locations[index]
 
-    def __iter__(self) -> Iterator[CodePlace]:
+    def __iter__(self) -> Iterator[CodeLocation]:
         return iter(self.locations)
 
     def __len__(self) -> int:
@@ -155,7 +155,7 @@ class LocationSearch:
         """Queue the embedding of chunks without a vector; returns whether any job was queued."""
         return queue_chunk_embedding(self._work, self._models, self._new_id)
 
-    def _with_text(self, found: Sequence[ChunkMatch], root: Path | None) -> Iterator[CodePlace]:
+    def _with_text(self, found: Sequence[ChunkMatch], root: Path | None) -> Iterator[CodeLocation]:
         settings, texts = self._work.settings.code, dict[str, str]()
         if root is not None and SHOWN_LINES:
             from treering.code.locations.chunk_texts import chunks_in
@@ -166,7 +166,7 @@ class LocationSearch:
         for each in found:
             lines = redact(texts.get(each.digest, "")).text.split("\n")[:SHOWN_LINES]
             text = "\n".join(lines).rstrip()
-            yield CodePlace(
+            yield CodeLocation(
                 each.path, each.symbol, each.start_line, each.end_line, each.score, text, round(each.relevance, 6)
             )
 

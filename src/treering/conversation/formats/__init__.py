@@ -14,7 +14,7 @@ from treering.conversation.formats.content import Item
 from treering.conversation.formats.detection import candidates, detect_all
 from treering.conversation.formats.portable import TARGETS
 from treering.core.errors import InvalidInput
-from treering.core.messages import Format, Message, Role
+from treering.core.messages import Message, MessageFormat, Role
 from treering.core.values import FrozenDict, thaw
 
 __all__ = ["EARLIER", "Written", "read", "read_all", "write"]
@@ -22,17 +22,17 @@ __all__ = ["EARLIER", "Written", "read", "read_all", "write"]
 # User message inserted before a leading assistant message, which Anthropic rejects.
 EARLIER = "[the conversation began earlier]"
 
-_READERS: Mapping[Format, Callable[[Item], Message]] = {
-    Format.PLAIN: plain.read,
-    Format.CHAT: chat.read,
-    Format.RESPONSES: responses.read,
-    Format.ANTHROPIC: anthropic.read,
+_READERS: Mapping[MessageFormat, Callable[[Item], Message]] = {
+    MessageFormat.PLAIN: plain.read,
+    MessageFormat.CHAT: chat.read,
+    MessageFormat.RESPONSES: responses.read,
+    MessageFormat.ANTHROPIC: anthropic.read,
 }
-_WRITERS: Mapping[Format, Callable[[Message], list[Item]]] = {
-    Format.PLAIN: plain.write,
-    Format.CHAT: chat.write,
-    Format.RESPONSES: responses.write,
-    Format.ANTHROPIC: anthropic.write,
+_WRITERS: Mapping[MessageFormat, Callable[[Message], list[Item]]] = {
+    MessageFormat.PLAIN: plain.write,
+    MessageFormat.CHAT: chat.write,
+    MessageFormat.RESPONSES: responses.write,
+    MessageFormat.ANTHROPIC: anthropic.write,
 }
 
 
@@ -48,7 +48,7 @@ class ProviderMessages:
     system: str | list[dict[str, Any]] | None = None
 
 
-def read(item: Mapping[str, Any] | Message, format: Format | str | None = None) -> Message:
+def read(item: Mapping[str, Any] | Message, format: MessageFormat | str | None = None) -> Message:
     """Read one message. A `Message` is returned unchanged; without `format`, the format is detected."""
     if isinstance(item, Message):
         return item
@@ -56,7 +56,9 @@ def read(item: Mapping[str, Any] | Message, format: Format | str | None = None) 
     return _READERS[_format(format) if format is not None else candidates(fields)[0]](fields)
 
 
-def read_all(items: Iterable[Mapping[str, Any] | Message], format: Format | str | None = None) -> tuple[Message, ...]:
+def read_all(
+    items: Iterable[Mapping[str, Any] | Message], format: MessageFormat | str | None = None
+) -> tuple[Message, ...]:
     """Read several messages. Without `format`, an ambiguous item gets the format of the others."""
     if isinstance(items, (Mapping, str, bytes)) or not isinstance(items, Iterable):
         raise InvalidInput(f"messages must be a list, not {type(items).__name__}; wrap a single message in a list")
@@ -69,17 +71,17 @@ def read_all(items: Iterable[Mapping[str, Any] | Message], format: Format | str 
     )
 
 
-def write(messages: Sequence[Message], format: Format | str) -> ProviderMessages:
+def write(messages: Sequence[Message], format: MessageFormat | str) -> ProviderMessages:
     """The messages for a call to a provider.
 
     Messages read in this format are written unchanged, the others are converted. For Anthropic, system messages go to
     `system`, except a native one in the middle of a conversation, which the API accepts there.
     """
     wanted = _format(format)
-    if wanted is Format.PLAIN:
+    if wanted is MessageFormat.PLAIN:
         return ProviderMessages([item for message in messages for item in plain.write(message)])
     steps = arrange(messages, TARGETS[wanted])
-    if wanted is Format.ANTHROPIC:
+    if wanted is MessageFormat.ANTHROPIC:
         return _for_anthropic(steps)
     return ProviderMessages([item for step in steps for item in _WRITERS[wanted](step.message)])
 
@@ -88,19 +90,19 @@ def _for_anthropic(steps: list[ArrangedMessage]) -> ProviderMessages:
     system: list[ArrangedMessage] = []
     spoken: list[ArrangedMessage] = []
     for step in steps:
-        stays = bool(spoken) and step.is_original(Format.ANTHROPIC)
+        stays = bool(spoken) and step.is_original(MessageFormat.ANTHROPIC)
         (spoken if stays or step.message.role is not Role.SYSTEM else system).append(step)
     items = [item for step in spoken for item in anthropic.write(step.message)]
-    if spoken and spoken[0].message.role is Role.ASSISTANT and not spoken[0].is_original(Format.ANTHROPIC):
+    if spoken and spoken[0].message.role is Role.ASSISTANT and not spoken[0].is_original(MessageFormat.ANTHROPIC):
         items.insert(0, {"role": "user", "content": EARLIER})
     return ProviderMessages(items, anthropic.write_system([step.message for step in system]))
 
 
-def _format(name: Format | str) -> Format:
+def _format(name: MessageFormat | str) -> MessageFormat:
     try:
-        return Format(name)
+        return MessageFormat(name)
     except ValueError:
-        raise InvalidInput(f"unknown format {name!r}; use one of {', '.join(Format)}") from None
+        raise InvalidInput(f"unknown format {name!r}; use one of {', '.join(MessageFormat)}") from None
 
 
 def _json(item: Any) -> Item:

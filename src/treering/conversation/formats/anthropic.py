@@ -21,7 +21,17 @@ from treering.conversation.formats.content import (
     write_other,
 )
 from treering.conversation.formats.exact_form import exact, patched
-from treering.core.messages import CallPart, Format, ImagePart, Message, OtherPart, Part, ResultPart, Role, TextPart
+from treering.core.messages import (
+    CallPart,
+    ImagePart,
+    Message,
+    MessageFormat,
+    OtherPart,
+    Part,
+    ResultPart,
+    Role,
+    TextPart,
+)
 from treering.core.values import EMPTY, thaw
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}
@@ -34,7 +44,7 @@ def read(item: Item) -> Message:
     if role is Role.USER and any(isinstance(part, ResultPart) for part in parts):
         role = Role.TOOL
     extra = shape_of(item["content"], parts)
-    message = Message.make(role=role, parts=parts, origin=Format.ANTHROPIC, extra=extra)
+    message = Message.make(role=role, parts=parts, origin=MessageFormat.ANTHROPIC, extra=extra)
     return exact(message, item, lambda made: write(made)[0])
 
 

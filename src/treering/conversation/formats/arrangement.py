@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, count, groupby
 
 from treering.conversation.formats.portable import TargetFormat, is_native, portable
-from treering.core.messages import CallPart, Format, Message, Part, ResultPart, Role, TextPart
+from treering.core.messages import CallPart, Message, MessageFormat, Part, ResultPart, Role, TextPart
 from treering.core.values import EMPTY
 
 UNANSWERED = "[no result was recorded]"
@@ -31,7 +31,7 @@ class ArrangedMessage:
     message: Message
     native: bool
 
-    def is_original(self, format: Format) -> bool:
+    def is_original(self, format: MessageFormat) -> bool:
         """Whether this is the unchanged message that was read in this format."""
         return self.native and self.message.origin is format
 

@@ -27,7 +27,17 @@ from treering.conversation.formats.content import (
     write_other,
 )
 from treering.conversation.formats.exact_form import exact, patched
-from treering.core.messages import CallPart, Format, ImagePart, Message, OtherPart, Part, ResultPart, Role, TextPart
+from treering.core.messages import (
+    CallPart,
+    ImagePart,
+    Message,
+    MessageFormat,
+    OtherPart,
+    Part,
+    ResultPart,
+    Role,
+    TextPart,
+)
 from treering.core.values import EMPTY, thaw
 
 ROLES = {
@@ -51,7 +61,7 @@ def read(item: Item) -> Message:
         extra = {**extra, "role": "developer"}
     name = item.get("name")
     speaker = name if role is not Role.TOOL and isinstance(name, str) and NAME.fullmatch(name) else None
-    message = Message.make(role=role, parts=parts, origin=Format.CHAT, extra=extra, speaker=speaker)
+    message = Message.make(role=role, parts=parts, origin=MessageFormat.CHAT, extra=extra, speaker=speaker)
     return exact(message, item, lambda made: write(made)[0])
 
 

@@ -13,10 +13,20 @@ from typing import Any
 
 from treering.conversation.formats import files
 from treering.conversation.formats.content import ContentPart, one_text
-from treering.core.messages import CallPart, Format, ImagePart, Message, OtherPart, Part, ResultPart, Role, TextPart
+from treering.core.messages import (
+    CallPart,
+    ImagePart,
+    Message,
+    MessageFormat,
+    OtherPart,
+    Part,
+    ResultPart,
+    Role,
+    TextPart,
+)
 from treering.core.values import EMPTY, FrozenDict, thaw
 
-_OPENAI = frozenset({Format.CHAT, Format.RESPONSES})
+_OPENAI = frozenset({MessageFormat.CHAT, MessageFormat.RESPONSES})
 _IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _DETAILS = frozenset({"auto", "low", "high", "original"})
 _STAND_INS = {
@@ -34,7 +44,7 @@ FAILED = "[error]"
 class TargetFormat:
     """Capabilities of a provider's format."""
 
-    format: Format
+    format: MessageFormat
     write_file: Callable[[files.MessageFile], OtherPart | None]
     call_ids: re.Pattern[str]
     object_arguments: bool = False
@@ -44,13 +54,13 @@ class TargetFormat:
     details: bool = True
 
 
-TARGETS: Mapping[Format, TargetFormat] = {
+TARGETS: Mapping[MessageFormat, TargetFormat] = {
     target.format: target
     for target in (
-        TargetFormat(Format.CHAT, files.to_chat, re.compile(r".{1,40}"), rich_results=False),
-        TargetFormat(Format.RESPONSES, files.to_responses, re.compile(r".{1,64}")),
+        TargetFormat(MessageFormat.CHAT, files.to_chat, re.compile(r".{1,40}"), rich_results=False),
+        TargetFormat(MessageFormat.RESPONSES, files.to_responses, re.compile(r".{1,64}")),
         TargetFormat(
-            Format.ANTHROPIC,
+            MessageFormat.ANTHROPIC,
             files.to_anthropic,
             re.compile(r"[A-Za-z0-9_-]{1,128}"),
             object_arguments=True,
@@ -66,7 +76,7 @@ def is_native(message: Message, target: TargetFormat) -> bool:
     """Whether the message can be written unchanged: same format, or a single plain text."""
     if message.origin is target.format:
         return True
-    words = one_text(message.parts) if message.origin is Format.PLAIN and message.role is not Role.TOOL else None
+    words = one_text(message.parts) if message.origin is MessageFormat.PLAIN and message.role is not Role.TOOL else None
     return words is not None and (target.blank_texts or bool((words.text or "").strip()))
 
 
@@ -79,7 +89,7 @@ def portable(message: Message, target: TargetFormat) -> Message:
         for converted_part in _converted(part, message.role, target, same_vendor)
     ]
     hints = {"role": message.extra["role"]} if same_vendor and "role" in message.extra else {}
-    if target.format is Format.RESPONSES and message.role is Role.ASSISTANT:
+    if target.format is MessageFormat.RESPONSES and message.role is Role.ASSISTANT:
         hints["as"] = "turn"
     return message.replace(parts=parts, origin=target.format, extra=hints)
 

@@ -23,7 +23,7 @@ from treering.conversation.formats.content import (
     write_other,
 )
 from treering.conversation.formats.exact_form import exact, patched
-from treering.core.messages import CallPart, Format, ImagePart, Message, OtherPart, ResultPart, Role, TextPart
+from treering.core.messages import CallPart, ImagePart, Message, MessageFormat, OtherPart, ResultPart, Role, TextPart
 from treering.core.values import EMPTY
 
 ROLES = {
@@ -87,7 +87,7 @@ def _read_message(item: Item) -> Message:
     parts = read_content(content_in(item), _reader("output_text" if role is Role.ASSISTANT else "input_text"))
     hint = {"role": "developer"} if item["role"] == "developer" else {}
     extra = {**shape_of(item["content"], parts), **hint}
-    return Message.make(role=role, parts=parts, origin=Format.RESPONSES, extra=extra)
+    return Message.make(role=role, parts=parts, origin=MessageFormat.RESPONSES, extra=extra)
 
 
 def _read_call(item: Item) -> Message:
@@ -98,7 +98,7 @@ def _read_call(item: Item) -> Message:
         arguments=item.get(word, ""),
         extra={"as": hint} if hint == "custom" else EMPTY,
     )
-    return Message.make(role=Role.ASSISTANT, parts=(part,), origin=Format.RESPONSES)
+    return Message.make(role=Role.ASSISTANT, parts=(part,), origin=MessageFormat.RESPONSES)
 
 
 def _write_call(part: CallPart) -> Item:
@@ -116,7 +116,7 @@ def _read_result(item: Item) -> Message:
     extra = {**shape_of(item["output"], parts), **({"as": hint} if hint == "custom" else {})}
     call_id = text_in(item, "call_id", f"a {item['type']}")
     result = ResultPart.make(call_id=call_id, parts=parts, extra=extra)
-    return Message.make(role=Role.TOOL, parts=(result,), origin=Format.RESPONSES)
+    return Message.make(role=Role.TOOL, parts=(result,), origin=MessageFormat.RESPONSES)
 
 
 def _write_result(part: ResultPart) -> Item:
@@ -128,7 +128,7 @@ def _write_result(part: ResultPart) -> Item:
 def _read_item(item: Item) -> Message:
     part = read_other(item)
     role = Role.TOOL if part.type.endswith("_output") else Role.ASSISTANT
-    return Message.make(role=role, parts=(part,), origin=Format.RESPONSES, extra={"as": "item"})
+    return Message.make(role=role, parts=(part,), origin=MessageFormat.RESPONSES, extra={"as": "item"})
 
 
 _ITEMS: dict[str, Callable[[Item], Message]] = {

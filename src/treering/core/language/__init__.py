@@ -1,1 +1,1 @@
-"""How texts become terms: split, folded, stemmed by their language. Pure, and the same for every engine."""
+"""Conversion of texts to terms: splitting, folding and stemming by language. Pure, and equal for both engines."""

@@ -1,4 +1,4 @@
-"""Names, paths, addresses, versions and numbers: whole, and in the parts people look for."""
+"""Words of names, paths, addresses, versions and numbers: the whole and its searchable parts."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -7,15 +7,15 @@ from treering.core.language.folding import fold
 
 Read = Callable[[str], Iterable[str]]
 
-# Longer ones are data: no shape is tried on them.
-_LONGEST = 200
+# Longer ones are data and not parsed.
+_MAX_CHARACTERS = 200
 _PREFIX = "-./~`"
 _JOINT = re.compile(r"::|->|[.'/\\@:,+#-]")
 _ALNUM = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
+_CAMEL_PART = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
 _ACRONYMS = re.compile(r"[A-Z]{2,}s")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th|er|ere|eme)")
-# What stands before and behind an apostrophe without meaning of its own: l'école, dell'arte, Mel's, we've.
+# Parts before and after an apostrophe without a meaning of their own: l'école, dell'arte, Mel's, we've.
 _ELIDED = frozenset((
     "l", "d", "j", "m", "n", "s", "t", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu",
     "un", "dell", "all", "nell", "sull", "dall", "quell", "quest", "bell", "sant", "com", "dov",
@@ -24,10 +24,10 @@ _CLITIC = frozenset(("s", "t", "d", "m", "ll", "re", "ve"))
 
 
 def read_compound(raw: str) -> Iterable[str]:
-    """Distinct folded words of a run of letters, digits and what joins them, the whole first."""
+    """Distinct folded words of a run of letters, digits and joining signs, the whole first."""
     if raw.isalnum():
         return _name(raw)
-    if len(raw) > _LONGEST:
+    if len(raw) > _MAX_CHARACTERS:
         return _ALNUM.findall(fold(raw))
     body = fold(raw.lstrip(_PREFIX))
     for sign, shape, read in _SHAPES:
@@ -37,7 +37,7 @@ def read_compound(raw: str) -> Iterable[str]:
 
 
 def read_url(raw: str) -> Iterable[str]:
-    """The address without its scheme, its host, and the words in both."""
+    """The address without its scheme, its host, and the words of both."""
     address = re.split(r"://", raw, maxsplit=1)[-1].rstrip(".!?:/*_").removeprefix("www.")
     host = re.split(r"[/?#:]", address, maxsplit=1)[0]
     labels = host.rsplit(".", 1)[0]
@@ -56,33 +56,33 @@ def _each(raw: str, joint: str) -> list[str]:
 
 
 def _name(part: str) -> list[str]:
-    """`token_store` and `tokenStore` whole and in words; a number as it is counted."""
+    """`token_store` and `tokenStore` as a whole and in words; a number without leading zeros."""
     folded = fold(part).strip("_")
     if folded.isdecimal():
         return _integer(folded)
     if found := _ORDINAL.fullmatch(folded):
         return _integer(found[1])
-    words = [word for section in part.split("_") if section for word in _humps(section)]
+    words = [word for section in part.split("_") if section for word in _camel_parts(section)]
     return words if len(words) == 1 or not folded else list(dict.fromkeys((folded, *words)))
 
 
-def _humps(section: str) -> list[str]:
+def _camel_parts(section: str) -> list[str]:
     folded = fold(section)
     if section.islower() or section.isupper() or section.istitle() or not section.isascii():
         return [folded]
-    humps = _HUMP.findall(section)
-    if len(humps) < 2 or _ACRONYMS.fullmatch(section):
+    camel_parts = _CAMEL_PART.findall(section)
+    if len(camel_parts) < 2 or _ACRONYMS.fullmatch(section):
         return [folded]
-    return [folded, *(hump.lower() for hump in humps if len(hump) > 1)]
+    return [folded, *(part.lower() for part in camel_parts if len(part) > 1)]
 
 
 def _integer(digits: str) -> list[str]:
-    """`05` is 5; longer ones with zeros in front are codes."""
+    """`05` as 5; longer numbers with leading zeros are codes and unchanged."""
     return [digits.lstrip("0") or "0"] if len(digits) == 2 else [digits]
 
 
 def _decimal(raw: str) -> list[str]:
-    """`3.50` as 3.5, and as written: it may be a version."""
+    """`3.50` as 3.5 and as written, because it may be a version."""
     number = fold(raw.lstrip(_PREFIX))
     return [number.rstrip("0").rstrip(".") if "." in number else number, number]
 
@@ -100,7 +100,7 @@ def _dotted_groups(raw: str) -> list[str]:
 
 
 def _year(raw: str) -> list[str]:
-    """Day and month of a date say nothing by themselves; the date is a word of its own (see `dates`)."""
+    """The year only: day and month mean nothing alone, and the date is a word of its own (see `dates`)."""
     return re.findall(r"\d{4}", fold(raw))[:1]
 
 
@@ -149,16 +149,16 @@ def _apostrophe(raw: str) -> list[str]:
     parts = [fold(part) for part in raw.lstrip(_PREFIX).split("'")]
     if parts[-1] == "t" and parts[-2].endswith("n"):
         return ["".join(parts)]
-    kept = parts[1:] if parts[0] in _ELIDED else parts
-    kept = kept[:-1] if len(kept) > 1 and kept[-1] in _CLITIC else kept
-    return ["".join(kept), *(part for part in kept if len(part) > 1)]
+    remaining = parts[1:] if parts[0] in _ELIDED else parts
+    remaining = remaining[:-1] if len(remaining) > 1 and remaining[-1] in _CLITIC else remaining
+    return ["".join(remaining), *(part for part in remaining if len(part) > 1)]
 
 
 def _split_at(joint: str) -> Read:
     return lambda raw: _each(raw, joint)
 
 
-# What must be in it (cheap to see), the shape of the whole, and how it is read. The first that fits is taken.
+# A sign that must occur (cheap to test), the shape, and its reader. The first match wins.
 _SHAPES: tuple[tuple[str, re.Pattern[str], Read], ...] = tuple(
     (sign, re.compile(shape), read)
     for sign, shape, read in (

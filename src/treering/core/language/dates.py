@@ -1,4 +1,4 @@
-"""Dates and numbers that stretch over several words of a text, each as one word."""
+"""Dates and numbers that span several words of a text, each as one word."""
 
 import re
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ _ORDINAL = r"(?:st|nd|rd|th|er|o|\.)?"
 
 
 @cache
-def _shapes() -> tuple[re.Pattern[str], ...]:
-    """How dates are written; compiled for the first text that may hold one."""
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    """Patterns of written dates, compiled on first use."""
     shapes = (
         r"(?<!\d)(?P<year>[12]\d{3}) ?[-/.年] ?(?P<month>\d{1,2}) ?[-/.月] ?(?P<day>\d{1,2})(?!\d)",
         rf"{_DAY}{_ORDINAL}[ -]?(?:of |de )?(?P<month>{_MONTH})[.,]{{0,2}}[ -](?:del? )?{_YEAR}",
@@ -33,16 +33,16 @@ def _shapes() -> tuple[re.Pattern[str], ...]:
 
 
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,]|\.\d)")
-# Cheap to look for, and in every shape above.
-_WORTH_READING = re.compile(r"\d(?:\d|\s\d)\d\d")
+# Cheap test: every pattern above contains this.
+_MAY_MATCH = re.compile(r"\d(?:\d|\s\d)\d\d")
 
 
-def spanning(text: str) -> list[str]:
+def spanning_words(text: str) -> list[str]:
     """Each date as `2023-05-08`, each number written with spaces as `1000`.
 
-    5/8/2023 is read both ways: nothing in it says which country wrote it.
+    5/8/2023 is read both ways, because the order of day and month depends on the country.
     """
-    if not _WORTH_READING.search(text):
+    if not _MAY_MATCH.search(text):
         return []
     folded = fold(text)
     return [*_dates(folded), *(number[0].replace(" ", "") for number in _GROUPED.finditer(folded))]
@@ -51,7 +51,7 @@ def spanning(text: str) -> list[str]:
 def _dates(folded: str) -> Iterator[str]:
     found = (
         (int(MONTHS.get(date["month"], 0) or date["month"]), int(date["day"]), date["year"])
-        for shape in _shapes()
+        for shape in _patterns()
         for date in shape.finditer(folded)
     )
     yield from dict.fromkeys(

@@ -1,33 +1,33 @@
-"""Writing made alike: case, accents, widths, digits and invisible characters do not tell words apart."""
+"""Folding of case, accents, widths, digits and invisible characters."""
 
 import unicodedata
 from collections.abc import Callable
 
-# й is a letter, not an accented и, whether written as one character or two.
+# й is a letter of its own, whether written as one character or two.
 _SHORT_I = (("и\u0306", "й"), ("И\u0306", "Й"))
-# Japanese voicing makes another letter, too.
+# Japanese voicing marks change the letter, too.
 _VOICING = "\u3099\u309a"
 _APOSTROPHES = "\u2018\u2019\u02bc\u2032"
-# Soft hyphens, joiners and direction marks are inside words; the zero-width space (U+200B) stays, it is between them.
+# Soft hyphens, joiners and direction marks occur inside words; the zero-width space (U+200B) separates words.
 _INVISIBLE = frozenset(
     "\u00ad\u200c\u200d\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 )
-# More characters than any mix of languages uses; past it we start over.
-_MOST = 65_536
+# More characters than any mix of languages uses; the cache is cleared beyond it.
+_MAX_CACHED = 65_536
 
 
 def fold(text: str) -> str:
-    """`Ünïﬁed` as `unified`, `１２` and `١٢` as `12`. What is folded stays as it is when folded again."""
+    """`Ünïﬁed` as `unified`, `１２` and `١٢` as `12`. Idempotent."""
     return text.lower() if text.isascii() else _mapped(text, _FOLDS)
 
 
 def bare(text: str) -> str:
-    """Folded but for its case, which still shows where the words of a name begin."""
+    """Folded except for case, which shows where the words of a name begin."""
     return text if text.isascii() else _mapped(text, _BARES)
 
 
-class _Chars(dict[int, str]):
-    """For `str.translate`; filled with the characters that come."""
+class _CharacterMap(dict[int, str]):
+    """Translation table for `str.translate`, filled on demand."""
 
     def __init__(self, answer: Callable[[str], str]) -> None:
         super().__init__()
@@ -35,14 +35,14 @@ class _Chars(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         mapped = self._answer(chr(code))
-        if len(self) >= _MOST:
+        if len(self) >= _MAX_CACHED:
             self.clear()
         self[code] = mapped
         return mapped
 
 
-def _mapped(text: str, chars: _Chars) -> str:
-    # Normalising comes last: with marks of several classes in a row it takes quadratic time.
+def _mapped(text: str, chars: _CharacterMap) -> str:
+    # Normalise last: it takes quadratic time for long sequences of combining marks.
     for apart, joined in _SHORT_I:
         text = text.replace(apart, joined)
     return unicodedata.normalize("NFC", text.translate(chars))
@@ -65,5 +65,5 @@ def _fold_char(char: str) -> str:
     return "".join(map(_bare_char, _bare_char(char).casefold()))
 
 
-_BARES = _Chars(_bare_char)
-_FOLDS = _Chars(_fold_char)
+_BARES = _CharacterMap(_bare_char)
+_FOLDS = _CharacterMap(_fold_char)

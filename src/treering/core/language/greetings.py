@@ -1,10 +1,10 @@
-"""Greetings and thanks: said in every conversation, and an answer to nothing."""
+"""Recognition of greetings and thanks, which never answer a query."""
 
 import re
 
 from treering.core.language.folding import fold
 
-_LONGEST = 60
+_MAX_CHARACTERS = 60
 _WORDS = re.compile(r"[^\W\d_]+")
 _FIRST = """
     hi hello hey hiya howdy yo greetings welcome bye goodbye cheers thanks thank thx ty good see ok okay
@@ -18,12 +18,12 @@ _FOLLOWING = """
     beaucoup nuit journee soiree revoir tous tout le monde d accord tag morgen abend nacht dir ihnen sehr dank
     wiedersehen alle dias tardes noches luego todos mille tutti dia tarde noite
 """
-# Before a name these greet; "see", "good" and "ok" do not.
-_OF_A_PERSON = """
+# Greetings that may precede a name; "see", "good" and "ok" may not.
+_BEFORE_NAME = """
     hi hello hey hiya howdy yo welcome bye goodbye cheers thanks thx bonjour bonsoir salut coucou merci hallo moin
     servus danke tschuss hola gracias adios ciao buongiorno buonasera grazie ola obrigado obrigada tchau
 """
-# These greet whole, alone or behind another greeting; their words alone do not.
+# Phrases that are greetings as a whole, alone or after another greeting.
 _PHRASES = """
     how are you|how are you doing|how s it going|how is it going|what s up|whats up|nice to meet you|pleased to meet you
     you re welcome|no problem|no worries|see you soon|see you tomorrow|sup|np|how may i help you
@@ -41,21 +41,21 @@ _PHRASES = """
 _LONGEST_FIRST = sorted(
     (fold(phrase) for phrase in re.split(r"[|\n]\s*", _PHRASES) if phrase.strip()), key=len, reverse=True
 )
-_WHOLE = re.compile("|".join(rf"\b{re.escape(phrase)}\b" for phrase in _LONGEST_FIRST))
-_MOST_NAMES = 2
+_PHRASE_PATTERN = re.compile("|".join(rf"\b{re.escape(phrase)}\b" for phrase in _LONGEST_FIRST))
+_MAX_NAMES = 2
 _GREETING = frozenset(_FIRST.split())
-_GREETING_A_PERSON = frozenset(_OF_A_PERSON.split())
+_GREETING_A_PERSON = frozenset(_BEFORE_NAME.split())
 _GREETED = _GREETING | frozenset(_FOLLOWING.split())
 
 
 def is_greeting(text: str, *, named: bool = False) -> bool:
-    """Whether a text only greets or thanks; with `named`, also a person by name."""
-    if len(text) > _LONGEST:
+    """Whether a text is only a greeting or thanks; with `named`, it may address a person by name."""
+    if len(text) > _MAX_CHARACTERS:
         return False
     words = _WORDS.findall(text)
     folded = [fold(word) for word in words]
-    beside = _WHOLE.sub(" ", " ".join(folded)).split()
-    if len(beside) < len(folded) and all(word in _GREETED for word in beside):
+    other_words = _PHRASE_PATTERN.sub(" ", " ".join(folded)).split()
+    if len(other_words) < len(folded) and all(word in _GREETED for word in other_words):
         return True
     if not folded or folded[0] not in _GREETING:
         return False
@@ -63,4 +63,4 @@ def is_greeting(text: str, *, named: bool = False) -> bool:
     if not others:
         return True
     is_of_a_person = folded[0] in _GREETING_A_PERSON and words[1:] == others
-    return named and is_of_a_person and len(others) <= _MOST_NAMES and all(word.istitle() for word in others)
+    return named and is_of_a_person and len(others) <= _MAX_NAMES and all(word.istitle() for word in others)

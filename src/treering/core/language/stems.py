@@ -1,4 +1,4 @@
-"""What languages add to words: their stop words, their stems, and which of them a text is written in."""
+"""Stop words and stemmers by language, and language detection."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from treering.core.language.scripts import CYRILLIC, HAN, HANGUL, KANA, THAI
 
 Stem = Callable[[str], str]
 
-# Snowball's name, and how often it is applied: where endings carry accents that folding took, once leaves too much on
+# Name of the Snowball stemmer, and how often it is applied: once is not enough where folding removed accents of endings
 # (`arrivee` is `arrive` is `arriv`).
 _STEMMERS = {
     "en": ("english", 1),
@@ -27,10 +27,10 @@ _STEMMERS = {
 LANGUAGES = (*_STEMMERS, "zh", "ja")
 _STOP_WORDS = Path(__file__).parent / "stop_words"
 
-# Enough of a text to tell its language.
+# Number of words that suffice for detection.
 _WORDS_READ, _CHARS_READ = 60, 600
-# A stop word of one language alone counts 4, one of several its share. English needs one; the others need more, for
-# their short words are English words too (`die`, `pour`, `font`).
+# A stop word of a single language counts 4, one of several languages its share. English needs one, other languages
+# need more because their short words are English words too (`die`, `pour`, `font`).
 _WEIGHT, _ENOUGH, _ENOUGH_ENGLISH = 4, 6, 4
 _CHAR_EVIDENCE = {
     "fr": "çèêàùœîôûëï", "de": "äöüß", "es": "ñ¿¡óáíú", "pt": "ãõçáêóâ", "it": "èàòìù", "sv": "åäö",
@@ -42,28 +42,28 @@ _NOT_RUSSIAN = re.compile("[іїєґўјљњћђџѓќѕәғқңөұүһ]", re.I
 _LATIN = re.compile("[a-zA-Z]")
 
 
-# Compiled when first needed: classes of so many characters take milliseconds, and most texts are in ASCII.
+# Compiled on first use: large character classes take milliseconds, and most texts are ASCII.
 @cache
 def _any_of(characters: str) -> re.Pattern[str]:
     return re.compile(f"[{characters}]")
 
 
-def known(language: str) -> str:
-    """`en` for `en-US`; '' for a language nothing is known of."""
+def supported_language(language: str) -> str:
+    """`en` for `en-US`; empty for an unsupported language."""
     code = language[:3].lower().rstrip("-_")
     return code if code in LANGUAGES else ""
 
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Folded words that carry grammar, not meaning. For zh and ja also the characters such pairs are made of."""
-    code = known(language)
+    """Folded stop words. For zh and ja, also the characters of stop words of two characters."""
+    code = supported_language(language)
     return frozenset((_STOP_WORDS / f"{code}.txt").read_text("utf-8").split()) if code else frozenset()
 
 
 @cache
 def stemmer(language: str) -> Stem:
-    """Folded words to their stems; as they are where the language has none, or where they hold more than letters."""
+    """Function from folded words to stems; the identity for unsupported languages and words with other signs."""
     if language not in _STEMMERS:
         return str
     import Stemmer  # type: ignore[import-not-found, unused-ignore]
@@ -76,9 +76,9 @@ def stemmer(language: str) -> Stem:
 
 
 def language_of(text: str, likely: Sequence[str] = ()) -> str:
-    """By script, or by stop words and accents among the first 60 words. '' where it can't tell.
+    """Language by script, or by stop words and accents among the first 60 words; empty if undecided.
 
-    Of languages with equal evidence, one of the `likely` is taken.
+    Of languages with equal evidence, one of the `likely` is returned.
     """
     start = text[:_CHARS_READ]
     if (
@@ -91,16 +91,16 @@ def language_of(text: str, likely: Sequence[str] = ()) -> str:
     if not votes:
         return ""
     counted = memoryview(votes.to_bytes(2 * len(_VOTERS), "little")).cast("H").tolist()
-    most = max(counted)
-    best = [language for language, count in zip(_VOTERS, counted, strict=True) if count == most]
-    if most < (_ENOUGH_ENGLISH if best == ["en"] else _ENOUGH):
+    highest = max(counted)
+    best = [language for language, count in zip(_VOTERS, counted, strict=True) if count == highest]
+    if highest < (_ENOUGH_ENGLISH if best == ["en"] else _ENOUGH):
         return ""
     best = best if len(best) == 1 else [language for language in best if language in likely]
     return best[0] if best else ""
 
 
 def _language_of_script(start: str) -> str | None:
-    """None where Latin letters prevail: one of the other scripts says about as much as two of them."""
+    """Language of a non-Latin script; None if Latin letters prevail, of which two weigh as much as one other."""
     kana, han, hangul, thai = (len(script.findall(start)) for script in map(_any_of, (KANA, HAN, HANGUL, THAI)))
     cyrillic = len(_any_of(CYRILLIC).findall(start))
     counts = {"ja" if kana * 10 > han else "zh": kana + han, "ko": hangul, "th": thai, "ru": cyrillic}
@@ -110,7 +110,7 @@ def _language_of_script(start: str) -> str | None:
     return "" if language == "ru" and _NOT_RUSSIAN.search(start) else language
 
 
-# One number holds all counts, 16 bits a language, so that a text's votes are one sum.
+# One integer holds all counts, 16 bits per language, so that the votes of a text are one sum.
 _VOTERS = ("en", "fr", "it", "de", "es", "pt", "nl", "sv")
 
 

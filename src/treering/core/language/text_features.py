@@ -1,4 +1,4 @@
-"""What can be seen of a text without understanding it: who speaks, whether it asks, whether it names a time."""
+"""Surface features of a text: its speaker, whether it is a question, whether it names a time."""
 
 import re
 from enum import Enum
@@ -13,14 +13,14 @@ _LABELS = frozenset((_HERE / "labels.txt").read_text("utf-8").split())
 _TIME_WORDS = frozenset((_HERE / "time_words.txt").read_text("utf-8").split())
 
 _SPEAKER = re.compile(r"([^\W\d_][\w .'’()-]{0,39}):(?=\s|$)|([^\W\d_][\w .'’()-]{0,39})：")
-_MOST_WORDS = 4
+_MAX_WORDS = 4
 _QUESTION_MARKS = "?？؟⁇⁈‽"
 _SENTENCE_ENDS = ".。,，:：;；"
 _TAIL = 64
 
 _WORD = re.compile(r"[^\W\d_]+")
 _MONTH = "|".join(MONTHS)
-# A month's name that is also another word ("may", "march", "mars") counts beside a number or such a word.
+# A month name that is also another word ("may", "march", "mars") counts only next to a number or a time word.
 _NUMBERS = re.compile(
     rf"(?<!\d)(?:19|20)\d\d(?!\d)|\d{{1,2}}:\d{{2}}|\b\d{{1,2}} ?(?:am|pm|uhr|h)\b"
     rf"|\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}"
@@ -37,30 +37,30 @@ _CHINESE = re.compile(
 
 
 def speaker_of(text: str) -> str:
-    """Folded name before the first colon of a transcript line (`Mel: hi` is `mel`); '' if there is none.
+    """Folded name before the first colon of a transcript line (`Mel: hi` gives `mel`); empty if there is none.
 
-    At most 4 words and 40 characters at the very start. Several words are a name if each begins with a capital;
-    labels (`Note:`, `TODO:`) are none.
+    At most 4 words and 40 characters at the start of the text. Several words are a name if each begins with a capital;
+    labels (`Note:`, `TODO:`) are not names.
     """
     found = _SPEAKER.match(text)
     if not found:
         return ""
     name = (found[1] or found[2]).strip()
     words = name.split()
-    if len(words) > _MOST_WORDS or (len(words) > 1 and any(word[0].islower() for word in words)):
+    if len(words) > _MAX_WORDS or (len(words) > 1 and any(word[0].islower() for word in words)):
         return ""
     speaker = fold(name)
     return "" if speaker in _LABELS else speaker
 
 
 def without_speaker(text: str) -> str:
-    """What was said, without the name before it."""
+    """The text without the speaker's name before it."""
     found = _SPEAKER.match(text)
     return text[found.end() :].lstrip(":： ") if found and speaker_of(text) else text
 
 
 def asks(text: str) -> bool:
-    """Whether it ends with a question mark, behind which quotes, brackets, emoji and `!` may stand."""
+    """Whether the text ends with a question mark, possibly followed by quotes, brackets, emoji or `!`."""
     for char in reversed(text.rstrip()[-_TAIL:]):
         if char in _QUESTION_MARKS:
             return True
@@ -70,7 +70,7 @@ def asks(text: str) -> bool:
 
 
 def names_time(text: str) -> bool:
-    """Whether a date, a time of day, a month, a weekday, or a word such as `yesterday` is in it (en fr it de es zh)."""
+    """Whether the text has a date, a time of day, a month, a weekday or a word like `yesterday` (en fr it de es zh)."""
     hints = set(map(_HINTS.__getitem__, text.split()))
     if _Hint.SURE in hints:
         return True

@@ -1,4 +1,4 @@
-"""Times, days, dates, amounts and numbers in a text, as they are written."""
+"""Times, days, dates, amounts and numbers in a text, as written."""
 
 import re
 from collections.abc import Mapping
@@ -35,21 +35,21 @@ _KINDS = {
 }
 _PATTERNS = {kind: re.compile(pattern) for kind, pattern in _KINDS.items()}
 _NOTHING: Mapping[str, frozenset[str]] = MappingProxyType({})
-# Each value holds a digit, or one of these.
-_WORTH_READING = re.compile(rf"\d|half|quarter|noon|mid|halb|mezzo|mediodia|at |um |alle |a las |{_DAY}")
+# Cheap test: every value contains a digit or one of these.
+_MAY_MATCH = re.compile(rf"\d|half|quarter|noon|mid|halb|mezzo|mediodia|at |um |alle |a las |{_DAY}")
 
 
 def values_in(text: str) -> Mapping[str, frozenset[str]]:
-    """By kind: `time`, `date`, `day`, `amount`, `number`; kinds that do not occur are left out."""
+    """Values by kind (`time`, `date`, `day`, `amount`, `number`), without kinds that do not occur."""
     folded = fold(text)
-    if not _WORTH_READING.search(folded):
+    if not _MAY_MATCH.search(folded):
         return _NOTHING
     found = {kind: frozenset(pattern.findall(folded)) for kind, pattern in _PATTERNS.items()}
     return {kind: values for kind, values in found.items() if values}
 
 
 def differ(one: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str]]) -> bool:
-    """Whether both tell a value of the same kind, and not the same one. The first kind that both have decides."""
+    """Whether the values of the first kind that both have differ."""
     for kind in _PATTERNS:
         if kind in one and kind in other:
             return bool(one[kind] - other[kind]) and bool(other[kind] - one[kind])
@@ -67,5 +67,5 @@ _ASKING_FOR_VALUE = re.compile(
 
 
 def asks_for_value(folded: str) -> bool:
-    """Whether a query, folded, asks for a time, a date or a number."""
+    """Whether a folded query asks for a time, a date or a number."""
     return _ASKING_FOR_VALUE.search(folded) is not None

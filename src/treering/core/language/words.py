@@ -1,4 +1,4 @@
-"""The words of a text, split and folded: every engine indexes the same, and no query is syntax."""
+"""Splitting of texts into folded words, equal for both engines; queries have no syntax."""
 
 import re
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ from treering.core.language.compounds import read_compound, read_url
 from treering.core.language.folding import bare
 from treering.core.language.scripts import HAN, SPACELESS, WORD
 
-# Longer ones are data, not words; their beginning tells them apart.
-_LONGEST = 60
+# Longer words are data and cut off.
+_MAX_CHARACTERS = 60
 
 _PLAIN = re.compile(r"""["'(\[*]*+([A-Z]?[a-z]++|[A-Z]++)[.,!?;:"')\]*…]*+""")
 _COMPOUND = re.compile(
@@ -18,7 +18,7 @@ _COMPOUND = re.compile(
 )
 
 
-# Classes of so many characters take milliseconds to compile, and most texts need none of them.
+# Compiled on first use: large character classes take milliseconds, and most texts need none.
 @cache
 def _run() -> re.Pattern[str]:
     return re.compile(f"([{SPACELESS}]++)|[^{SPACELESS}]++")
@@ -44,12 +44,12 @@ def _url() -> re.Pattern[str]:
 def words_of(piece: str) -> tuple[str, ...]:
     """Folded words of a piece of text without spaces, at most 60 characters each, in linear time.
 
-    Names, paths and addresses come whole and in their parts. Scripts without spaces come as each two characters in a
-    row, for nothing shows where a word ends; Chinese characters also one by one.
+    Names, paths and addresses give the whole and its parts. Scripts without spaces give each pair of adjacent
+    characters, because word boundaries are unknown; Chinese characters also single ones.
     """
     if plain := _PLAIN.fullmatch(piece):
-        return (plain[1].lower()[:_LONGEST],)
-    return tuple(word[:_LONGEST] for word in _words(bare(piece)) if word)
+        return (plain[1].lower()[:_MAX_CHARACTERS],)
+    return tuple(word[:_MAX_CHARACTERS] for word in _words(bare(piece)) if word)
 
 
 def _words(text: str) -> Iterator[str]:
@@ -74,7 +74,7 @@ def _compounds(text: str) -> Iterator[str]:
 
 
 def _pairs(run: str) -> list[str]:
-    """Each two characters in a row, and each Chinese one: it means something by itself."""
+    """Each pair of adjacent characters, and each single Chinese character, which has a meaning of its own."""
     if len(run) == 1:
         return [run]
     return [*(run[start : start + 2] for start in range(len(run) - 1)), *_ideograph().findall(run)]

@@ -3,20 +3,20 @@
 from treering.core.time_words.parser import read_times
 from treering.core.time_words.values import (
     Anchor,
-    Relation,
     TimeDirection,
     TimeKind,
     TimeOrder,
+    TimeRelation,
     TimeWords,
     resolve_anchor,
 )
 
 __all__ = [
     "Anchor",
-    "Relation",
     "TimeDirection",
     "TimeKind",
     "TimeOrder",
+    "TimeRelation",
     "TimeWords",
     "read_times",
     "resolve_anchor",

@@ -1,21 +1,21 @@
-"""Spans of the calendar as people name them. Half-open, in the zone of `now`; a week begins on Monday.
+"""Calendar spans of time expressions. Half-open, in the zone of `now`; weeks begin on Monday.
 
-What the calendar does not hold (30 February, the year 12000) raises ValueError or OverflowError.
+Invalid dates (30 February, the year 12000) raise ValueError or OverflowError.
 """
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 
 Bounds = tuple[datetime, datetime]
 
-# "Recently" reaches back about as far as a sprint.
+# "Recently" covers about two weeks.
 RECENT_DAYS = 14
-# "A few … ago" counts back to here at most.
+# Upper limit of "a few … ago".
 FEW = {"day": 7}
 FEW_OTHERS = 4
-# Years outside are quantities ("in 2048 tokens" is read in 2026 as no year).
+# Numbers outside are quantities: in 2026, "in 2048 tokens" does not name a year.
 FIRST_YEAR = 1900
 
 HOURS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (18, 24), "night": (18, 30)}
@@ -26,7 +26,7 @@ MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
 
 def period(now: datetime, unit: str, shift: int = 0) -> Bounds:
-    """The calendar unit `shift` units away from the one that holds `now`."""
+    """The calendar unit `shift` units away from the current one."""
     start = _start(now, unit)
     if unit in MONTHS:
         return _months(start, shift * MONTHS[unit]), _months(start, (shift + 1) * MONTHS[unit])
@@ -37,13 +37,13 @@ def period(now: datetime, unit: str, shift: int = 0) -> Bounds:
 
 
 def weekend(now: datetime, *, which: str = "recent") -> Bounds:
-    """The weekend at hand: the one of this week only once it has begun."""
+    """The most recent weekend; that of this week only once it has begun."""
     this = period(now, "weekend")
     return this if which == "this" or (which == "recent" and this[0] <= now) else period(now, "weekend", -1)
 
 
 def ago(now: datetime, *, number: int, unit: str) -> Bounds:
-    """The unit that lies `number` units back; hours and minutes are told give or take half."""
+    """The unit `number` units ago; hours and minutes with a tolerance of half a unit."""
     if unit in CLOCK:
         length = number * CLOCK[unit]
         return now - 1.5 * length, now - 0.5 * length
@@ -57,7 +57,7 @@ def few_ago(now: datetime, *, unit: str) -> Bounds:
 
 
 def rolling(now: datetime, *, unit: str, number: int = 1) -> Bounds:
-    """From so many units back up to now."""
+    """From `number` units ago until now."""
     if unit in MONTHS:
         return _months(now, -number * MONTHS[unit]), now
     if unit in CLOCK:
@@ -77,7 +77,7 @@ def part_of_day(now: datetime, *, hours: str, shift: int = 0) -> Bounds:
 
 
 def date(now: datetime, *, day: int, month: int, year: int | None = None) -> Bounds:
-    """That day; without a year the most recent one."""
+    """The day; without a year, the most recent one."""
     start = _start(now, "year").replace(month=month, year=_year(now, year))
     if year is None and (month, day) > (now.month, now.day):
         start = start.replace(year=now.year - 1)
@@ -86,13 +86,13 @@ def date(now: datetime, *, day: int, month: int, year: int | None = None) -> Bou
 
 
 def days(now: datetime, *, day: int, until: int, month: int, year: int | None = None) -> Bounds:
-    """From one day of a month through another."""
+    """From one day of a month to another, inclusive."""
     return date(now, day=day, month=month, year=year)[0], date(now, day=until, month=month, year=year)[1]
 
 
 def numeric(now: datetime, *, date: str, day_first: bool) -> Bounds:
-    """A date in digits; with a time of day, that minute."""
-    moment = moment_of(date.replace("/", ".") if day_first and date[:4].count("/") else date, now)
+    """A numeric date; with a time of day, that minute."""
+    moment = timestamp_of(date.replace("/", ".") if day_first and date[:4].count("/") else date, now)
     moment = moment.replace(tzinfo=now.tzinfo) if not date.endswith("Z") else moment.astimezone(now.tzinfo)
     return moment, moment + (CLOCK["minute"] if ":" in date else timedelta(days=1))
 
@@ -106,7 +106,7 @@ def month(
     third: str | None = None,
     shift: int = 0,
 ) -> Bounds:
-    """That month; without a year the most recent one, with which="last" the last that is over."""
+    """The month; without a year the most recent one, with which="last" the last complete one."""
     this = _start(now, "month")
     start = this.replace(month=month, year=_year(now, year) + shift)
     if year is None and not shift and (start > this or (which == "last" and start == this)) and which != "this":
@@ -119,7 +119,7 @@ def month(
 
 
 def weekday(now: datetime, *, weekday: int, which: str = "recent", week: int | None = None) -> Bounds:
-    """The most recent such day, today included unless which="last"; with `week`, that day of that week."""
+    """The most recent such weekday, including today unless which="last"; with `week`, the day of that week."""
     today = _start(now, "day")
     if week is not None or which == "this":
         start = _days(_start(now, "week"), 7 * (week or 0) + weekday)
@@ -132,7 +132,7 @@ def weekday(now: datetime, *, weekday: int, which: str = "recent", week: int | N
 def season(
     now: datetime, *, season: str, year: int | None = None, which: str = "recent", shift: int | None = None
 ) -> Bounds:
-    """Three months of the northern year; winter carries the year it begins in."""
+    """Three months in the northern hemisphere; winter has the year in which it begins."""
     start = _start(now, "year").replace(month=SEASONS[season], year=_year(now, year) + (shift or 0))
     if year is None and shift is None and which != "this":
         over = _months(start, 3) if which == "last" else start
@@ -154,7 +154,7 @@ def year(now: datetime, *, year: int) -> Bounds:
 
 
 def earlier(bounds: Bounds, limit: datetime) -> Bounds:
-    """The same part of the year, in the last year in which it begins before `limit`."""
+    """The same part of the year, in the latest year in which it begins before `limit`."""
     start, end = bounds
     years = max(0, start.year - limit.year)
     years += _months(start, -12 * years) >= limit
@@ -190,15 +190,15 @@ def _days(start: datetime, number: int) -> datetime:
 
 
 def _months(start: datetime, number: int) -> datetime:
-    """So many months on, on the same day or the last that the month has."""
+    """`number` months later, on the same day or the last day of the month."""
     years, month = divmod(start.month - 1 + number, 12)
     first = start.replace(year=start.year + years, month=month + 1, day=1)
-    # Four days past the 28th lie in the next month, whatever the month.
+    # Four days after the 28th are always in the next month.
     last = ((first.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)).day
     return first.replace(day=min(start.day, last))
 
 
 def _year(now: datetime, year: int | None) -> int:
     if year is not None and not FIRST_YEAR <= year <= now.year + 1:
-        raise ValueError(f"{year} is not a year that a memory of {now.year} speaks of")
+        raise ValueError(f"{year} is too far from {now.year} to be a year")
     return now.year if year is None else year

@@ -1,10 +1,10 @@
-"""The time words of one language, compiled from its data file.
+"""Time expressions of one language, compiled from its data file.
 
-A template is a regular expression in which a space stands for any white space and `{month}` for a word of the table
-`words.month`, a word of the list `lists.month` or the expression `groups.month`. What follows an underscore only tells
-tables apart: `{month_sure}` names a month too. `{phrase}` is an event: the group says how it may begin, and it goes on
-to the end of the clause. Of the templates under `read`, the first that matches wins; those read as "nothing" keep
-others from misreading.
+A template is a regular expression in which a space matches any white space and `{month}` a word of the table
+`words.month`, a word of the list `lists.month` or the expression `groups.month`. The part after an underscore only
+distinguishes tables: `{month_sure}` names a month too. `{phrase}` is an event: the group defines its beginning, and it
+extends to the end of the clause. Of the templates under `read`, the first match wins; templates with the reading
+"nothing" prevent false matches of others.
 """
 
 import itertools
@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from treering.core.time_words.values import Relation
+from treering.core.time_words.values import TimeRelation
 
 # Not inside a longer word, a path, a call or an attribute: latest.log, monday.com, now(), docs/may.
 _BEFORE, _AFTER = r"(?<![\w./\\@$#-])", r"(?![\w/\\(]|[.@-]\w)"
@@ -33,7 +33,7 @@ _GROUPS = {
     r"|(?<!version )(?:\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4})",
     "capital": r"(?-i:(?=[A-Z]))",
 }
-# Words of these tables stand in sentences about anything.
+# Words of these tables are too common to be cues.
 _NO_CUES = frozenset({"number", "which", "third"})
 _DIGITS = frozenset({"year", "date"})
 _CLAUSE_END = r"[,;:?!()\n]|\.(?:\s|$)|$"
@@ -45,13 +45,13 @@ _FOLDED = {
 
 
 def fold(text: str) -> str:
-    """`text` without accents, character by character: positions stay."""
+    """`text` without accents; positions are preserved."""
     return text.translate(_FOLDED)
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
-    """One way to say something. `given` are the arguments of its reading that no word tells."""
+class TimeTemplate:
+    """One time expression. `given` are fixed arguments of its reading."""
 
     reading: str
     expression: str
@@ -60,15 +60,15 @@ class Template:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Compiled when first met: most templates never are, and `re` keeps those that were."""
+        """The pattern, compiled on first use and cached by `re`; most are never needed."""
         return re.compile(self.expression, re.I)
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorTemplate:
-    """One way to tell a time by an event; `when` and `unless` look at the whole query."""
+    """One expression of a time by an event; `when` and `unless` are tested against the whole query."""
 
-    relation: Relation
+    relation: TimeRelation
     pattern: re.Pattern[str]
     when: re.Pattern[str] | None
     unless: re.Pattern[str] | None
@@ -79,38 +79,38 @@ class AnchorTemplate:
 
 
 @dataclass(frozen=True)
-class Lexicon:
-    """What one language has to say about time; nothing is compiled before it is needed."""
+class TimeLexicon:
+    """Time expressions of one language, compiled on first use."""
 
     data: Mapping[str, Any]
 
     @property
     def spaced(self) -> bool:
-        """Whether words stand apart, as they do not in Chinese."""
+        """Whether words are separated by spaces, unlike in Chinese."""
         return bool(self.data.get("spaced", True))
 
     @cached_property
     def common(self) -> frozenset[str]:
-        """Words by which the language is known; most of its sentences hold one."""
+        """Words that identify the language; most sentences contain one."""
         return frozenset(fold(self.data["common"]).split())
 
     @cached_property
     def cues(self) -> frozenset[str]:
-        """Of these a sentence about time holds at least one, or four digits."""
+        """Cues: every time expression contains one of them, or four digits."""
         return self.time_cues | self._cues(self.data["anchor"])
 
     @cached_property
     def time_cues(self) -> frozenset[str]:
-        """The cues without those that tell a time by an event."""
+        """The cues without those of events."""
         return self._cues(entry for entry in self.data["read"] if entry["as"] != "nothing")
 
     @cached_property
-    def templates(self) -> tuple[Template, ...]:
+    def templates(self) -> tuple[TimeTemplate, ...]:
         return tuple(self._template(dict(entry)) for entry in self.data["read"])
 
     @cached_property
     def any_template(self) -> re.Pattern[str]:
-        """All templates at once; the name of the group that matched is `t` and the template's number."""
+        """All templates in one pattern; the matched group is named `t` plus the template's number."""
         branches = (
             f"(?P<t{i}>{self._expand(entry['match'], named=False)})" for i, entry in enumerate(self.data["read"])
         )
@@ -118,7 +118,7 @@ class Lexicon:
 
     @cached_property
     def bounds(self) -> dict[str, re.Pattern[str]]:
-        """What makes a time an end: it stands before the time, in Chinese behind it."""
+        """Expressions that make a time a bound: before the time, in Chinese after it."""
         return {name: self._beside(template) for name, template in self.data["bounds"].items()}
 
     @cached_property
@@ -133,7 +133,7 @@ class Lexicon:
     def anchors(self) -> tuple[AnchorTemplate, ...]:
         return tuple(
             AnchorTemplate(
-                Relation(entry["relation"]),
+                TimeRelation(entry["relation"]),
                 re.compile(f"{_BEFORE if self.spaced else ''}{self._expand(entry['match'])}", re.I),
                 *(self._compile(self._expand(entry[key])) if key in entry else None for key in ("when", "unless")),
             )
@@ -141,7 +141,7 @@ class Lexicon:
         )
 
     def words_of(self, found: re.Match[str]) -> dict[str, Any] | None:
-        """What the words of a match mean, by argument; None if one means nothing."""
+        """Values of the matched words by argument; None if a word has no value."""
         written = ((name.partition("__")[0], words) for name, words in found.groupdict().items() if words)
         read = {name.partition("_")[0]: self._value(name, words) for name, words in written}
         return None if None in read.values() else read
@@ -149,7 +149,7 @@ class Lexicon:
     def _value(self, name: str, written: str) -> Any:
         table = self.tables.get(name)
         if table is None:
-            # The only day with a name of its own is the first: primo, primero.
+            # Only the first day has a name: primo, primero.
             return written if name == "date" else int("".join(filter(str.isdecimal, written)) or 1)
         known = table.get(" ".join(written.lower().split()))
         return int(written) if known is None and written.isdecimal() else known
@@ -204,15 +204,15 @@ class Lexicon:
         pattern = self._expand(template)
         return re.compile(f"{_BEFORE}(?:{pattern})\\s*$" if self.spaced else pattern, re.I)
 
-    def _template(self, entry: dict[str, Any]) -> Template:
+    def _template(self, entry: dict[str, Any]) -> TimeTemplate:
         reading, expression = entry.pop("as"), self._whole(self._expand(entry.pop("match")))
-        return Template(reading, expression, explicit=entry.pop("explicit", False), given=entry)
+        return TimeTemplate(reading, expression, explicit=entry.pop("explicit", False), given=entry)
 
     def _cues(self, entries: Iterable[Mapping[str, Any]]) -> frozenset[str]:
         return frozenset(word for entry in entries for word in self._needed(fold(entry["match"]))) - self.common
 
     def _needed(self, template: str) -> Iterator[str]:
-        """The words of which `template` needs one: those of its tables, or else its own; digits are seen apart."""
+        """Words of which `template` needs one: those of its tables, else its own; digits are handled separately."""
         names = [name for name in _PLACEHOLDER.findall(template) if name not in _NO_CUES]
         if tables := [self.tables[name] for name in names if name in self.tables]:
             yield from (word for table in tables for key in table for word in re.findall(r"\w+", key))
@@ -222,6 +222,6 @@ class Lexicon:
 
 
 @cache
-def lexicon(language: str) -> Lexicon:
-    """The words of a language, read once."""
-    return Lexicon(tomllib.loads((files(__package__) / f"{language}.toml").read_text("utf-8")))
+def lexicon(language: str) -> TimeLexicon:
+    """The cached lexicon of a language."""
+    return TimeLexicon(tomllib.loads((files(__package__) / f"{language}.toml").read_text("utf-8")))

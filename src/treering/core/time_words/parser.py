@@ -1,4 +1,4 @@
-"""Finds the time words of a query and says what they mean."""
+"""Parser for the time expressions of a query."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -9,13 +9,13 @@ from functools import cache
 from treering.core.errors import InvalidInput
 from treering.core.queries import TimeRange
 from treering.core.time_words.calendar import READINGS, Bounds, earlier
-from treering.core.time_words.lexicon import Lexicon, Template, fold, lexicon
-from treering.core.time_words.values import Anchor, Relation, TimeKind, TimeOrder, TimeWords
+from treering.core.time_words.lexicon import TimeLexicon, TimeTemplate, fold, lexicon
+from treering.core.time_words.values import Anchor, TimeKind, TimeOrder, TimeRelation, TimeWords
 
 LANGUAGES = ("en", "fr", "it", "de", "es", "zh")
-# Longer text is pasted, and its dates are not what is asked for.
+# Longer text is pasted, and its dates are not part of the question.
 LONGEST_QUERY = 2_000
-# How far before a time the word that makes it an end may begin: "a partir du", "in the period between the".
+# Characters before a time in which a bounding word may begin: "a partir du", "in the period between the".
 LOOK_BACK = 32
 
 _WORD = re.compile(r"[^\W_]+")
@@ -46,8 +46,8 @@ _OPEN = {"since": _since, "before": _before, "after": _after, "until": _until}
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """Words that were read, from `start` to `end`: a time, an order, an event, or nothing at all."""
+class _TimeMatch:
+    """A match from `start` to `end`: a time, an order, an event, or nothing."""
 
     start: int
     end: int
@@ -55,12 +55,12 @@ class _Found:
     ends: Ends | None = None
     explicit: bool = False
     order: TimeOrder | None = None
-    relation: Relation | None = None
+    relation: TimeRelation | None = None
     event: int = 0
 
 
 def read_times(query: str, now: datetime) -> TimeWords | None:
-    """What the time words of `query` mean at `now`, whose zone says where days begin; None if there are none."""
+    """Meaning of the time expressions of `query` at `now`, in its time zone; None if there are none."""
     text = fold(query[:LONGEST_QUERY])
     local = now if now.tzinfo else now.replace(tzinfo=UTC)
     readings = (_read(text, words, local) for words in _languages(text))
@@ -68,8 +68,8 @@ def read_times(query: str, now: datetime) -> TimeWords | None:
     return _time_words(query, best, local)
 
 
-def _languages(text: str) -> tuple[Lexicon, ...]:
-    """The languages that may say something about time here: they have a cue, and none fits the words much better."""
+def _languages(text: str) -> tuple[TimeLexicon, ...]:
+    """Languages with a cue in the text, unless another language matches its words much better."""
     words = _words(text)
     digits = _FOUR_DIGITS.search(text) is not None
     chinese = _CHINESE.search(text) is not None
@@ -77,9 +77,9 @@ def _languages(text: str) -> tuple[Lexicon, ...]:
         return ()
     spaced = [lexicon(language) for language in LANGUAGES if lexicon(language).spaced]
     votes = {id(each): len(words & each.common) for each in spaced}
-    most = max(votes.values())
-    # A word or a name of a neighbour's language is in many sentences; two are in few.
-    fitting = [each for each in spaced if votes[id(each)] >= most - 1]
+    highest = max(votes.values())
+    # One word of another language is common in a sentence; two are rare.
+    fitting = [each for each in spaced if votes[id(each)] >= highest - 1]
     cued = [each for each in fitting if digits or not words.isdisjoint(each.cues)]
     cued.sort(key=lambda each: -votes[id(each)])
     unspaced = [lexicon(language) for language in LANGUAGES if not lexicon(language).spaced]
@@ -91,8 +91,8 @@ def _every_cue() -> frozenset[str]:
     return frozenset().union(*(lexicon(language).cues for language in LANGUAGES if lexicon(language).spaced))
 
 
-def _read(text: str, words: Lexicon, now: datetime) -> tuple[_Found, ...]:
-    if not _worth_reading(text, words):
+def _read(text: str, words: TimeLexicon, now: datetime) -> tuple[_TimeMatch, ...]:
+    if not _may_have_time(text, words):
         return ()
     found = [_meaning(match, words, now) for match in words.any_template.finditer(text)]
     bounded = [_bounded(each, text, words) for each in _ranges(found, text, words)]
@@ -101,8 +101,8 @@ def _read(text: str, words: Lexicon, now: datetime) -> tuple[_Found, ...]:
     return (*outside, *anchors)
 
 
-def _worth_reading(text: str, words: Lexicon) -> bool:
-    """Whether more than a "before" with no event behind it is there: that is in many a sentence."""
+def _may_have_time(text: str, words: TimeLexicon) -> bool:
+    """Whether the text has more than a "before" without an event, which is common."""
     if not words.spaced or _FOUR_DIGITS.search(text) or not _words(text).isdisjoint(words.time_cues):
         return True
     return any(template.pattern.search(text) for template in words.anchors)
@@ -112,24 +112,24 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
 
 
-def _meaning(match: re.Match[str], words: Lexicon, now: datetime) -> _Found:
+def _meaning(match: re.Match[str], words: TimeLexicon, now: datetime) -> _TimeMatch:
     template = words.templates[int(str(match.lastgroup)[1:])]
-    found = _Found(*match.span(), explicit=template.explicit)
+    found = _TimeMatch(*match.span(), explicit=template.explicit)
     if template.reading in _ORDERS:
         return replace(found, order=TimeOrder(template.reading))
     return replace(found, times=_times(match, template, words, now)) if template.reading in READINGS else found
 
 
-def _times(match: re.Match[str], template: Template, words: Lexicon, now: datetime) -> Bounds | None:
+def _times(match: re.Match[str], template: TimeTemplate, words: TimeLexicon, now: datetime) -> Bounds | None:
     again = template.pattern.match(match.string, match.start())
-    told = words.words_of(again) if again else None
-    if told is None:
+    values = words.words_of(again) if again else None
+    if values is None:
         return None
-    return _sound(lambda: READINGS[template.reading](now, **{**template.given, **told}))
+    return _valid_bounds(lambda: READINGS[template.reading](now, **{**template.given, **values}))
 
 
-def _sound(reading: Callable[[], Bounds]) -> Bounds | None:
-    """The times read, if the calendar has them, in UTC too, and they hold at least a moment."""
+def _valid_bounds(reading: Callable[[], Bounds]) -> Bounds | None:
+    """The bounds if they are valid dates, also in UTC, and not empty; else None."""
     try:
         since, before = reading()
         return (since, before) if since.astimezone(UTC) < before.astimezone(UTC) else None
@@ -137,8 +137,8 @@ def _sound(reading: Callable[[], Bounds]) -> Bounds | None:
         return None
 
 
-def _ranges(found: list[_Found], text: str, words: Lexicon) -> Iterator[_Found]:
-    """The same, with every "between … and …" made one."""
+def _ranges(found: list[_TimeMatch], text: str, words: TimeLexicon) -> Iterator[_TimeMatch]:
+    """The matches with every "between … and …" joined."""
     rest = iter(found)
     for first in rest:
         opening = words.range_from.search(text, max(0, first.start - LOOK_BACK), first.start)
@@ -152,17 +152,17 @@ def _ranges(found: list[_Found], text: str, words: Lexicon) -> Iterator[_Found]:
         yield _joined(first, second, opening.start())
 
 
-def _joined(first: _Found, second: _Found, start: int) -> _Found:
-    """From the one through the other; a first without a year lies in the year before rather than after the second."""
+def _joined(first: _TimeMatch, second: _TimeMatch, start: int) -> _TimeMatch:
+    """The span from the first to the second; a first without a year is before the second."""
     assert first.times is not None
     assert second.times is not None
     times, end = first.times, second.times[1]
-    ends = _sound(lambda: (earlier(times, end)[0], end))
-    return _Found(start, second.end, times=second.times, ends=ends, explicit=ends is not None)
+    ends = _valid_bounds(lambda: (earlier(times, end)[0], end))
+    return _TimeMatch(start, second.end, times=second.times, ends=ends, explicit=ends is not None)
 
 
-def _bounded(found: _Found, text: str, words: Lexicon) -> _Found:
-    """The same, open at one end where a word like "since" stands beside it."""
+def _bounded(found: _TimeMatch, text: str, words: TimeLexicon) -> _TimeMatch:
+    """The match, open at one end if a word like "since" is next to it."""
     if found.times is None or found.explicit:
         return found
     for name, pattern in words.bounds.items():
@@ -173,15 +173,15 @@ def _bounded(found: _Found, text: str, words: Lexicon) -> _Found:
     return found
 
 
-def _says_something(found: _Found, now: datetime) -> bool:
-    """Not so a trap, nor a time to come: nothing was said then yet."""
+def _is_useful(found: _TimeMatch, now: datetime) -> bool:
+    """Whether the match is useful: neither a false match nor in the future."""
     if found.times is None:
         return found.order is not None or found.relation is not None
     return found.ends is not None or found.times[0].date() <= now.date()
 
 
-def _anchors(text: str, words: Lexicon, found: list[_Found]) -> Iterator[_Found]:
-    """Events told as times. They end where a time begins; an order inside ("the last release") is part of the event."""
+def _anchors(text: str, words: TimeLexicon, found: list[_TimeMatch]) -> Iterator[_TimeMatch]:
+    """Times given by events, up to the next time; an order inside ("the last release") is part of the event."""
     taken = [(each.start, each.end) for each in found if each.order is None]
     for template in words.anchors:
         if not template.applies(text):
@@ -191,15 +191,15 @@ def _anchors(text: str, words: Lexicon, found: list[_Found]) -> Iterator[_Found]
             end = min([match.end("phrase"), *(begin for begin, _ in taken if event < begin)])
             if not any(begin < end and start < stop for begin, stop in taken):
                 taken.append((start, end))
-                yield _Found(start, end, relation=template.relation, event=event)
+                yield _TimeMatch(start, end, relation=template.relation, event=event)
 
 
-def _length(found: Iterable[_Found]) -> int:
+def _length(found: Iterable[_TimeMatch]) -> int:
     return sum(each.end - each.start for each in found)
 
 
-def _time_words(query: str, found: Iterable[_Found], now: datetime) -> TimeWords | None:
-    inorder = sorted((each for each in found if _says_something(each, now)), key=lambda each: each.start)
+def _time_words(query: str, found: Iterable[_TimeMatch], now: datetime) -> TimeWords | None:
+    inorder = sorted((each for each in found if _is_useful(each, now)), key=lambda each: each.start)
     if not inorder:
         return None
     spans = _merged([span for each in inorder if (span := _span(each)) is not None])
@@ -214,14 +214,14 @@ def _time_words(query: str, found: Iterable[_Found], now: datetime) -> TimeWords
     )
 
 
-def _span(found: _Found) -> TimeRange | None:
+def _span(found: _TimeMatch) -> TimeRange | None:
     if (ends := found.ends or found.times) is None:
         return None
     return TimeRange(since=ends[0], before=ends[1])
 
 
 def _merged(spans: list[TimeRange]) -> tuple[TimeRange, ...]:
-    """Two open spans that face each other are one: since May, before June."""
+    """The spans, with two open ones that overlap joined: since May, before June."""
     match sorted(spans, key=lambda span: span.since is None):
         case [
             TimeRange(since=datetime() as since, before=None),

@@ -1,18 +1,18 @@
-"""What the time words of a query mean."""
+"""Meaning of the time expressions of a query."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from treering.core.queries import TimeRange
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 
-# An event is talked about for some days around the moment it was recorded.
+# An event is discussed for some days around the time it was recorded.
 AROUND = timedelta(days=3)
 
 
 class TimeKind(StrEnum):
-    """FILTER leaves out what lies outside. BOOST prefers what lies inside: the date may be the event's."""
+    """FILTER excludes records outside the spans. BOOST prefers records inside, because the date may be the event's."""
 
     FILTER = "filter"
     BOOST = "boost"
@@ -29,7 +29,7 @@ class TimeOrder(StrEnum):
     OLDEST = "oldest"
 
 
-class Relation(StrEnum):
+class TimeRelation(StrEnum):
     BEFORE = "before"
     AFTER = "after"
     DURING = "during"
@@ -37,15 +37,15 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A time told by an event; its date is that of the best hit for `phrase`."""
+    """A time given by an event, whose date is that of the best hit for `phrase`."""
 
-    relation: Relation
+    relation: TimeRelation
     phrase: str
 
 
 @dataclass(frozen=True, slots=True)
 class TimeWords:
-    """Any of `spans` will do. `kind` is FILTER only where every span is an explicit bound."""
+    """Time expressions of a query. One of `spans` is enough; `kind` is FILTER only if all are explicit bounds."""
 
     spans: tuple[TimeRange, ...] = ()
     kind: TimeKind = TimeKind.BOOST
@@ -55,12 +55,12 @@ class TimeWords:
 
     @property
     def phrase(self) -> str:
-        """The words that were read, as they stand in the query."""
+        """The matched words of the query."""
         return ", ".join(self.phrases)
 
     @property
     def direction(self) -> TimeDirection | None:
-        """Where the spans lead: BEFORE or AFTER a moment, or WITHIN two; None without spans."""
+        """BEFORE or AFTER a time, or WITHIN two; None without spans."""
         if not self.spans:
             return None
         if all(span.since is None for span in self.spans):
@@ -69,14 +69,14 @@ class TimeWords:
 
 
 def resolve_anchor(anchor: Anchor, at: datetime) -> TimeRange:
-    """The span that `anchor` means once its event is known to have happened `at`."""
-    at = moment_of(at, at)
+    """The span of `anchor` if its event happened `at` this time."""
+    at = timestamp_of(at, at)
     match anchor.relation:
-        case Relation.BEFORE:
+        case TimeRelation.BEFORE:
             return TimeRange(before=at)
-        case Relation.AFTER:
+        case TimeRelation.AFTER:
             return TimeRange(since=at)
-        case Relation.DURING:
+        case TimeRelation.DURING:
             return TimeRange(since=_near(at, -AROUND), before=_near(at, AROUND))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from treering.core.entities import EntityKind
-from treering.core.language.dates import MONTHS, spanning
+from treering.core.language.dates import MONTHS, spanning_words
 from treering.core.values import LABEL_BYTES
 from treering.entities.extraction.mentions import EntityMention
 
@@ -31,7 +31,7 @@ def _link(written: str) -> str:
 
 def _date(written: str) -> str:
     """As 2026-05-08; ambiguous dates such as 5/8/2026 are kept as written."""
-    days = spanning(written)
+    days = spanning_words(written)
     return days[0] if len(days) == 1 else written
 
 

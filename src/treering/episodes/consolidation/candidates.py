@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from treering.core.embedded_text import digest_it_brings, digest_of, embedded_text, vector_it_brings
+from treering.core.embedded_text import digest_of, embedded_text, supplied_digest, supplied_vector
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.queries import EpisodeFilter
 from treering.episodes.consolidation.clusters import Band, ConsolidationCandidate, Vectors
@@ -126,9 +126,9 @@ def _embedded(pending: Sequence[Unembedded], embedder: Embedder) -> list[tuple[i
     ]
     found = []
     for each, text, vector in zip(pending, texts, embedder.documents(texts), strict=True):
-        brought = vector_it_brings(each.record, embedder.model)
+        brought = supplied_vector(each.record, embedder.model)
         if each.record is not None and len(brought) == len(vector):
-            found.append((each.number, digest_it_brings(each.record), np.array(brought, np.float32)))
+            found.append((each.number, supplied_digest(each.record), np.array(brought, np.float32)))
         else:
             found.append((each.number, digest_of(text), vector))
     return found

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from treering.core.embedded_text import digest_it_brings
+from treering.core.embedded_text import supplied_digest
 from treering.core.episodes import Episode, EpisodeLifecycle, EpisodeStatus
 from treering.core.errors import BlobMissing, Conflict, ModelUnavailable, NotFound, StoreError, Unreadable
 from treering.core.values import LABELS
@@ -167,7 +167,7 @@ def _merge(run: StageRun, cluster: _EpisodeCluster, gathered: BandVectors, model
         _verify(tx, stored, representative, replaced)
         number = tx.documents.numbers(KIND, [stored.id])[stored.id]
         # If it is skipped here, it gets this vector once the documents before it have theirs.
-        tx.index.add_vectors(model, [(number, digest_it_brings(stored), combined(vectors))])
+        tx.index.add_vectors(model, [(number, supplied_digest(stored), combined(vectors))])
         for each in replaced.values():
             tx.episodes.set_lifecycle(each.id, _archived(each.lifecycle, stored.id), version=each.version)
 

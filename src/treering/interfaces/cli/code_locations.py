@@ -12,19 +12,19 @@ from treering.interfaces.cli.views import FAINT, ID, safe
 
 if TYPE_CHECKING:
     from treering.code.graph import IndexStatus
-    from treering.core.code_locations import CodePlace
+    from treering.core.code_locations import CodeLocation
 
 _INDENT = 4
 _MAX_STALE = 5
 """Changed files that are named."""
 
 
-def places(found: "Iterable[CodePlace]") -> RenderableType:
+def places(found: "Iterable[CodeLocation]") -> RenderableType:
     """Each location with its lines, its symbol and the beginning of its text."""
     return Group(*(line for place in found for line in _place(place)))
 
 
-def _place(place: "CodePlace") -> "list[RenderableType]":
+def _place(place: "CodeLocation") -> "list[RenderableType]":
     where = f"{safe(place.path)}:{place.start_line}-{place.end_line}"
     head = unbroken(Text(where, ID), Text(f"  {safe(place.symbol)}" if place.symbol else "", FAINT))
     return [head, *([Padding(Text(safe(place.text)), (0, 0, 0, _INDENT))] if place.text else [])]

@@ -230,12 +230,12 @@ def _one_of(**options: object) -> None:
 
 def _span(since: str | None, before: str | None, episodes: "Episodes") -> "TimeRange | None":
     from treering.core.queries import TimeRange
-    from treering.core.timestamps import moment_of
+    from treering.core.timestamps import timestamp_of
 
     if since is None and before is None:
         return None
     now = episodes.clock()
-    ends = (None if each is None else moment_of(each, now) for each in (since, before))
+    ends = (None if each is None else timestamp_of(each, now) for each in (since, before))
     return TimeRange(**dict(zip(("since", "before"), ends, strict=True)))
 
 

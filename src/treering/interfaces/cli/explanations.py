@@ -23,7 +23,7 @@ from treering.interfaces.cli.views import (
 )
 
 if TYPE_CHECKING:
-    from treering.search.answer import Answer, Explanation, Hit, Part, Reasons
+    from treering.search.answer import Answer, Explanation, Hit, RankExplanation, ScorePart
 
 _BAR_WIDTH = 16
 _MAX_PARTS = 6
@@ -72,7 +72,7 @@ def in_brief(explanation: "Explanation") -> list[Text]:
     return [_brief(why, scale) for why in explanation.results]
 
 
-def _brief(why: "Reasons", scale: float) -> Text:
+def _brief(why: "RankExplanation", scale: float) -> Text:
     line = Text()
     for part in why.parts[:2]:
         line.append_text(
@@ -87,7 +87,7 @@ def _scale(explanation: "Explanation") -> float:
     return max((abs(part.added) for why in explanation.results for part in why.parts), default=1.0)
 
 
-def _result(place: int, hit: "Hit", why: "Reasons", scale: float) -> RenderableType:
+def _result(place: int, hit: "Hit", why: "RankExplanation", scale: float) -> RenderableType:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(justify="right", style=FAINT, no_wrap=True)
     grid.add_column(overflow="fold")
@@ -103,7 +103,7 @@ def _paths(ranks: Mapping[str, int]) -> str:
     return ", ".join(f"{name} #{rank}" for name, rank in ranks.items()) or "its neighbours"
 
 
-def _parts(why: "Reasons", scale: float) -> RenderableType:
+def _parts(why: "RankExplanation", scale: float) -> RenderableType:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=FAINT, no_wrap=True)
     grid.add_column(no_wrap=True, width=_BAR_WIDTH)
@@ -119,7 +119,7 @@ def _parts(why: "Reasons", scale: float) -> RenderableType:
     return grid
 
 
-def _name(part: "Part") -> str:
+def _name(part: "ScorePart") -> str:
     return _PART_NAMES.get(part.name, part.name.replace("_", " "))
 
 
@@ -127,7 +127,7 @@ def _coloured_bar(added: float, scale: float, length: int = _BAR_WIDTH) -> Text:
     return Text(bar(abs(added), scale, length), GOOD if added > 0 else BAD)
 
 
-def _score(why: "Reasons", hit: "Hit") -> Text:
+def _score(why: "RankExplanation", hit: "Hit") -> Text:
     """The score as relevance times factors, without factors of 1."""
     shown = (_factor(name, factor, hit) for name, factor in why.factors.items() if round(factor, 2) != 1)
     factors = "".join(f" × {each}" for each in shown)
@@ -140,7 +140,7 @@ def _factor(name: str, factor: float, hit: "Hit") -> str:
     return f"{safe(name)} {factor:.2f}{f' (stored {stored:.2f})' if lowered else ''}"
 
 
-def _runners_up(next_best: Sequence["Reasons"]) -> Iterator[RenderableType]:
+def _runners_up(next_best: Sequence["RankExplanation"]) -> Iterator[RenderableType]:
     if not next_best:
         return
     yield Text()

@@ -168,8 +168,10 @@ def _time_range(since: str | None, before: str | None) -> "TimeRange | None":
         return None
     from treering.compose import now
     from treering.core.queries import TimeRange
-    from treering.core.timestamps import moment_of
+    from treering.core.timestamps import timestamp_of
 
     present = now()
     ends = {"since": since, "before": before}
-    return TimeRange.make(**{end: moment_of(written, present) for end, written in ends.items() if written is not None})
+    return TimeRange.make(
+        **{end: timestamp_of(written, present) for end, written in ends.items() if written is not None}
+    )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from treering.archive.restore import ImportReport
     from treering.core.history import AuditEntry, HistoryEntry
     from treering.core.values import Record
-    from treering.knowledge.removal.proof import Remains
+    from treering.knowledge.removal.proof import Remnant
     from treering.maintenance.stats import Stats
     from treering.ports.store import ProjectSize
     from treering.search.answer import Answer, Hit
@@ -63,7 +63,7 @@ def done(what: str, subject: str, advice: str) -> RenderableType:
     return Group(*lines, Text(f"  {safe(advice)}", FAINT)) if advice else lines[0]
 
 
-def forgotten(id: str, advice: str, remains: "Iterable[Remains]") -> RenderableType:
+def forgotten(id: str, advice: str, remains: "Iterable[Remnant]") -> RenderableType:
     """The forgotten record, and places that still hold some of its words."""
     places = dict.fromkeys(f"{each.place} {each.record}: {each.meaning}" for each in remains)
     return Group(done("forgotten", id, advice), *(Text(f"  {safe(line)}", "yellow") for line in places))

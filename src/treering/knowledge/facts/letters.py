@@ -1,15 +1,15 @@
-"""Letters made alike, one for one, so that positions stay."""
+"""Removal of accents and case that preserves character positions."""
 
 import re
 
 from treering.core.time_words.lexicon import fold as without_accents
 
-# The Italian verb, which without its accent would be "and".
+# The Italian verb "è", which without its accent would be "and".
 _IS = re.compile(r"(?<!\w)[èÈ](?!\w)")
 
 
 def bare(text: str) -> str:
-    """`text` without its accents, but for a word that is one accented letter."""
+    """`text` without accents, except for the word "è"."""
     if text.isascii():
         return text
     folded = without_accents(text)
@@ -23,5 +23,5 @@ def bare(text: str) -> str:
 
 
 def lowered(text: str) -> str:
-    """The same in lower case."""
+    """`text` without accents, in lower case."""
     return bare(text).lower()

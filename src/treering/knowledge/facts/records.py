@@ -1,4 +1,4 @@
-"""A statement as a record."""
+"""Conversion of statements to records."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,8 +10,8 @@ from treering.core.statements import Statement
 from treering.core.taint import inherited_taint
 from treering.core.turns import Turn
 
-SAID_BY_PEOPLE = frozenset({Source.CONSOLIDATION, Source.USER_TAUGHT, Source.AGENT_EXPLICIT})
-"""What people said, taught, or had an agent keep. What is learned from an agent's own words is only inferred."""
+PERSON_SOURCES = frozenset({Source.CONSOLIDATION, Source.USER_TAUGHT, Source.AGENT_EXPLICIT})
+"""Sources of records that go back to a person; records learned from an agent's own words are only inferred."""
 
 _STRENGTH: Mapping[str, PreferenceStrength] = {
     "never": PreferenceStrength.NEVER,
@@ -24,51 +24,55 @@ _BY_ATTRIBUTE: Mapping[str, PreferenceStrength] = {
 }
 
 
-def since(said: Statement, turn: Turn) -> datetime:
-    """From when on it holds; that something is over holds from its end on."""
-    told = said.valid_until if said.ended else said.valid_from
-    return told or turn.at
+def valid_since(statement: Statement, turn: Turn) -> datetime:
+    """Time from which the statement is valid; for an ended state, its end."""
+    stated = statement.valid_until if statement.ended else statement.valid_from
+    return stated or turn.at
 
 
-def recorded(said: Statement, turn: Turn, now: datetime, id: str, ties: Sequence[Relation]) -> Knowledge:
-    """As old as what was said, and used when it was learned; as visible and as tainted as its turn."""
-    began = since(said, turn)
-    disputed = any(tie.kind is RelationKind.CONFLICTS_WITH for tie in ties)
+def statement_record(
+    statement: Statement, turn: Turn, now: datetime, id: str, relations: Sequence[Relation]
+) -> Knowledge:
+    """A record with the date, visibility and taint of its turn, last accessed when it was learned."""
+    start = valid_since(statement, turn)
+    disputed = any(relation.kind is RelationKind.CONFLICTS_WITH for relation in relations)
     return Knowledge.make(
         id=id,
-        type=said.type,
-        content=said.text,
-        payload=_payload(said),
-        confidence=said.confidence,
-        half_life_days=knowledge_type(said.type).half_life_days,
+        type=statement.type,
+        content=statement.text,
+        payload=_payload(statement),
+        confidence=statement.confidence,
+        half_life_days=knowledge_type(statement.type).half_life_days,
         visibility=turn.visibility,
         owner=turn.owner,
         source=Source.CONSOLIDATION if turn.role is Role.USER else Source.OBSERVER_INFERRED,
         session=turn.session,
         provenance_sessions=(turn.session,),
         source_ids=(turn.id,),
-        relations=tuple(ties),
+        relations=tuple(relations),
         created_at=turn.at,
         updated_at=turn.at,
         last_accessed_at=max(turn.at, now),
-        valid_from=began,
-        valid_until=None if said.ended or (said.valid_until and said.valid_until < began) else said.valid_until,
+        valid_from=start,
+        valid_until=None
+        if statement.ended or (statement.valid_until and statement.valid_until < start)
+        else statement.valid_until,
         needs_review=disputed,
         taint=inherited_taint([turn]),
-        language=said.language,
+        language=statement.language,
     )
 
 
-def _payload(said: Statement) -> Mapping[str, object]:
+def _payload(statement: Statement) -> Mapping[str, object]:
     stated: dict[str, object] = {
-        "subject": said.subject,
-        "attribute": said.attribute,
-        "value": said.value,
-        "negated": said.ended,
-        "speaker": said.speaker,
+        "subject": statement.subject,
+        "attribute": statement.attribute,
+        "value": statement.value,
+        "negated": statement.ended,
+        "speaker": statement.speaker,
     }
-    if said.type == "preference":
-        first = said.value.split(" ", 1)[0].casefold()
-        fallback = _BY_ATTRIBUTE.get(said.attribute, PreferenceStrength.PREFER)
+    if statement.type == "preference":
+        first = statement.value.split(" ", 1)[0].casefold()
+        fallback = _BY_ATTRIBUTE.get(statement.attribute, PreferenceStrength.PREFER)
         stated["strength"] = _STRENGTH.get(first, fallback)
     return stated

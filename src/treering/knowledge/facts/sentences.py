@@ -1,6 +1,6 @@
-"""Cuts a turn into the sentences that its author says in prose.
+"""Splits a turn into the prose sentences of its author.
 
-Code, logs, headings, lists, tables and what somebody else wrote (quotes, transcripts, pasted text) are left out.
+Code, logs, headings, lists, tables and text by others (quotes, transcripts, pasted text) are left out.
 """
 
 import re
@@ -12,12 +12,12 @@ from importlib.resources import files
 from treering.core.language.text_features import speaker_of
 from treering.knowledge.facts.letters import lowered
 
-# Longer sentences are data, or prose without full stops whose clauses can't be told.
-LONGEST = 500
-# Lines of prose that an editor wrapped are about this long at least.
-_WRAPPED = 60
-# A longer quotation says something by itself; a shorter one is a name.
-_QUOTED_WORDS = 3
+# Longer sentences are data, or prose without full stops that cannot be split into clauses.
+MAX_SENTENCE = 500
+# Minimum length of a line that an editor wrapped.
+_MIN_WRAPPED = 60
+# A quotation of more words is a statement; a shorter one is a name.
+_MAX_NAME_WORDS = 3
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _NOT_PROSE = re.compile(
@@ -45,7 +45,7 @@ _END = re.compile(r"[.!?…]++[\"')\]»”]*+(?=\s|$)|,(?= ¿)")
 _LAST_WORD = re.compile(r"[\w.]+$")
 _NEXT_WORD = re.compile(r"\s+(\w+)")
 _DAY_AND_MONTH = re.compile(r"\d{1,2}\.\d{1,2}")
-# A full stop behind these ends no sentence.
+# A full stop after these does not end a sentence.
 _ABBREVIATION = re.compile(
     r"approx|art|bsp|bzw|c\.-a-d|ca|cfr|co|corp|d\.h|dott|dr|e\.g|ecc|eg|ej|etc|evtl|geb|ggf|i\.e|ie|inc|ing|inkl|ltd|max"
     r"|min|mlle|mme|mr|mrs|ms|no|nr|p\.ej|pag|prof|sig|sr|sra|srta|st|str|tel|u\.a|ud|usw|vs|z\.b|p\.s"
@@ -55,32 +55,32 @@ _MONTHS = re.compile(r"jan|feb|m[aä]r|apr|mai|jun|jul|aug|sep|okt|nov|dez", re.
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`text` in one line, without its mark-up; `asks` where it ends in a question mark."""
+    """`text` on one line without mark-up; `asks` is set for a question."""
 
     text: str
     asks: bool = False
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of `text` in their order."""
+    """The sentences of `text` in order."""
     for line in _paragraphs(text):
-        if said := _said(line):
-            yield from _split(said)
+        if own_text := _own_text(line):
+            yield from _split(own_text)
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Lines of prose; one that an editor wrapped is joined with the next. What a colon announces is quoted."""
-    held, quoted = "", False
+    """Lines of prose, with wrapped lines joined. Text after a line that ends with a colon is a quotation."""
+    pending, quoted = "", False
     for line in _prose(text):
-        if held and len(held) >= _WRAPPED and line[:1].islower() and held[-1] not in ".!?:;…":
-            held = f"{held} {line.strip()}"
+        if pending and len(pending) >= _MIN_WRAPPED and line[:1].islower() and pending[-1] not in ".!?:;…":
+            pending = f"{pending} {line.strip()}"
             continue
-        if held and not quoted:
-            yield held
-        quoted = (quoted and bool(line)) or held.endswith(":")
-        held = line.strip()
-    if held and not quoted:
-        yield held
+        if pending and not quoted:
+            yield pending
+        quoted = (quoted and bool(line)) or pending.endswith(":")
+        pending = line.strip()
+    if pending and not quoted:
+        yield pending
 
 
 def _prose(text: str) -> Iterator[str]:
@@ -94,14 +94,14 @@ def _prose(text: str) -> Iterator[str]:
             yield ":" if line.rstrip().endswith(":") else ""
 
 
-def _said(line: str) -> str:
-    """Without mark-up; long quotations leave a mark. '' for what another person says in a transcript."""
+def _own_text(line: str) -> str:
+    """The line without mark-up, with `~` for long quotations; empty for a transcript line of another person."""
     line = _QUOTED.sub(_name_or_mark, _MARKUP.sub("", line))
-    return "" if _is_another(line) else " ".join(line.split())
+    return "" if _is_by_another(line) else " ".join(line.split())
 
 
-def _is_another(line: str) -> bool:
-    """Whether the line is a transcript's: "Anna: we use npm". A label ("Update: …") names no speaker."""
+def _is_by_another(line: str) -> bool:
+    """Whether the line is from a transcript: "Anna: we use npm". A label ("Update: …") is not a speaker."""
     speaker = speaker_of(line)
     return bool(speaker) and _labels().isdisjoint(lowered(speaker).split())
 
@@ -115,7 +115,7 @@ def _name_or_mark(quoted: re.Match[str]) -> str:
     inside = quoted[0][1:-1].strip()
     if not quoted.string[: quoted.start()].strip():
         return "~"
-    return inside if len(inside.split()) <= _QUOTED_WORDS else "~"
+    return inside if len(inside.split()) <= _MAX_NAME_WORDS else "~"
 
 
 def _split(line: str) -> Iterator[Sentence]:
@@ -130,7 +130,7 @@ def _split(line: str) -> Iterator[Sentence]:
 
 def _sentence(text: str) -> Iterator[Sentence]:
     text = text.strip()
-    if text and len(text) <= LONGEST:
+    if text and len(text) <= MAX_SENTENCE:
         yield Sentence(text.strip(" .,!…¡"), asks="?" in text[-3:] or "¿" in text)
 
 

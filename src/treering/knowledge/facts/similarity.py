@@ -1,4 +1,4 @@
-"""Whether a statement and a record say the same, exclude each other, or have nothing to do with each other."""
+"""Comparison of a statement with a record: same, mutually exclusive, or unrelated."""
 
 import re
 from enum import Enum, auto
@@ -13,48 +13,48 @@ from treering.knowledge.facts.rules import read_statements
 
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+(?:[.:]\d+)*")
-# A longer text that a person taught is an explanation, not a statement.
-_ONE_STATEMENT = 300
-_ALIKE = 0.8
-"""Texts of one subject and attribute that share so much of their words say the same."""
+# A longer text is an explanation, not a statement.
+_MAX_STATEMENT = 300
+_MIN_SHARED = 0.8
+"""Share of common words from which two texts on one subject and attribute are the same."""
 
 
-class Relation(Enum):
+class FactRelation(Enum):
     SAME = auto()
     EXCLUDES = auto()
     UNRELATED = auto()
 
 
-def relation(new: Statement, known: Knowledge) -> Relation:
-    """How a statement relates to a record that holds.
+def relation_to(new: Statement, record: Knowledge) -> FactRelation:
+    """How a statement relates to a current record.
 
-    A record is excluded only under the same subject and attribute: by a statement that names its value as over, or by
-    another value of an attribute that has one value at a time, said by the same speaker or as a change.
+    A record is excluded only under the same subject and attribute: by a statement that its value has ended, or by
+    another value of an exclusive attribute from the same speaker or with change wording.
     """
-    said = stated(known)
-    if said is None or said.value is None:
-        return Relation.SAME if _same_words(new.text, known.content) else Relation.UNRELATED
-    if fact_key(new.subject, new.attribute) != fact_key(said.subject or "", said.attribute or ""):
-        return Relation.UNRELATED
-    if _same_value(new.value, said.value):
-        return Relation.SAME if new.ended == said.negated else Relation.EXCLUDES
-    if not said.negated and _is_replaced(new, known.content, said):
-        return Relation.EXCLUDES
-    alike = not new.exclusive and new.ended == said.negated and _same_words(new.value, said.value)
-    return Relation.SAME if alike else Relation.UNRELATED
+    parts = stated_parts(record)
+    if parts is None or parts.value is None:
+        return FactRelation.SAME if _same_words(new.text, record.content) else FactRelation.UNRELATED
+    if fact_key(new.subject, new.attribute) != fact_key(parts.subject or "", parts.attribute or ""):
+        return FactRelation.UNRELATED
+    if _same_value(new.value, parts.value):
+        return FactRelation.SAME if new.ended == parts.negated else FactRelation.EXCLUDES
+    if not parts.negated and _is_replaced(new, record.content, parts):
+        return FactRelation.EXCLUDES
+    same = not new.exclusive and new.ended == parts.negated and _same_words(new.value, parts.value)
+    return FactRelation.SAME if same else FactRelation.UNRELATED
 
 
-def _is_replaced(new: Statement, text: str, said: Stated) -> bool:
-    """Whether a statement takes the place of another value, which a record with this text gives."""
-    value = said.value or ""
+def _is_replaced(new: Statement, text: str, parts: Stated) -> bool:
+    """Whether a statement replaces the value of a record with this text."""
+    value = parts.value or ""
     named = (new.value, *new.over) if new.ended else new.over
-    by_key = new.exclusive and not new.ended and (new.changes or new.speaker == said.speaker)
+    by_key = new.exclusive and not new.ended and (new.changes or new.speaker == parts.speaker)
     by_key = by_key and (new.changes or is_worded_to_replace(new.attribute, (new.text, new.value), (text, value)))
-    return by_key or any(_is_of(over, value) for over in named)
+    return by_key or any(_names_value(over, value) for over in named)
 
 
 def is_worded_to_replace(attribute: str, new: tuple[str, str], old: tuple[str, str]) -> bool:
-    """Whether a text with a value of an exclusive attribute is worded so that it replaces the one of another text."""
+    """Whether the wording of a text with a value of an exclusive attribute replaces the value of another text."""
     if Wording.of(new[0]).changes:
         return True
     mine, theirs = _around(*new), _around(*old)
@@ -64,44 +64,44 @@ def is_worded_to_replace(attribute: str, new: tuple[str, str], old: tuple[str, s
         case "same_words":
             return mine is not None and mine == theirs
         case _:
-            # Behind the value, days and small words qualify nothing: "in Lyon since 2020".
+            # After the value, dates and short words do not qualify it: "in Lyon since 2020".
             return mine is None or theirs is None or Wording.of(mine[1]).words == Wording.of(theirs[1]).words
 
 
 def _around(text: str, value: str) -> tuple[str, str] | None:
-    """The words before and behind the value; None if the text does not have it."""
+    """The words before and after the value; None if the text does not contain it."""
     before, found, behind = fold(text).rpartition(fold(value))
     return (" ".join(_WORD.findall(before)), " ".join(_WORD.findall(behind))) if found else None
 
 
-def stated(known: Knowledge) -> Stated | None:
-    """Subject, attribute and value of a record: as learned, or as the wordings read its text; None if they do not."""
-    said = known.payload
-    if isinstance(said, Stated) and None not in (said.subject, said.attribute, said.value):
-        return said
-    if len(known.content) > _ONE_STATEMENT:
+def stated_parts(record: Knowledge) -> Stated | None:
+    """Subject, attribute and value of a record: as learned, else parsed from its text; None if it cannot be parsed."""
+    parts = record.payload
+    if isinstance(parts, Stated) and None not in (parts.subject, parts.attribute, parts.value):
+        return parts
+    if len(record.content) > _MAX_STATEMENT:
         return None
-    read = read_statements(known.content, language=known.language)
+    read = read_statements(record.content, language=record.language)
     if len(read) != 1:
         return None
     return Stated(subject=read[0].subject, attribute=read[0].attribute, value=read[0].value, negated=read[0].ended)
 
 
-def formers(known: Knowledge) -> tuple[str, ...]:
-    """Values that the wordings read as replaced by the text of a record: "npm" of "pnpm replaced npm"."""
-    read = () if len(known.content) > _ONE_STATEMENT else read_statements(known.content, language=known.language)
+def replaced_values(record: Knowledge) -> tuple[str, ...]:
+    """Values that the text of a record names as replaced: "npm" in "pnpm replaced npm"."""
+    read = () if len(record.content) > _MAX_STATEMENT else read_statements(record.content, language=record.language)
     return read[0].over if len(read) == 1 else ()
 
 
-def states_change(known: Knowledge) -> bool:
-    """Whether the wordings read the text of a record as a change: "I was promoted to director"."""
-    if len(known.content) > _ONE_STATEMENT:
+def states_change(record: Knowledge) -> bool:
+    """Whether the text of a record announces a change: "I was promoted to director"."""
+    if len(record.content) > _MAX_STATEMENT:
         return False
-    return any(each.changes for each in read_statements(known.content, language=known.language))
+    return any(each.changes for each in read_statements(record.content, language=record.language))
 
 
 def _same_value(one: str, other: str) -> bool:
-    """The same name or words; with the same numbers, one may say more: "3. August", "3. August fertig"."""
+    """Whether names or words are equal; with equal numbers, one may say more: "3. August", "3. August fertig"."""
     if same_name(one) == same_name(other):
         return True
     mine, theirs, numbers = _words(one), _words(other), _numbers(one)
@@ -110,18 +110,18 @@ def _same_value(one: str, other: str) -> bool:
     return mine == theirs or (bool(numbers) and (mine <= theirs or theirs <= mine))
 
 
-def _is_of(name: str, value: str) -> bool:
-    """Whether a value is this name, alone or with what it is for: "Redis" of "Redis for sessions"."""
+def _names_value(name: str, value: str) -> bool:
+    """Whether a value is this name, alone or with its purpose: "Redis" in "Redis for sessions"."""
     mine, theirs = same_name(name), same_name(value)
     return bool(mine) and (theirs == mine or theirs.startswith(f"{mine} "))
 
 
 def _same_words(one: str, other: str) -> bool:
-    """The same words but for a few, none of which is a number."""
+    """Whether most words are equal, and all numbers."""
     mine, theirs = _words(one), _words(other)
     if _numbers(one) != _numbers(other) or not mine | theirs:
         return False
-    return len(mine & theirs) / len(mine | theirs) >= _ALIKE
+    return len(mine & theirs) / len(mine | theirs) >= _MIN_SHARED
 
 
 def _words(text: str) -> frozenset[int]:

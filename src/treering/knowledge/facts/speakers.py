@@ -1,4 +1,4 @@
-"""Whose "I" it is."""
+"""The person that "I" refers to in a turn."""
 
 from treering.core.messages import Role
 from treering.core.turns import Turn
@@ -6,6 +6,6 @@ from treering.core.values import LABEL_BYTES
 
 
 def speaker_of(turn: Turn) -> str | None:
-    """The name they go by, or who wrote it where that is not just this machine's user."""
+    """The turn's speaker, else its owner unless that is the local user; None if unknown."""
     name = turn.speaker or (turn.owner if turn.role is Role.USER and turn.owner != "local" else None)
     return None if name is None else name.encode()[:LABEL_BYTES].decode(errors="ignore")

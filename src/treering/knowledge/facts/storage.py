@@ -1,4 +1,4 @@
-"""Stores statements as records: a repetition is evidence, a new value closes the former one."""
+"""Stores statements as records: a repetition is evidence, a new value supersedes the former one."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,15 +8,14 @@ from treering.core.history import Action
 from treering.core.language.terms import codes_of, query_terms
 from treering.core.messages import Role
 from treering.core.queries import KnowledgeFilter
-from treering.core.records import Knowledge, RelationKind
-from treering.core.records import Relation as Tie
+from treering.core.records import Knowledge, Relation, RelationKind
 from treering.core.scope import Visibility
 from treering.core.statements import Statement, fact_key, same_name
 from treering.core.turns import Turn
 from treering.knowledge.authors import CORRECTED_FACTOR
-from treering.knowledge.expiry import has_faded
-from treering.knowledge.facts.records import SAID_BY_PEOPLE, recorded, since
-from treering.knowledge.facts.similarity import Relation, relation
+from treering.knowledge.expiry import was_retired_on_expiry
+from treering.knowledge.facts.records import PERSON_SOURCES, statement_record, valid_since
+from treering.knowledge.facts.similarity import FactRelation, relation_to
 from treering.knowledge.reinforcement import reinforce
 from treering.ports.clock import NewId
 from treering.ports.index import IndexQuery
@@ -29,8 +28,8 @@ _TYPES = ("fact", "preference", "decision", "requirement")
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A statement and the turn that says so."""
+class TurnStatement:
+    """A statement and its turn."""
 
     statement: Statement
     turn: Turn
@@ -40,8 +39,8 @@ class Heard:
         return self.turn.at
 
     @property
-    def since(self) -> datetime:
-        return since(self.statement, self.turn)
+    def valid_since(self) -> datetime:
+        return valid_since(self.statement, self.turn)
 
     @property
     def by_person(self) -> bool:
@@ -49,8 +48,8 @@ class Heard:
 
 
 @dataclass
-class Kept:
-    """What came of statements: new records, repetitions, records that no longer hold, doubts."""
+class FactChanges:
+    """Ids of the new, repeated, superseded and disputed records."""
 
     learned: list[str] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
@@ -58,147 +57,161 @@ class Kept:
     disputed: list[str] = field(default_factory=list)
 
 
-def claim_subjects(tx: Transaction, heard: Sequence[Heard]) -> None:
-    """In one order for everybody, so that no two transactions wait for each other."""
-    for subject in sorted({same_name(each.statement.subject) for each in heard}):
+def claim_subjects(tx: Transaction, stated: Sequence[TurnStatement]) -> None:
+    """Claim the subjects in sorted order, so that transactions cannot deadlock."""
+    for subject in sorted({same_name(each.statement.subject) for each in stated}):
         tx.claim(f"facts about {subject}")
 
 
-class FactKeeper:
-    """Keeps statements in one transaction, each so that it can be undone by itself."""
+class FactStorage:
+    """Stores statements in one transaction, each as a change that can be undone separately."""
 
     def __init__(self, tx: Transaction, new_id: NewId) -> None:
         self._tx = tx
         self._new_id = new_id
-        self.kept = Kept()
+        self.result = FactChanges()
 
-    def keep(self, heard: Sequence[Heard]) -> Kept:
-        """In the order in which they were said."""
-        claim_subjects(self._tx, heard)
-        for each in sorted(heard, key=lambda each: each.at):
-            self._keep_one(each)
-        return self.kept
+    def store(self, stated: Sequence[TurnStatement]) -> FactChanges:
+        """Store the statements in the order of their turns."""
+        claim_subjects(self._tx, stated)
+        for each in sorted(stated, key=lambda each: each.at):
+            self._store_one(each)
+        return self.result
 
-    def _keep_one(self, heard: Heard) -> None:
+    def _store_one(self, stated: TurnStatement) -> None:
         tx = self._tx.undo_unit()
-        same, excluded = self._compared(tx, heard)
+        same, excluded = self._compared(tx, stated)
         if same:
-            self._repeat(tx, heard, same[0])
-            self._close(tx, heard, excluded, by=same[0])
-        elif heard.by_person or not self._was_refused(tx, heard):
-            self._learn(tx, heard, excluded)
+            self._repeat(tx, stated, same[0])
+            self._close(tx, stated, excluded, by=same[0])
+        elif stated.by_person or not self._was_refused(tx, stated):
+            self._learn(tx, stated, excluded)
 
-    def _compared(self, tx: Transaction, heard: Heard) -> tuple[list[Knowledge], list[Knowledge]]:
-        """Records that say the same, and those that exclude it, as they stand once nobody else can change them."""
-        stands = {known.id: relation(heard.statement, known) for known in self._candidates(tx, heard, _standing(heard))}
-        touched = sorted(id for id, how in stands.items() if how is not Relation.UNRELATED)
+    def _compared(self, tx: Transaction, stated: TurnStatement) -> tuple[list[Knowledge], list[Knowledge]]:
+        """Records with the same statement and records that exclude it, read again after claiming them."""
+        relations = {
+            record.id: relation_to(stated.statement, record)
+            for record in self._candidates(tx, stated, _current_filter(stated))
+        }
+        touched = sorted(id for id, relation in relations.items() if relation is not FactRelation.UNRELATED)
         for id in touched:
             tx.claim(f"record {id}")
-        known = tx.knowledge.get_many(touched)
-        live = [known[id] for id in touched if id in known and _still(known[id])]
-        same = [each for each in live if stands[each.id] is Relation.SAME]
-        against = [each for each in live if stands[each.id] is Relation.EXCLUDES]
-        return same, [each for each in against if heard.turn.id not in each.source_ids]
+        records = tx.knowledge.get_many(touched)
+        current = [records[id] for id in touched if id in records and _is_current(records[id])]
+        same = [each for each in current if relations[each.id] is FactRelation.SAME]
+        against = [each for each in current if relations[each.id] is FactRelation.EXCLUDES]
+        return same, [each for each in against if stated.turn.id not in each.source_ids]
 
-    def _candidates(self, tx: Transaction, heard: Heard, where: KnowledgeFilter) -> Iterator[Knowledge]:
-        """Records of the same audience: those of the same subject and attribute, and those with the same words."""
-        said = heard.statement
-        keyed = where.replace(fact_keys=(fact_key(said.subject, said.attribute),))
+    def _candidates(self, tx: Transaction, stated: TurnStatement, where: KnowledgeFilter) -> Iterator[Knowledge]:
+        """Records with the same visibility that share subject and attribute, or words."""
+        statement = stated.statement
+        keyed = where.replace(fact_keys=(fact_key(statement.subject, statement.attribute),))
         yield from (found := tx.knowledge.find(keyed, limit=MAX_COMPARED).items)
-        words = [codes_of(term.forms) for term in query_terms(f"{said.subject} {said.value}")]
+        words = [codes_of(term.forms) for term in query_terms(f"{statement.subject} {statement.value}")]
         near = tx.index.candidates(IndexQuery(words), ("knowledge",), limit=MAX_COMPARED)
         passing = tx.index.matching_ids({"knowledge": where}, near.number)
-        others = {id for _, id in passing.values()} - {known.id for known in found}
+        others = {id for _, id in passing.values()} - {record.id for record in found}
         yield from tx.knowledge.get_many(others).values()
 
-    def _was_refused(self, tx: Transaction, heard: Heard) -> bool:
-        """Whether a person doubted or corrected this: an agent that says it again has it from before."""
-        refused = (_standing(heard).replace(flagged=True, deprecated=None), _standing(heard).replace(deprecated=True))
+    def _was_refused(self, tx: Transaction, stated: TurnStatement) -> bool:
+        """Whether a person flagged or corrected this before; an agent that repeats it adds no evidence."""
+        refused = (
+            _current_filter(stated).replace(flagged=True, deprecated=None),
+            _current_filter(stated).replace(deprecated=True),
+        )
         return any(
-            relation(heard.statement, known) is Relation.SAME
+            relation_to(stated.statement, record) is FactRelation.SAME
             for where in refused
-            for known in self._candidates(tx, heard, where)
-            if not has_faded(known)
+            for record in self._candidates(tx, stated, where)
+            if not was_retired_on_expiry(record)
         )
 
-    def _learn(self, tx: Transaction, heard: Heard, excluded: Sequence[Knowledge]) -> None:
-        """What was said last holds. Said earlier than what stands it is history from the start; what is only to come
-        leaves what holds now as it is until then.
+    def _learn(self, tx: Transaction, stated: TurnStatement, excluded: Sequence[Knowledge]) -> None:
+        """Store a new record; the latest statement is current.
+
+        A statement older than the current record is stored as history. One that starts in the future leaves the
+        current record valid until then.
         """
-        later = [known for known in excluded if known.created_at > heard.at]
-        to_come = [known for known in excluded if known not in later and _since(known) > max(heard.at, heard.since)]
-        earlier = [known for known in excluded if known not in (*later, *to_come)]
-        trusted = [known for known in earlier if not _may_close(heard, known)]
-        closed = [known for known in earlier if known not in trusted]
-        record = recorded(heard.statement, heard.turn, tx.now, self._new_id(), _ties(closed, trusted))
-        if ends := [_since(known) for known in to_come]:
-            record = record.replace(valid_until=max(min(ends), heard.since))
+        later = [record for record in excluded if record.created_at > stated.at]
+        future = [
+            record
+            for record in excluded
+            if record not in later and _valid_since(record) > max(stated.at, stated.valid_since)
+        ]
+        earlier = [record for record in excluded if record not in (*later, *future)]
+        protected = [record for record in earlier if not _may_close(stated, record)]
+        superseded = [record for record in earlier if record not in protected]
+        record = statement_record(
+            stated.statement, stated.turn, tx.now, self._new_id(), _relations(superseded, protected)
+        )
+        if ends := [_valid_since(each) for each in future]:
+            record = record.replace(valid_until=max(min(ends), stated.valid_since))
         if later:
             record = self._as_history(record, later)
-        stored = tx.knowledge.create(record, Action.SUPERSEDE if closed else Action.CREATE)
-        self.kept.learned.append(stored.id)
-        self.kept.disputed += [known.id for known in trusted]
-        self._close(tx, heard, closed, by=stored)
+        stored = tx.knowledge.create(record, Action.SUPERSEDE if superseded else Action.CREATE)
+        self.result.learned.append(stored.id)
+        self.result.disputed += [each.id for each in protected]
+        self._close(tx, stated, superseded, by=stored)
 
     def _as_history(self, record: Knowledge, later: Sequence[Knowledge]) -> Knowledge:
-        until = max(min(known.created_at for known in later), record.created_at)
+        until = max(min(each.created_at for each in later), record.created_at)
         ended = until if record.valid_from is None else max(until, record.valid_from)
-        fading = record.confidence * CORRECTED_FACTOR
-        return record.replace(valid_until=ended, deprecated_at=until, confidence=fading, needs_review=False)
+        confidence = record.confidence * CORRECTED_FACTOR
+        return record.replace(valid_until=ended, deprecated_at=until, confidence=confidence, needs_review=False)
 
-    def _close(self, tx: Transaction, heard: Heard, closed: Sequence[Knowledge], *, by: Knowledge) -> None:
-        """They held until then, and stay as what was believed. What begins later closes nothing before it begins."""
-        for known in closed:
-            if not _may_close(heard, known) or known.created_at > heard.at:
+    def _close(self, tx: Transaction, stated: TurnStatement, superseded: Sequence[Knowledge], *, by: Knowledge) -> None:
+        """End the validity of superseded records and retire them, unless the new statement starts in the future."""
+        for record in superseded:
+            if not _may_close(stated, record) or record.created_at > stated.at:
                 continue
-            until = max(heard.since, _since(known))
-            if until > heard.at:
-                tx.knowledge.update(known.replace(valid_until=until), Action.UPDATE, {"until": by.id})
+            until = max(stated.valid_since, _valid_since(record))
+            if until > stated.at:
+                tx.knowledge.update(record.replace(valid_until=until), Action.UPDATE, {"until": by.id})
                 continue
-            retired = known.replace(
+            retired = record.replace(
                 valid_until=until,
-                deprecated_at=heard.at,
-                confidence=known.confidence * CORRECTED_FACTOR,
+                deprecated_at=stated.at,
+                confidence=record.confidence * CORRECTED_FACTOR,
                 needs_review=False,
             )
             tx.knowledge.update(retired, Action.SUPERSEDE, {"replaced_by": by.id})
-            self.kept.superseded.append(known.id)
+            self.result.superseded.append(record.id)
 
-    def _repeat(self, tx: Transaction, heard: Heard, known: Knowledge) -> None:
-        """Only a person's word is evidence: an agent repeats what it was told from here."""
-        self.kept.repeated.append(known.id)
-        if heard.by_person:
-            again = recorded(heard.statement, heard.turn, tx.now, known.id, ())
-            stronger = reinforce(tx, known, again)
+    def _repeat(self, tx: Transaction, stated: TurnStatement, record: Knowledge) -> None:
+        """Count a repetition by a person as evidence; an agent may only repeat what it read in memory."""
+        self.result.repeated.append(record.id)
+        if stated.by_person:
+            again = statement_record(stated.statement, stated.turn, tx.now, record.id, ())
+            stronger = reinforce(tx, record, again)
             if stronger.tainted:
-                disputed = any(tie.kind is RelationKind.CONFLICTS_WITH for tie in stronger.relations)
+                disputed = any(relation.kind is RelationKind.CONFLICTS_WITH for relation in stronger.relations)
                 tx.knowledge.update(stronger.replace(taint=None, needs_review=disputed), Action.REINFORCE)
 
 
-def _standing(heard: Heard) -> KnowledgeFilter:
-    personal = heard.turn.visibility is Visibility.PERSONAL
+def _current_filter(stated: TurnStatement) -> KnowledgeFilter:
+    personal = stated.turn.visibility is Visibility.PERSONAL
     return KnowledgeFilter(
         types=_TYPES,
-        visibility=(heard.turn.visibility,),
-        owners=(heard.turn.owner,) if personal else (),
+        visibility=(stated.turn.visibility,),
+        owners=(stated.turn.owner,) if personal else (),
         deprecated=False,
         flagged=False,
     )
 
 
-def _still(known: Knowledge) -> bool:
-    return known.deleted_at is None and known.deprecated_at is None and not known.flagged
+def _is_current(record: Knowledge) -> bool:
+    return record.deleted_at is None and record.deprecated_at is None and not record.flagged
 
 
-def _ties(closed: Iterable[Knowledge], trusted: Iterable[Knowledge]) -> tuple[Tie, ...]:
-    kinds = ((RelationKind.SUPERSEDES, closed), (RelationKind.CONFLICTS_WITH, trusted))
-    return tuple(Tie(kind=kind, record=known.id, automatic=True) for kind, records in kinds for known in records)
+def _relations(superseded: Iterable[Knowledge], protected: Iterable[Knowledge]) -> tuple[Relation, ...]:
+    kinds = ((RelationKind.SUPERSEDES, superseded), (RelationKind.CONFLICTS_WITH, protected))
+    return tuple(Relation(kind=kind, record=record.id, automatic=True) for kind, records in kinds for record in records)
 
 
-def _may_close(heard: Heard, known: Knowledge) -> bool:
-    """What a person said or confirmed is only taken back by a person."""
-    return heard.by_person or not (known.user_verified or known.source in SAID_BY_PEOPLE)
+def _may_close(stated: TurnStatement, record: Knowledge) -> bool:
+    """Whether the statement may supersede a record: those of persons only if a person says so."""
+    return stated.by_person or not (record.user_verified or record.source in PERSON_SOURCES)
 
 
-def _since(known: Knowledge) -> datetime:
-    return known.valid_from or known.created_at
+def _valid_since(record: Knowledge) -> datetime:
+    return record.valid_from or record.created_at

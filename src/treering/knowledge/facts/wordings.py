@@ -1,9 +1,9 @@
 """The wordings of one language, compiled from its data file.
 
 A wording is an expression with slots: `i live in <Place> => {speaker} lives in`. Its last slot is the value, unless it
-has a name: `subject` or `who` is what the statement is about (else the speaker or the project), `old` what the value
-replaces. Behind `=>` is the same told of a third person, up to the value or to `^`. In front, `!` marks a change ("I
-moved to") and `-` an end ("I no longer work at"). Accents and case count for nothing, but for the capital of a name.
+has a name: `subject` or `who` is the subject of the statement (else the speaker or the project), `old` the replaced
+value. After `=>` follows the statement in the third person, up to the value or to `^`. A leading `!` marks a change ("I
+moved to") and `-` an end ("I no longer work at"). Accents and case are ignored, except for the capital of a name.
 """
 
 import re
@@ -22,11 +22,11 @@ _FIRST = r"[A-Z](?!\w*[A-Z])[\w-]*[\w](?: (?!I\b|\w*[A-Z]{2})[A-Z][\w-]+)?(?!['\
 _SMALL = "de|di|da|der|den|von|van|del|della|la|le|los|las|am|sur|of|do|dos"
 _PLACE = rf"(?!(?i:{{place_not}}|{{date}})\b)(?:{_PROPER})(?: (?:(?:{_SMALL}) )*(?:{_PROPER}))*"
 _CLAUSE = "when|that|who|if|because|wenn|dass|weil|der|die|quand|que|qui|quando|che|perche|cuando|porque"
-# What a slot takes; `{date}` is a word list of the language.
+# Expressions of the slots; `{date}` is a word list of the language.
 _SLOTS: Mapping[str, str] = {
     "Name": rf"(?:{_PROPER})(?: (?:(?:{_SMALL}) )*(?:{_PROPER}))*",
     "First": rf"(?!(?i:{{thing_not}})\b){_FIRST}",
-    # A name behind "my sister": a verb or a comma follows.
+    # A name after "my sister": a verb or a comma follows.
     "Called": rf"(?!(?i:{{not_name}}|{{date}})\b){_FIRST}(?=$|,| (?i:{{does}})\b)",
     "Firm": _PLACE,
     "Place": _PLACE,
@@ -54,45 +54,48 @@ _LIST = re.compile(r"\{([a-z_]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """One way to state an attribute. Its groups: `value`, `subject`, `who`, `old`. `of_place`: no tool can be meant."""
+class FactWording:
+    """One way to state an attribute, with the groups `value`, `subject`, `who` and `old`.
+
+    `third_person` is the beginning of the statement in the third person. With `of_place`, the value cannot be a tool.
+    """
 
     attribute: str
     expression: re.Pattern[str]
-    told: str = ""
+    third_person: str = ""
     changes: bool = False
     ended: bool = False
     of_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
-    """The wordings of a language, and the words by which a clause is told from a statement."""
+class FactLanguage:
+    """Wordings and word lists of a language."""
 
     code: str
     words: Mapping[str, str]
-    wordings: tuple[Wording, ...]
+    wordings: tuple[FactWording, ...]
     instructions: Mapping[str, tuple[re.Pattern[str], ...]]
     _compiled: dict[str, re.Pattern[str]] = field(default_factory=dict)
 
     def expression(self, name: str, form: str = r"(?<![\w'-]){}(?![\w'-])") -> re.Pattern[str]:
-        """`form` with the words called `name` in the place of its braces."""
+        """`form` with the word list `name` in place of its braces."""
         key = f"{name} {form}"
         if key not in self._compiled:
             self._compiled[key] = re.compile(form.replace("{}", f"(?:{self.words[name]})"), re.IGNORECASE)
         return self._compiled[key]
 
     def holds(self, name: str, text: str) -> bool:
-        """Whether one of the words called `name` is in `text`, which has no accents."""
+        """Whether `text`, without accents, contains a word of the list `name`."""
         return self.expression(name).search(text) is not None
 
     def begins(self, name: str, text: str) -> bool:
-        """Whether `text`, which has no accents, begins with one of the words called `name`."""
+        """Whether `text`, without accents, begins with a word of the list `name`."""
         return self.expression(name, r"{}(?![\w'-])").match(text) is not None
 
 
 @cache
-def language(code: str) -> Language:
+def language(code: str) -> FactLanguage:
     """The wordings of one of `LANGUAGES`."""
     data = tomllib.loads(bare(files(__package__).joinpath(f"{code}.toml").read_text("utf-8")))
     words = {name: listed.replace("\n", "") for name, listed in data["words"].items()}
@@ -100,7 +103,7 @@ def language(code: str) -> Language:
         words[name] = "|".join(files(__package__).joinpath(f"{name}.txt").read_text("utf-8").split())
     words["to_come"] = words["to_come"].replace("<month>", words["month"])
     words["hedges"] += f"|{words['reported']}"
-    return Language(
+    return FactLanguage(
         code,
         words,
         tuple(_wording(name, each, words) for name, listed in data["wordings"].items() for each in listed),
@@ -111,19 +114,21 @@ def language(code: str) -> Language:
     )
 
 
-def _wording(attribute: str, written: str, words: Mapping[str, str]) -> Wording:
-    said, _, told = written.partition(" => ")
-    mark = said[0] if said[:2] in ("! ", "- ") else ""
-    expression = _slotted(said.removeprefix(f"{mark} "), words)
-    ends = r"(?![\w-])" if said.endswith(">") else ""
-    if said.endswith("<Thing:subject>"):
+def _wording(attribute: str, written: str, words: Mapping[str, str]) -> FactWording:
+    pattern, _, third_person = written.partition(" => ")
+    mark = pattern[0] if pattern[:2] in ("! ", "- ") else ""
+    expression = _slotted(pattern.removeprefix(f"{mark} "), words)
+    ends = r"(?![\w-])" if pattern.endswith(">") else ""
+    if pattern.endswith("<Thing:subject>"):
         ends = rf"(?=$|,| (?:{words['joins']})\b)"
-    whole = re.compile(expression + ends, re.IGNORECASE)
-    return Wording(attribute, whole, told, changes=mark == "!", ended=mark == "-", of_place="<Place>" in said)
+    compiled = re.compile(expression + ends, re.IGNORECASE)
+    return FactWording(
+        attribute, compiled, third_person, changes=mark == "!", ended=mark == "-", of_place="<Place>" in pattern
+    )
 
 
 def _slotted(written: str, words: Mapping[str, str]) -> str:
-    """The expression with its slots filled; the last one without a name is the `value`."""
+    """The expression with its slots filled; the last unnamed slot is the `value`."""
     written = written.replace(" ^", " (?P<rest>)")
     nameless = [slot for slot in _SLOT.finditer(written) if not slot[2] and slot[1] not in ("Old", "Kin")]
     last = nameless[-1].start() if nameless and "(?P<value" not in written else -1

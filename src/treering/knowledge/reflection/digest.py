@@ -1,4 +1,4 @@
-"""A week in a few lines, each with its evidence, from nothing but what is stored."""
+"""Digest of a week in a few cited lines, made by rules from stored records only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ELLIPSIS = "…"
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A record that a person put right, why, and what holds instead."""
+    """A corrected record, the reason and its replacement."""
 
     old: Knowledge
     reason: str
@@ -33,8 +33,8 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
-class Week:
-    """What a reflection looks back on. Of `fact_count` new facts it reads some."""
+class ReflectionWeek:
+    """Input of a reflection; `facts` are some of the `fact_count` new facts."""
 
     since: datetime
     until: datetime
@@ -49,17 +49,17 @@ class Week:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The text, and the ids that its numbers stand for, in their order."""
+    """The text, and the ids of its numbered sources in order."""
 
     text: str
     sources: tuple[str, ...]
     records: tuple[Knowledge | Episode, ...]
-    """Those that the text quotes."""
+    """The records that the text quotes."""
 
 
 @dataclass
 class _Citations:
-    """Numbers for sources, each the first time it is named."""
+    """Assigns numbers to sources on their first citation."""
 
     ids: dict[str, int] = field(default_factory=dict)
 
@@ -68,8 +68,8 @@ class _Citations:
         return f"({', '.join(f'#{number}' for number in numbers)})"
 
 
-def digest(week: Week) -> Digest:
-    """The same text for the same week."""
+def digest(week: ReflectionWeek) -> Digest:
+    """The digest of a week; deterministic."""
     cited = _Citations()
     parts = {
         "Learned": _learned(week, cited),
@@ -77,41 +77,43 @@ def digest(week: Week) -> Digest:
         "Keeps failing": _failing(week, cited),
         "Corrected": _corrected(week.corrections, cited),
     }
-    told = [
-        f"{heading}\n{chr(10).join(_few(lines, MAX_LINES))}" for heading, each in parts.items() if (lines := list(each))
+    sections = [
+        f"{heading}\n{chr(10).join(_limited(lines, MAX_LINES))}"
+        for heading, each in parts.items()
+        if (lines := list(each))
     ]
-    used = {id for number, id in enumerate(cited.ids, 1) if any(number in cited_in(part) for part in told)}
+    used = {id for number, id in enumerate(cited.ids, 1) if any(number in cited_in(part) for part in sections)}
     records: Iterable[Knowledge | Episode] = (
         *week.facts, *week.others, *(each for pair in week.changes for each in pair), *week.errors, *week.episodes,
         *(each for pair in week.corrections for each in (pair.old, pair.new) if each is not None),
     )  # fmt: skip
     quoted = {record.id: record for record in records if record.id in used}
-    return Digest("\n\n".join((opening(week), *told)), tuple(cited.ids), tuple(quoted.values()))
+    return Digest("\n\n".join((opening(week), *sections)), tuple(cited.ids), tuple(quoted.values()))
 
 
-def opening(week: Week) -> str:
+def opening(week: ReflectionWeek) -> str:
     return f"From {week.since:%Y-%m-%d} to {week.until:%Y-%m-%d}: {week.fact_count:,} new facts."
 
 
 def cited_in(text: str) -> frozenset[int]:
-    """The numbers that a text cites."""
+    """Source numbers that a text cites."""
     return frozenset(int(number) for found in _CITED.findall(text) for number in found.replace("#", "").split(", "))
 
 
 def without_source(text: str, number: int) -> str:
-    """The text without the lines that cite a source, and without headings that nothing stands under any more."""
-    kept = [line for line in text.splitlines() if number not in cited_in(line)]
-    paragraphs = "\n".join(kept).split("\n\n")
+    """The text without lines that cite the source, and without headings that become empty."""
+    lines = [line for line in text.splitlines() if number not in cited_in(line)]
+    paragraphs = "\n".join(lines).split("\n\n")
     return "\n\n".join(each for at, each in enumerate(paragraphs) if at == 0 or len(each.strip().splitlines()) > 1)
 
 
-def _learned(week: Week, cited: _Citations) -> Iterator[str]:
-    """Facts by whom they are about, those of the most spoken of first; then the rest by type."""
+def _learned(week: ReflectionWeek, cited: _Citations) -> Iterator[str]:
+    """Facts by subject, the most frequent subject first; then other records by type."""
     groups: dict[str, list[Knowledge]] = defaultdict(list)
     for record in week.facts:
         groups[_about(record)].append(record)
-    for name, mine in sorted(groups.items(), key=lambda each: (-len(each[1]), each[0])):
-        yield from (f"- {name}: {_quoted(each)} {cited.cite(each.id)}" for each in mine)
+    for name, records in sorted(groups.items(), key=lambda each: (-len(each[1]), each[0])):
+        yield from (f"- {name}: {_quoted(each)} {cited.cite(each.id)}" for each in records)
     for record in sorted(week.others, key=lambda each: (each.type, each.created_at, each.id)):
         yield f"- {record.type}: {_quoted(record)} {cited.cite(record.id)}"
 
@@ -133,37 +135,37 @@ def _corrected(corrections: Sequence[Correction], cited: _Citations) -> Iterator
         yield f"- {each.reason}: {_quoted(each.old)}{instead} {cited.cite(*ids)}"
 
 
-def _failing(week: Week, cited: _Citations) -> Iterator[str]:
-    """Failures of more than one episode, and errors that were met more than once, the most frequent first."""
-    told: list[tuple[int, str, tuple[str, ...]]] = []
+def _failing(week: ReflectionWeek, cited: _Citations) -> Iterator[str]:
+    """Failures of several episodes and repeated errors, the most frequent first."""
+    sections: list[tuple[int, str, tuple[str, ...]]] = []
     for message, ids in _repeated(week.episodes).items():
-        told.append((len(ids), _line(message, LINE_CHARACTERS), ids))
+        sections.append((len(ids), _line(message, LINE_CHARACTERS), ids))
     for record in week.errors:
         times = record.payload.occurrences if isinstance(record.payload, ErrorPattern) else 1
-        told.append((times, _quoted(record), (record.id,)))
-    for times, message, ids in sorted(told, key=lambda each: (-each[0], each[1])):
+        sections.append((times, _quoted(record), (record.id,)))
+    for times, message, ids in sorted(sections, key=lambda each: (-each[0], each[1])):
         yield f"- {message} ({times} times) {cited.cite(*ids[:3])}"
 
 
 def _repeated(episodes: Sequence[Episode]) -> Mapping[str, tuple[str, ...]]:
-    """The first wording of each failure that several episodes share, with those episodes."""
-    seen: dict[str, dict[str, str]] = defaultdict(dict)
+    """Ids of the episodes by the first message of each failure that several episodes share."""
+    messages: dict[str, dict[str, str]] = defaultdict(dict)
     for episode in episodes:
         for message in failure_messages(episode):
             if signature := failure_signature(message):
-                seen[signature].setdefault(episode.id, message)
-    return {next(iter(each.values())): tuple(each) for each in seen.values() if len(each) > 1}
+                messages[signature].setdefault(episode.id, message)
+    return {next(iter(each.values())): tuple(each) for each in messages.values() if len(each) > 1}
 
 
-def _few(lines: list[str], most: int) -> list[str]:
-    more = len(lines) - most
-    return lines if more <= 0 else [*lines[:most], f"- and {more} more"]
+def _limited(lines: list[str], limit: int) -> list[str]:
+    more = len(lines) - limit
+    return lines if more <= 0 else [*lines[:limit], f"- and {more} more"]
 
 
 def _quoted(record: Knowledge) -> str:
     return _line(record.content, LINE_CHARACTERS)
 
 
-def _line(text: str, most: int) -> str:
+def _line(text: str, limit: int) -> str:
     line = " ".join(text.split()).replace("(#", "( #")
-    return line if len(line) <= most else f"{line[: most - 1]}{_ELLIPSIS}"
+    return line if len(line) <= limit else f"{line[: limit - 1]}{_ELLIPSIS}"

@@ -1,4 +1,4 @@
-"""Reads what happened in a week. What is somebody's own stays out: a reflection is for all who share the project."""
+"""Reads the records of a week. Personal records are left out: every member of the project reads reflections."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -9,35 +9,35 @@ from treering.core.queries import AuditFilter, EpisodeFilter, KnowledgeFilter, O
 from treering.core.records import Knowledge, RelationKind, Source
 from treering.core.scope import Visibility
 from treering.core.settings import ReflectionSettings
-from treering.knowledge.reflection.digest import Correction, Week
+from treering.knowledge.reflection.digest import Correction, ReflectionWeek
 from treering.ports.store import Transaction
 
 MAX_RECORDS = 200  # records of each kind that are read, the newest
 
 WEEKLY = "weekly"
-"""The tag of those that this stage writes."""
+"""Tag of the reflections that this stage writes."""
 WRITTEN = "reflections"
-"""How a run counts what it wrote."""
-_STAGE, _RUNS, _PAGE = "reflect", 30, 500
+"""Name of the run's counter of written reflections."""
+_STAGE, _MAX_RUNS, _PAGE = "reflect", 30, 500
 _OUTDATED = "outdated"
 _SHARED = tuple(each for each in Visibility if each is not Visibility.PERSONAL)
 
 
-def read_week(tx: Transaction, until: datetime, settings: ReflectionSettings) -> Week:
-    """The last seven days, the newest records of each kind; facts are counted all.
+def read_week(tx: Transaction, until: datetime, settings: ReflectionSettings) -> ReflectionWeek:
+    """The newest records of each kind from the last days, and the number of all new facts.
 
-    What was learned in them counts, whatever day it speaks of.
+    Records count by the time they were stored, whatever day they describe.
     """
     since = until - timedelta(days=settings.period_days)
-    created = _learned(tx, since)
-    standing = [each for each in created if each.deprecated_at is None and not each.flagged]
-    facts = [each for each in standing if each.type == "fact"]
-    others = [each for each in standing if each.type not in ("fact", "error_pattern", "work_state", "reflection")]
+    created = _created_since(tx, since)
+    current = [each for each in created if each.deprecated_at is None and not each.flagged]
+    facts = [each for each in current if each.type == "fact"]
+    others = [each for each in current if each.type not in ("fact", "error_pattern", "work_state", "reflection")]
     corrections = list(_corrections(tx, since))
     corrected = {each.old.id for each in corrections}
     failures = EpisodeFilter(happened=TimeRange(since=since))
     episodes = tx.episodes.find(failures, order=Order(by="at"), limit=MAX_RECORDS).items
-    return Week(
+    return ReflectionWeek(
         since=since,
         until=until,
         facts=facts[:MAX_RECORDS],
@@ -51,14 +51,14 @@ def read_week(tx: Transaction, until: datetime, settings: ReflectionSettings) ->
 
 
 def newest_reflection(tx: Transaction) -> Knowledge | None:
-    """The last one that still stands."""
+    """The newest current reflection; None if there is none."""
     where = KnowledgeFilter(types=("reflection",), deprecated=False, flagged=False)
     found = tx.knowledge.find(where, order=Order(by="created_at"), limit=1).items
     return found[0] if found else None
 
 
 def last_reflected(tx: Transaction) -> datetime | None:
-    """When the last weekly one was written, also if it was forgotten since; what people write themselves is no such."""
+    """When the last weekly reflection was written, even if it was forgotten; None if there was none."""
     weekly = KnowledgeFilter(
         types=("reflection",),
         all_tags=(WEEKLY,),
@@ -67,13 +67,13 @@ def last_reflected(tx: Transaction) -> datetime | None:
         deleted=None,
     )
     written = [match.value.created_at for match in tx.knowledge.newest(weekly, limit=1)]
-    runs = tx.runs.find(RunFilter(stages=(_STAGE,)), order=Order(by="started_at"), limit=_RUNS).items
-    # One that was removed for good left nothing but the run that wrote it.
+    runs = tx.runs.find(RunFilter(stages=(_STAGE,)), order=Order(by="started_at"), limit=_MAX_RUNS).items
+    # A purged reflection leaves only the run that wrote it.
     return max((*written, *(each.updated_at for each in runs if each.counts.get(WRITTEN))), default=None)
 
 
-def _learned(tx: Transaction, since: datetime) -> Sequence[Knowledge]:
-    """What everybody sees of what was stored since then, the last first. Records that were imported are not new."""
+def _created_since(tx: Transaction, since: datetime) -> Sequence[Knowledge]:
+    """Shared records created since then, newest first, without imported ones."""
     where = AuditFilter(
         actions=(Action.CREATE, Action.SUPERSEDE),
         kinds=("knowledge",),
@@ -83,7 +83,7 @@ def _learned(tx: Transaction, since: datetime) -> Sequence[Knowledge]:
     after: str | None = None
     while True:
         page = tx.audit.find(where, order=Order(by="at"), limit=_PAGE, after=after)
-        # A record that was closed is logged beside the one that took its place.
+        # A superseded record is logged next to the one that replaced it.
         new = dict.fromkeys(entry.subject for entry in page.items if "replaced_by" not in entry.detail)
         read = {match.value.id: match.value for match in tx.knowledge.readable(new)}
         found |= {id: read[id] for id in new if id in read and _is_shared(read[id])}
@@ -101,12 +101,12 @@ def _pairs(tx: Transaction, created: Sequence[Knowledge]) -> Iterator[tuple[Know
 
 
 def _corrections(tx: Transaction, since: datetime) -> Iterator[Correction]:
-    """What was wrong; what merely came to an end has changed."""
+    """Corrections of wrong records; outdated ones count as changes."""
     where = AuditFilter(actions=(Action.CORRECT,), kinds=("knowledge",), happened=TimeRange(since=since))
     for entry in tx.audit.find(where, order=Order(by="at"), limit=MAX_RECORDS).items:
         reason = str(entry.detail.get("reason", ""))
         old = tx.knowledge.get(entry.subject)
-        # Undone since, or taken away.
+        # Undone or deleted since.
         if old is None or not _is_shared(old) or old.deprecated_at is None or reason == _OUTDATED:
             continue
         new = tx.knowledge.get(str(entry.detail["replaced_by"])) if "replaced_by" in entry.detail else None

@@ -1,4 +1,4 @@
-"""A person removes something for good: no reflection tells of it any more."""
+"""Removes purged records from the reflections that cite them."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
 
 FORGOTTEN = "a source was forgotten"
-_MOST = 1_000
+_MAX_REFLECTIONS = 1_000
 
 
-def withdraw(tx: Transaction, id: str, new_id: NewId) -> None:
-    """Store every reflection that rests on a record anew, without the lines that do.
+def withdraw_source(tx: Transaction, id: str, new_id: NewId) -> None:
+    """Replace every reflection that cites the record by one without the citing lines.
 
-    Its earlier states, which still told of it, leave with the old one. One that has nothing left to say leaves.
+    The old reflection is purged with its earlier versions. No new one is stored if no line is left.
     """
     where = KnowledgeFilter.make(types=("reflection",), derived_from=(id,), deleted=None)
-    for reflection in tx.knowledge.find(where, limit=_MOST).items:
-        silent = without(reflection, frozenset({id}))
+    for reflection in tx.knowledge.find(where, limit=_MAX_REFLECTIONS).items:
+        remaining = without_sources(reflection, frozenset({id}))
         tx.knowledge.purge(reflection.id, {"reason": FORGOTTEN})
-        if silent is not None and reflection.deleted_at is None:
-            anew = silent.replace(id=new_id(), version=1, source_ids=_nameless(reflection, id))
-            tx.knowledge.create(anew, Action.CREATE, {"instead": reflection.id})
+        if remaining is not None and reflection.deleted_at is None:
+            replacement = remaining.replace(id=new_id(), version=1, source_ids=_without_id(reflection, id))
+            tx.knowledge.create(replacement, Action.CREATE, {"instead": reflection.id})
 
 
-def without(reflection: Knowledge, ids: frozenset[str]) -> Knowledge | None:
-    """The reflection without what rests on some of its sources; None where nothing is left."""
+def without_sources(reflection: Knowledge, ids: frozenset[str]) -> Knowledge | None:
+    """The reflection without lines that cite these sources; None if no line is left."""
     content = reflection.content
     for number, source in enumerate(reflection.source_ids, 1):
         if source in ids:
@@ -42,6 +42,6 @@ def without(reflection: Knowledge, ids: frozenset[str]) -> Knowledge | None:
     return reflection.replace(content=content) if cited_in(content) else None
 
 
-def _nameless(reflection: Knowledge, id: str) -> tuple[str, ...]:
-    """The others keep their numbers."""
+def _without_id(reflection: Knowledge, id: str) -> tuple[str, ...]:
+    """Source ids with a placeholder for `id`, so that the other sources keep their numbers."""
     return tuple(f"forgotten-{at}" if source == id else source for at, source in enumerate(reflection.source_ids, 1))

@@ -1,4 +1,4 @@
-"""Removes for good what was forgotten long ago, with the care of the forget stage and without waiting for the night."""
+"""Purges episodes that were forgotten long ago, on request and with the same checks as the forget stage."""
 
 from datetime import datetime, timedelta
 
@@ -8,35 +8,36 @@ from treering.core.queries import EpisodeFilter
 from treering.episodes.consolidation.dissolution import purge_representatives
 from treering.jobs.record_pages import record_pages
 from treering.jobs.stage import StageRun
-from treering.knowledge.reflection.withdrawal import withdraw
+from treering.knowledge.reflection.withdrawal import withdraw_source
 from treering.knowledge.removal.stage import GRACE
 from treering.knowledge.removal.traces import erase_traces
 
 
 def purge_deleted(run: StageRun, kept_days: float) -> tuple[str, ...]:
-    """Remove what was forgotten `kept_days` ago or longer, whatever tells of it, and its traces; the ids are returned.
+    """Purge episodes that were forgotten at least `kept_days` ago, with their traces, and return their ids.
 
-    Reflections no longer tell of it, what stood for it leaves with it, and the audit log says why.
+    Reflections no longer cite them, consolidated episodes that represent them are purged too, and the audit log gives
+    the reason.
     """
     until = run.now - timedelta(days=kept_days)
     pages = record_pages(run, "episode", EpisodeFilter(deleted=True))
     due = [each.id for page in pages for each in page.records if _is_due(each, until)]
     purged = tuple(id for id in due if _purge(run, id, until))
     if purged:
-        # Once for all of them: it may rewrite the whole file.
+        # Once for all of them, because it may rewrite the whole database file.
         erase_traces(run)
     return purged
 
 
 def _purge(run: StageRun, id: str, until: datetime) -> bool:
-    """By itself, so that others wait for one at most; unless somebody brought it back, or removed it, meanwhile."""
+    """Purge one episode in its own transaction; return False if it was restored or removed meanwhile."""
     with run.store.transaction(run.scope, run.now) as tx:
         tx.claim(f"record {id}")
         if not _is_due(tx.episodes.get(id), until):
             return False
         try:
-            withdraw(tx, id, run.new_id)
-            purge_representatives(tx, id, run.settings.episodes, lambda each: withdraw(tx, each, run.new_id))
+            withdraw_source(tx, id, run.new_id)
+            purge_representatives(tx, id, run.settings.episodes, lambda each: withdraw_source(tx, each, run.new_id))
             tx.episodes.purge(id, {"reason": GRACE})
         except NotFound:
             return False

@@ -1,4 +1,4 @@
-"""Units of work that are over: what was their state holds no longer, and begins to fade."""
+"""Ends the validity of work states whose unit of work is finished."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,19 +13,19 @@ Unit = tuple[str, tuple[str, ...]]
 
 
 def close_finished_work(run: StageRun) -> int:
-    """End the validity of every work state whose unit has an outcome that came after it; how many is returned."""
+    """End the validity of every work state whose unit has a later outcome; return their number."""
     closed, outcomes = 0, _outcomes(run)
     for page in record_pages(run, "knowledge", KnowledgeFilter(types=("work_state",))) if outcomes else ():
-        over = [record.id for record in page.records if _closed_at(record, outcomes) is not None]
-        closed += len(over)
+        finished = [record.id for record in page.records if _closed_at(record, outcomes) is not None]
+        closed += len(finished)
         if not run.dry_run:
-            for id in over:
+            for id in finished:
                 _close(run, id, outcomes)
     return closed
 
 
 def _outcomes(run: StageRun) -> Mapping[Unit, datetime]:
-    """When each unit came to its end last."""
+    """Time of the last outcome of each unit."""
     ended = [
         (_unit(record.work_unit), record.created_at)
         for page in record_pages(run, "knowledge", KnowledgeFilter(types=("work_unit_outcome",)))

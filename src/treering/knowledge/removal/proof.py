@@ -1,4 +1,4 @@
-"""Shows that what was removed for good is gone: its words are looked for in everything that is stored."""
+"""Proof of removal: searches everything stored for the words of a purged record."""
 
 import json
 import re
@@ -23,22 +23,22 @@ from treering.ports.store import Store, Transaction
 PROOF_PIECES = 64  # pieces of a removed text searched for in the raw files; a copy of the text holds them all
 PROOF_CHARACTERS = 24  # about four words, which do not recur by chance in a memory of ordinary size
 
-# What holds a record's own words; the rest are names that others carry too.
-_TEXTS = frozenset({"content", "text", "citation"})
-_NESTED = frozenset({"payload", "metadata", "task", "outcome", "execution", "reflection"})
-_OF_PATTERNS = ("name", "summary", "description", "explanation", "content", "guidance", "deprecation_reason")
-# Shorter pieces stand in any file of some size by chance.
-_SHORTEST = 8
-_SOURCES = ("knowledge", "turns", "episodes", "events", "patterns", "entities")
-_MOST = 1_000
-_LONG_WORD = re.compile(rf"\w{{{_SHORTEST},40}}")
-_MOST_WORDS = 40
-_FEW = 10
+# Fields with a record's own words; other fields hold names that records share.
+_TEXT_FIELDS = frozenset({"content", "text", "citation"})
+_NESTED_FIELDS = frozenset({"payload", "metadata", "task", "outcome", "execution", "reflection"})
+_PATTERN_FIELDS = ("name", "summary", "description", "explanation", "content", "guidance", "deprecation_reason")
+# Shorter pieces occur in large files by chance.
+_MIN_PIECE = 8
+_RECORD_TABLES = ("knowledge", "turns", "episodes", "events", "patterns", "entities")
+_MAX_ROWS = 1_000
+_LONG_WORD = re.compile(rf"\w{{{_MIN_PIECE},40}}")
+_MAX_WORDS = 40
+_MAX_CANDIDATES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Remains:
-    """Where some of the removed words still stand, and what that means."""
+class Remnant:
+    """A place that still contains removed words, and an explanation."""
 
     place: str
     record: str
@@ -48,12 +48,12 @@ class Remains:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What a search for the removed words came to; `files` are tables on a server."""
+    """Result of a search for removed words; on a server, `files` counts tables."""
 
     files: int
     size: int
     pieces: int
-    remains: tuple[Remains, ...]
+    remains: tuple[Remnant, ...]
 
     @property
     def clean(self) -> bool:
@@ -61,7 +61,7 @@ class Proof:
 
     def __str__(self) -> str:
         if not self.pieces:
-            return "not searched: too little was said to know a copy by"
+            return "not searched: the text was too short to identify a copy"
         searched = f"searched {self.files:,} files, {self.size:,} bytes"
         if self.clean:
             return f"{searched}: no trace"
@@ -74,15 +74,15 @@ Sweep = Callable[[Scope, float], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
-    """A record that was removed for good. It knows the words to look for, until it is let go."""
+class PurgeReceipt:
+    """Receipt for a purged record; it holds the words to search for."""
 
     id: str
     prove: Callable[[], Proof]
-    """Look for the words now: reads everything that is stored, a second for each gigabyte or so."""
+    """Search for the words now; reads everything stored, at about a second per gigabyte."""
 
 
-def forget_for_good(
+def purge_with_proof(
     scope: Scope,
     operations: KnowledgeOperations,
     clock: Clock,
@@ -90,21 +90,21 @@ def forget_for_good(
     *,
     sweep: Sweep,
     settings: Settings,
-) -> Forgotten:
-    """Remove a record with every copy of it; the words to look for are read before."""
+) -> PurgeReceipt:
+    """Purge a record with every copy of it and return a receipt that can prove it."""
     store = operations.store
     with store.reading(scope, clock()) as tx:
         ids = (id, *earlier_wordings(tx, id))
-    texts = [text for each in ids for text in words_of(scope, store, clock(), each)]
-    pieces = (*pieces_of(texts), *own_words(scope, store, clock(), ids, texts))
+    texts = [text for each in ids for text in texts_of(scope, store, clock(), each)]
+    pieces = (*pieces_of(texts), *unique_words(scope, store, clock(), ids, texts))
     operations.purge(scope, clock(), id)
     sweep(scope, settings.store.busy_seconds)
     store.erase_traces()
-    return Forgotten(id, lambda: prove(scope, store, clock(), pieces))
+    return PurgeReceipt(id, lambda: prove(scope, store, clock(), pieces))
 
 
-def words_of(scope: Scope, store: Store, now: datetime, id: str) -> tuple[str, ...]:
-    """Every text that belongs to a record alone, also from its earlier states; nothing where it cannot be read."""
+def texts_of(scope: Scope, store: Store, now: datetime, id: str) -> tuple[str, ...]:
+    """Texts of a record and of its earlier versions; empty if the record is unreadable."""
     with store.reading(scope, now) as tx:
         try:
             texts = list(_texts(tx, id))
@@ -114,7 +114,7 @@ def words_of(scope: Scope, store: Store, now: datetime, id: str) -> tuple[str, .
 
 
 def pieces_of(texts: Iterable[str]) -> tuple[str, ...]:
-    """Pieces by which a copy would be known: short texts whole, of longer ones some from all over."""
+    """Pieces that identify a copy: short texts completely, longer ones in samples."""
     each, length = [text.strip() for text in texts if text.strip()], PROOF_CHARACTERS
     chosen: dict[str, None] = {}
     for text in sorted(each, key=len, reverse=True):
@@ -122,28 +122,32 @@ def pieces_of(texts: Iterable[str]) -> tuple[str, ...]:
         places = [*range(0, last, length), last]
         step = max(1, len(places) * len(each) // PROOF_PIECES)
         chosen |= dict.fromkeys(text[place : place + length] for place in places[::step])
-    return tuple(piece for piece in chosen if len(piece.strip()) >= _SHORTEST)[:PROOF_PIECES]
+    return tuple(piece for piece in chosen if len(piece.strip()) >= _MIN_PIECE)[:PROOF_PIECES]
 
 
-def own_words(scope: Scope, store: Store, now: datetime, ids: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Words of these records that no other record holds: a copy of such a word is a copy of one of them."""
+def unique_words(
+    scope: Scope, store: Store, now: datetime, ids: Sequence[str], texts: Sequence[str]
+) -> tuple[str, ...]:
+    """Long words of these records that no other visible record contains."""
     if not all(map(is_key, ids)):
         return ()
     with store.reading(scope, now) as tx:
         try:
-            said = [*texts, *(label for id in ids for label in _labels(tx, id))]
+            all_texts = [*texts, *(label for id in ids for label in _labels(tx, id))]
         except (BlobMissing, Unreadable, InvalidInput):
-            said = list(texts)
-        words = sorted(dict.fromkeys(word for text in said for word in _LONG_WORD.findall(text)), key=len, reverse=True)
-        return tuple(word for word in words[:_MOST_WORDS] if _is_own(tx, word, len(ids)))
+            all_texts = list(texts)
+        words = sorted(
+            dict.fromkeys(word for text in all_texts for word in _LONG_WORD.findall(text)), key=len, reverse=True
+        )
+        return tuple(word for word in words[:_MAX_WORDS] if _is_unique(tx, word, len(ids)))
 
 
 def _labels(tx: Transaction, id: str) -> Iterator[str]:
-    """Tags, single words of a payload, and names that the record was linked to by hand."""
+    """Tags, strings of the payload, and names of explicitly linked entities."""
     for record in filter(None, (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get_complete(id))):
         fields = json.loads(record.to_json())
-        yield from _strings([fields[name] for name in ("tags", *_NESTED) if name in fields])
-    links = tx.entity_links.find(EntityLinkFilter(records=(id,)), limit=_MOST).items
+        yield from _strings([fields[name] for name in ("tags", *_NESTED_FIELDS) if name in fields])
+    links = tx.entity_links.find(EntityLinkFilter(records=(id,)), limit=_MAX_ROWS).items
     entities = tx.entities.get_many(link.entity for link in links if link.explicit)
     yield from (name for entity in entities.values() for name in (entity.name, *entity.aliases))
 
@@ -156,71 +160,71 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(each)
 
 
-def _is_own(tx: Transaction, word: str, limit: int) -> bool:
-    """Whether at most `limit` documents of those that this scope sees hold it."""
+def _is_unique(tx: Transaction, word: str, limit: int) -> bool:
+    """Whether at most `limit` visible documents contain the word."""
     from treering.core.language.terms import codes_of, query_terms
 
     codes = [codes_of(term.forms) for term in query_terms(word, tx.index.languages())]
     if not codes:
         return False
-    found = tx.index.candidates(IndexQuery(codes), DOCUMENT_KINDS, limit=_FEW)
+    found = tx.index.candidates(IndexQuery(codes), DOCUMENT_KINDS, limit=_MAX_CANDIDATES)
     return int((found.words > 0).sum()) <= limit
 
 
 def prove(scope: Scope, store: Store, now: datetime, pieces: Sequence[str]) -> Proof:
-    """Look for the pieces; what still holds one is named with what it is."""
+    """Search for the pieces and explain each place that still contains one."""
     traces = store.find_traces(scope, now, pieces)
-    found = (Remains(each.place, each.record, each.needle, _meaning(each.place, each.record)) for each in traces.found)
+    found = (Remnant(each.place, each.record, each.needle, _meaning(each.place, each.record)) for each in traces.found)
     return Proof(traces.files, traces.size, len(pieces), tuple(found))
 
 
-_ELSEWHERE = {
-    "revisions": "an earlier state of another record that said the same words; it leaves with that record",
-    "sessions": "a session that holds the same words from another source",
-    "audit": "a note about another record; it leaves with that record",
+_MEANINGS = {
+    "revisions": "an earlier version of another record with the same words; it is removed with that record",
+    "sessions": "a session with the same words from another source",
+    "audit": "a note about another record; it is removed with that record",
 }
 
 
 def _meaning(place: str, record: str) -> str:
     table = place.partition(".")[0]
     if table.startswith("code_"):
-        return "your code says the same words: change the file and index it, or run `treering index --forget`"
+        return "your code contains the same words: change the file and index it, or run `treering index --forget`"
     if not record:
-        return "a copy that should not be: run `treering doctor --repair`, then look again"
-    if table in _SOURCES:
-        return "another record that says the same words; forget it too if it must go"
-    return _ELSEWHERE.get(table, "a row that holds the same words")
+        return "an unexpected copy: run `treering doctor --repair`, then prove again"
+    if table in _RECORD_TABLES:
+        return "another record with the same words; forget it too if necessary"
+    return _MEANINGS.get(table, "a row with the same words")
 
 
 def _texts(tx: Transaction, id: str) -> Iterator[str]:
     records: tuple[Any, ...] = (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get_complete(id))
     for record in filter(None, records):
         fields = json.loads(record.to_json())
-        yield from (fields[name] for name in _TEXTS & fields.keys() if fields[name])
-        yield from _prose([fields[name] for name in _NESTED & fields.keys()])
-    revisions = tx.revisions.find(RevisionFilter.make(subjects=(id,)), limit=_MOST).items
+        yield from (fields[name] for name in _TEXT_FIELDS & fields.keys() if fields[name])
+        yield from _prose([fields[name] for name in _NESTED_FIELDS & fields.keys()])
+    revisions = tx.revisions.find(RevisionFilter.make(subjects=(id,)), limit=_MAX_ROWS).items
     for revision in revisions:
         if revision.before:
-            yield from _said_before(revision)
+            yield from _texts_of_revision(revision)
     pattern = tx.patterns.get(id)
     if pattern is not None:
-        yield from _said_by(pattern)
+        yield from _texts_of_pattern(pattern)
 
 
-def _said_before(revision: Revision) -> Iterator[str]:
+def _texts_of_revision(revision: Revision) -> Iterator[str]:
     if revision.kind == "knowledge":
         yield Knowledge.from_json(revision.before).content
     elif revision.kind == "pattern":
-        yield from _said_by(Pattern.from_json(revision.before))
+        yield from _texts_of_pattern(Pattern.from_json(revision.before))
 
 
-def _said_by(pattern: Pattern) -> Iterator[str]:
+def _texts_of_pattern(pattern: Pattern) -> Iterator[str]:
     fields = json.loads(pattern.to_json())
-    yield from _prose([fields[name] for name in _OF_PATTERNS])
+    yield from _prose([fields[name] for name in _PATTERN_FIELDS])
 
 
 def _prose(value: Any) -> Iterator[str]:
-    """The texts inside a value; a single word may be a choice, an id or a date."""
+    """Texts of several words inside a value; a single word may be an enum value, an id or a date."""
     if isinstance(value, str):
         if len(value.split()) > 1:
             yield value

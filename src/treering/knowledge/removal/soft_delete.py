@@ -1,4 +1,4 @@
-"""Takes away what faded: softly, each record so that it is brought back by itself."""
+"""Deletes or retires expired records, each as a change that can be undone separately."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,31 +8,31 @@ from treering.core.history import Action
 from treering.core.queries import AuditFilter, KnowledgeFilter, Order
 from treering.core.records import Knowledge, RelationKind
 from treering.jobs.stage import StageRun
-from treering.knowledge.expiry import DOUBTED, LEARNED, UNUSED, past_half_life, why_faded
+from treering.knowledge.expiry import DOUBTED, LEARNED, UNUSED, expiry_reason, past_half_life
 from treering.ports.store import Transaction
 
 STAGE, FADED, STALE, HALF_LIFE = "forget", "faded", "stale", "half-life passed"
 _HISTORY, _SPARED = "kept_as_history", "spared"
-COUNTED = (UNUSED, DOUBTED, FADED, STALE, _HISTORY, _SPARED)
-"""What may become of a record."""
-_MOST = 1_000
+OUTCOMES = (UNUSED, DOUBTED, FADED, STALE, _HISTORY, _SPARED)
+"""Counters of the possible outcomes."""
+_MAX_ROWS = 1_000
 
 
-def take_away(run: StageRun, records: Sequence[Knowledge]) -> Mapping[str, int]:
-    """What became of those that faded, in one transaction; how many of each is returned.
+def expire_records(run: StageRun, records: Sequence[Knowledge]) -> Mapping[str, int]:
+    """Handle expired and aging records in one transaction and return the counts by outcome.
 
-    `unused` and `doubted` leave. What was learned is retired instead (`faded`): what was believed on a day is asked for
-    long after it. What nobody used for one half-life is `stale`, until somebody does.
+    `unused` and `doubted` records are deleted. Learned ones are retired instead (`faded`), so that searches as of an
+    earlier day still find them. Records unused for one half-life become `stale` until their next use.
     """
     aging = {record.id for record in records if _is_aging(record, run)}
     if not aging:
         return {}
     with run.store.reading(run.scope, run.now) as tx:
-        spared = _brought_back(tx, aging, run)
-        kept = _superseded(tx, [record for record in records if record.id in aging - spared])
-    missed = [record for record in records if record.id in spared and why_faded(record, run.now, run.settings)]
-    counts = Counter({_HISTORY: len(kept), _SPARED: len(missed)})
-    chosen = sorted(aging - spared - kept)
+        spared = _restored(tx, aging, run)
+        history = _superseded(tx, [record for record in records if record.id in aging - spared])
+    missed = [record for record in records if record.id in spared and expiry_reason(record, run.now, run.settings)]
+    counts = Counter({_HISTORY: len(history), _SPARED: len(missed)})
+    chosen = sorted(aging - spared - history)
     if not chosen:
         return counts
     opened = run.store.reading if run.dry_run else run.store.transaction
@@ -40,21 +40,21 @@ def take_away(run: StageRun, records: Sequence[Knowledge]) -> Mapping[str, int]:
         if not run.dry_run:
             for id in chosen:
                 tx.claim(f"record {id}")
-        # Whoever held a claim may have used or confirmed the record.
+        # Another transaction may have used or confirmed the record before the claim was granted.
         for match in tx.knowledge.readable(chosen):
-            counts[_taken(run, tx.undo_unit(), match.value)] += 1
+            counts[_expire(run, tx.undo_unit(), match.value)] += 1
     del counts[""]
     return counts
 
 
 def _is_aging(record: Knowledge, run: StageRun) -> bool:
     stale = record.stale_at is None and past_half_life(record, run.now)
-    return stale or why_faded(record, run.now, run.settings) is not None
+    return stale or expiry_reason(record, run.now, run.settings) is not None
 
 
-def _taken(run: StageRun, tx: Transaction, record: Knowledge) -> str:
-    """What happened to it; empty where nothing did."""
-    why = why_faded(record, run.now, run.settings)
+def _expire(run: StageRun, tx: Transaction, record: Knowledge) -> str:
+    """The outcome for one record; empty if nothing changed."""
+    why = expiry_reason(record, run.now, run.settings)
     if record.deprecated_at is not None or not _is_aging(record, run):
         return ""
     if why is None:
@@ -72,19 +72,19 @@ def _taken(run: StageRun, tx: Transaction, record: Knowledge) -> str:
     return why
 
 
-def _brought_back(tx: Transaction, ids: Iterable[str], run: StageRun) -> frozenset[str]:
-    """Those that somebody missed: an undo within the last grace."""
+def _restored(tx: Transaction, ids: Iterable[str], run: StageRun) -> frozenset[str]:
+    """Ids of records that were restored within the grace period."""
     since = run.now - timedelta(days=run.settings.forgetting.grace_days)
     undone = AuditFilter(subjects=tuple(ids), actions=(Action.UNDO,))
-    log = tx.audit.find(undone, order=Order(by="at"), limit=_MOST).items
+    log = tx.audit.find(undone, order=Order(by="at"), limit=_MAX_ROWS).items
     return frozenset(entry.subject for entry in log if entry.at >= since)
 
 
 def _superseded(tx: Transaction, records: Iterable[Knowledge]) -> frozenset[str]:
-    """Those that held before something else: they stay to be asked for as long as that stands."""
+    """Ids of records with an end of validity that a current record supersedes; they are kept as history."""
     ended = frozenset(record.id for record in records if record.valid_until is not None)
     if not ended:
         return ended
-    newer = tx.knowledge.find(KnowledgeFilter(related_to=tuple(ended)), limit=_MOST).items
+    newer = tx.knowledge.find(KnowledgeFilter(related_to=tuple(ended)), limit=_MAX_ROWS).items
     links = (relation for record in newer for relation in record.relations)
     return ended & frozenset(each.record for each in links if each.kind is RelationKind.SUPERSEDES and each.record)

@@ -1,4 +1,4 @@
-"""Which commits records were compared with: put down once a run, so that every commit counts once."""
+"""Marks of the commits that records were compared with, so that every commit counts once."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,45 +11,45 @@ from treering.ports.repository import Repository
 from treering.ports.store import Transaction
 
 FILES_COMPARED = "files compared"
-"""What the audit log says of a project whose records were compared with its files."""
+"""Reason in the audit log of a commit mark."""
 _KIND = "project"
-_LOOKED_AT = 50
-# Branches that somebody goes back to; what was seen on others before is compared from where it parted.
-_MOST = 16
+_MAX_ENTRIES = 50
+# Branch heads that are stored; records seen on other branches are compared from the merge base.
+_MAX_HEADS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """The last comparison that came to its end: its moment, its commit, and all commits that lead to every seen one."""
+class CommitMark:
+    """The last complete comparison: its time, its commit, and the heads that reach every compared commit."""
 
     at: datetime
     head: str
     seen: tuple[str, ...]
 
-    def knew(self, record: Knowledge) -> bool:
-        """Whether the record was compared; what was learned later may speak of an earlier day."""
+    def covers(self, record: Knowledge) -> bool:
+        """Whether the comparison covered the record, by the time it was stored."""
         learned = record.updated_at if record.version == 1 else record.created_at
         return max(learned, record.created_at) <= self.at
 
-    def still_in(self, repository: Repository, head: str) -> "Compared":
-        """Without commits that a rewritten history lost; where it lost all, the moment tells how far it was."""
+    def still_in(self, repository: Repository, head: str) -> "CommitMark":
+        """The mark without commits that a rewritten history removed; if all are gone, the commit at its time."""
         known = repository.known(self.seen)
-        kept = tuple(commit for commit in self.seen if commit in known)
-        then = None if kept else repository.commit_before(self.at, head)
-        return replace(self, seen=kept or ((then,) if then else ()))
+        remaining = tuple(commit for commit in self.seen if commit in known)
+        commit_at_mark = None if remaining else repository.commit_before(self.at, head)
+        return replace(self, seen=remaining or ((commit_at_mark,) if commit_at_mark else ()))
 
 
-def last_compared(tx: Transaction) -> Compared | None:
-    """By whoever asks: others see other records."""
+def last_commit_mark(tx: Transaction) -> CommitMark | None:
+    """The last mark of this principal, since others see other records; None if there is none."""
     where = AuditFilter(subjects=(tx.scope.project,), kinds=(_KIND,), actors=(tx.scope.principal,))
-    for entry in tx.audit.find(where, order=Order(by="at"), limit=_LOOKED_AT).items:
+    for entry in tx.audit.find(where, order=Order(by="at"), limit=_MAX_ENTRIES).items:
         if entry.detail.get("reason") == FILES_COMPARED:
-            return Compared(entry.at, str(entry.detail["head"]), tuple(str(entry.detail["seen"]).split()))
+            return CommitMark(entry.at, str(entry.detail["head"]), tuple(str(entry.detail["seen"]).split()))
     return None
 
 
-def remember_compared(run: StageRun, head: str, seen: tuple[str, ...]) -> None:
-    """Every record was compared with `head`; `seen` leads to all commits that ever were."""
+def store_commit_mark(run: StageRun, head: str, seen: tuple[str, ...]) -> None:
+    """Store that every record was compared with `head`; `seen` are heads that reach all compared commits."""
     entry = AuditEntry.make(
         id=run.new_id(),
         at=run.now,
@@ -58,7 +58,7 @@ def remember_compared(run: StageRun, head: str, seen: tuple[str, ...]) -> None:
         action=Action.UPDATE,
         kind=_KIND,
         subject=run.scope.project,
-        detail={"reason": FILES_COMPARED, "head": head, "seen": " ".join(seen[:_MOST])},
+        detail={"reason": FILES_COMPARED, "head": head, "seen": " ".join(seen[:_MAX_HEADS])},
     )
     with run.store.transaction(run.scope, run.now) as tx:
         tx.audit.create(entry)

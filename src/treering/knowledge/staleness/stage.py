@@ -1,4 +1,4 @@
-"""What became of the files that a record speaks of: rewritten, renamed, deleted since it was learned."""
+"""Staleness of records whose files were changed, renamed or deleted."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from treering.core.settings import StalenessSettings
 from treering.core.values import FilePath
 from treering.jobs.record_pages import record_pages
 from treering.jobs.stage import StageRun
-from treering.knowledge.staleness.commit_marks import Compared, last_compared, remember_compared
+from treering.knowledge.staleness.commit_marks import CommitMark, last_commit_mark, store_commit_mark
 from treering.ports.repository import FileChange, Repository
 from treering.ports.store import Transaction
 
@@ -22,17 +22,17 @@ MAX_LOSS = 0.5  # a record whose files were rewritten entirely is as likely righ
 MIN_LOSS = 0.01  # a smaller loss is not worth a revision of the record
 
 FILES_CHANGED = "files changed"
-"""Why a record changed, as the audit log has it; beside it stand the commits that were compared."""
+"""Reason in the audit log, next to the compared commits."""
 _PATH = TypeAdapter[str](FilePath)
 _COUNTED = ("renamed", "lowered", "stale", "back", "review")
-_MOST = 1_000
+_MAX_ENTRIES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What new commits did to one record's files, and which files are there now.
+class FileFinding:
+    """Changes to the files of one record by new commits, and which files exist now.
 
-    `lost` tells that an earlier run found all of them gone.
+    `lost` is set if an earlier run found all of them deleted.
     """
 
     head: str
@@ -43,72 +43,72 @@ class Finding:
 
     @property
     def modified(self) -> datetime | None:
-        """When the latest of the files that were rewritten was committed."""
+        """Time of the latest commit that changed one of the files."""
         return max((each.at for each in self.changes.values() if each.at and each.now and each.share), default=None)
 
 
 def mark_stale(run: StageRun, repository: Repository | None) -> None:
-    """Compare every record with what its files are now; without a repository there is nothing to compare with.
+    """Compare every record with the current state of its files; does nothing without a repository.
 
-    Confidence falls in proportion to what was rewritten, once for each commit, whatever is checked out in between.
-    Renamed files are renamed in the record. One whose files are all gone is stale until one of them is back. Each
-    change can be undone, and is then not made again.
+    Confidence falls in proportion to the changed share, once for each commit, whatever is checked out in between.
+    Renamed files are renamed in the record. A record whose files are all deleted is stale until one exists again. Each
+    change can be undone and is then not repeated.
     """
     head = repository.head() if repository is not None else None
     if repository is None or head is None:
         run.progress.advance(None, 0, skipped=1)
         return
-    begun, _, after = (run.cursor or "").partition(" ")
-    # Whoever goes on after a crash compares the rest with the same commit.
-    head = begun if begun and repository.known((begun,)) else head
+    started_head, _, after = (run.cursor or "").partition(" ")
+    # After a crash, the rest is compared with the same commit.
+    head = started_head if started_head and repository.known((started_head,)) else head
     with run.store.reading(run.scope, run.now) as tx:
-        last = last_compared(tx)
+        last = last_commit_mark(tx)
     where = KnowledgeFilter(deprecated=False)
     if last is not None and last.head == head:
-        # The files are as they were: only records that are new, or were given files, have anything to be told.
+        # The files are unchanged, so only new or updated records need a comparison.
         where = where.replace(updated=TimeRange(since=last.at))
     run.progress.advance(run.cursor, 0, **dict.fromkeys((*_COUNTED, "unreadable"), 0))
-    comparison = _Comparison(repository, head, None if last is None else last.still_in(repository, head))
+    comparison = _FileComparison(repository, head, None if last is None else last.still_in(repository, head))
     for page in record_pages(run, "knowledge", where, after):
         counts = _compare(run, [record for record in page.records if record.files], comparison)
         run.progress.advance(f"{head} {page.last}", len(page.ids), unreadable=page.unreadable, **counts)
     if not run.dry_run and (last is None or last.head != head):
-        remember_compared(run, head, repository.ends((head, *comparison.seen)))
+        store_commit_mark(run, head, repository.ends((head, *comparison.seen)))
     run.progress.advance(None, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Comparison:
-    """With what records are compared: the commit that is checked out, and what earlier runs have seen."""
+class _FileComparison:
+    """Compares records with the checked-out commit, based on the mark of the last run."""
 
     repository: Repository
     head: str
-    last: Compared | None
+    last: CommitMark | None
 
     @property
     def seen(self) -> tuple[str, ...]:
         return self.last.seen if self.last is not None else ()
 
-    def findings(self, records: Sequence[Knowledge], lost: frozenset[str]) -> Mapping[str, Finding]:
-        """Of each record whose files new commits touched, or all of whose files were gone (`lost`)."""
+    def findings(self, records: Sequence[Knowledge], lost: frozenset[str]) -> Mapping[str, FileFinding]:
+        """Findings for records whose files changed in new commits or were all deleted before (`lost`)."""
         touched: dict[str, tuple[str, Mapping[str, FileChange]]] = {}
-        for seen, mine in self._by_base(records).items():
-            changes = self.repository.changes_since(seen, self.head, [file for each in mine for file in each.files])
-            for record in mine:
+        for seen, of_base in self._by_base(records).items():
+            changes = self.repository.changes_since(seen, self.head, [file for each in of_base for file in each.files])
+            for record in of_base:
                 if own := {file: changes[file] for file in record.files if file in changes}:
                     touched[record.id] = " ".join(seen), own
-        looked_at = {each.id: each for each in records if each.id in touched or each.id in lost}
-        told = {id: touched.get(id, ("", {})) for id in looked_at}
-        places = {place for id, each in looked_at.items() for place in _places(each, told[id][1])}
-        present = self.repository.present(self.head, places)
-        return {id: Finding(self.head, present, *told[id], lost=id in lost) for id in looked_at}
+        examined = {each.id: each for each in records if each.id in touched or each.id in lost}
+        changes_by_id = {id: touched.get(id, ("", {})) for id in examined}
+        paths = {path for id, each in examined.items() for path in _current_paths(each, changes_by_id[id][1])}
+        present = self.repository.present(self.head, paths)
+        return {id: FileFinding(self.head, present, *changes_by_id[id], lost=id in lost) for id in examined}
 
     def _by_base(self, records: Iterable[Knowledge]) -> Mapping[tuple[str, ...], list[Knowledge]]:
-        """By the commits after which they are compared: what earlier runs have seen, of new records their own."""
+        """Records by base commits: those of earlier runs or, for new records, the commit they were stored at."""
         bases: dict[tuple[str, ...], list[Knowledge]] = defaultdict(list)
         new = []
         for record in records:
-            if self.last is not None and self.seen and self.last.knew(record):
+            if self.last is not None and self.seen and self.last.covers(record):
                 bases[self.seen].append(record)
             else:
                 new.append(record)
@@ -120,33 +120,33 @@ class _Comparison:
         return bases
 
 
-def marked(record: Knowledge, finding: Finding, now: datetime, settings: StalenessSettings) -> Knowledge:
-    """The record after what became of its files; a person's word is reviewed, not lowered.
+def updated_record(record: Knowledge, finding: FileFinding, now: datetime, settings: StalenessSettings) -> Knowledge:
+    """The record updated for the changes of its files; confirmed records are reviewed, not lowered.
 
-    One whose files are gone, or back, keeps its confidence: that it is stale, or no longer, says enough.
+    A record whose files are deleted or restored keeps its confidence, because staleness already expresses that.
     """
-    changes, places = [finding.changes.get(file) for file in record.files], _places(record, finding.changes)
-    there = any(place in finding.present for place in places)
-    gone = not there and any(each is not None and each.now is None for each in changes)
+    changes, paths = [finding.changes.get(file) for file in record.files], _current_paths(record, finding.changes)
+    exists = any(path in finding.present for path in paths)
+    deleted = not exists and any(each is not None and each.now is None for each in changes)
     lost = MAX_LOSS * sum(each.share for each in changes if each) / max(1, len(changes))
-    kept = record.user_verified or gone or finding.lost or lost < MIN_LOSS
+    unchanged = record.user_verified or deleted or finding.lost or lost < MIN_LOSS
     late = finding.modified is not None and finding.modified - record.created_at > timedelta(days=settings.review_days)
-    stale_at = None if finding.lost and there else record.stale_at or (now if gone else None)
+    stale_at = None if finding.lost and exists else record.stale_at or (now if deleted else None)
     return record.replace(
-        files=places,
-        confidence=record.confidence if kept else record.confidence * (1 - lost),
+        files=paths,
+        confidence=record.confidence if unchanged else record.confidence * (1 - lost),
         stale_at=stale_at,
         needs_review=record.needs_review or late,
     )
 
 
-def _places(record: Knowledge, changes: Mapping[str, FileChange]) -> tuple[str, ...]:
-    """Where its files are now; one that is gone keeps its name, and so does one whose new name no record can hold."""
-    places = ((file, changes[file].now if file in changes else file) for file in record.files)
-    return tuple(dict.fromkeys(place if place and _can_be_named(place) else file for file, place in places))
+def _current_paths(record: Knowledge, changes: Mapping[str, FileChange]) -> tuple[str, ...]:
+    """Current paths of its files; deleted files and files with an invalid new path keep their old one."""
+    paths = ((file, changes[file].now if file in changes else file) for file in record.files)
+    return tuple(dict.fromkeys(path if path and _is_valid_path(path) else file for file, path in paths))
 
 
-def _can_be_named(path: str) -> bool:
+def _is_valid_path(path: str) -> bool:
     try:
         _PATH.validate_python(path)
     except ValidationError:
@@ -154,29 +154,31 @@ def _can_be_named(path: str) -> bool:
     return True
 
 
-def _compare(run: StageRun, records: Sequence[Knowledge], comparison: _Comparison) -> Mapping[str, int]:
-    """Change what there is to change; git is asked while no transaction is open."""
+def _compare(run: StageRun, records: Sequence[Knowledge], comparison: _FileComparison) -> Mapping[str, int]:
+    """Update changed records and return the counts; git runs while no transaction is open."""
     with run.store.reading(run.scope, run.now) as tx:
         lost = _lost(tx, [record for record in records if record.stale_at is not None])
     counts = dict.fromkeys(_COUNTED, 0)
     for id, finding in (comparison.findings(records, lost) if records else {}).items():
-        for what in _apply(run, id, finding):
-            counts[what] += 1
+        for name in _apply(run, id, finding):
+            counts[name] += 1
     return counts
 
 
 def _lost(tx: Transaction, stale: Sequence[Knowledge]) -> frozenset[str]:
-    """Those that are stale because of their files; others are for another reason, which stays."""
+    """Ids of records that are stale because of their files rather than for another reason."""
     marked_at = {(record.id, record.stale_at) for record in stale}
     return frozenset(
         entry.subject
-        for start in range(0, len(stale), _MOST)
-        for entry in tx.audit.stream(AuditFilter(subjects=tuple(each.id for each in stale[start : start + _MOST])))
+        for start in range(0, len(stale), _MAX_ENTRIES)
+        for entry in tx.audit.stream(
+            AuditFilter(subjects=tuple(each.id for each in stale[start : start + _MAX_ENTRIES]))
+        )
         if entry.detail.get("reason") == FILES_CHANGED and (entry.subject, entry.at) in marked_at
     )
 
 
-def _apply(run: StageRun, id: str, finding: Finding) -> tuple[str, ...]:
+def _apply(run: StageRun, id: str, finding: FileFinding) -> tuple[str, ...]:
     opened = run.store.reading if run.dry_run else run.store.transaction
     with opened(run.scope, run.now) as tx:
         if not run.dry_run:
@@ -184,24 +186,26 @@ def _apply(run: StageRun, id: str, finding: Finding) -> tuple[str, ...]:
         record = tx.knowledge.get(id)
         if record is None or record.deleted_at is not None or record.deprecated_at is not None:
             return ()
-        after = marked(record, finding, run.now, run.settings.staleness)
-        if after == record or _is_done(tx, id, finding):
+        after = updated_record(record, finding, run.now, run.settings.staleness)
+        if after == record or _is_stored(tx, id, finding):
             return ()
         if not run.dry_run:
             detail = {"reason": FILES_CHANGED, "base": finding.base, "head": finding.head}
             tx.knowledge.update(after, Action.UPDATE, detail)
-    told = {
+    outcomes = {
         "renamed": after.files != record.files,
         "lowered": after.confidence < record.confidence,
         "stale": after.stale_at is not None and record.stale_at is None,
         "back": after.stale_at is None and record.stale_at is not None,
         "review": after.needs_review != record.needs_review,
     }
-    return tuple(what for what, happened in told.items() if happened)
+    return tuple(name for name, happened in outcomes.items() if happened)
 
 
-def _is_done(tx: Transaction, id: str, finding: Finding) -> bool:
-    """Whether a worker that died, or another one, has told the record so already."""
-    log = tx.audit.find(AuditFilter(subjects=(id,), actions=(Action.UPDATE,)), order=Order(by="at"), limit=_MOST).items
+def _is_stored(tx: Transaction, id: str, finding: FileFinding) -> bool:
+    """Whether another worker has already stored this finding."""
+    log = tx.audit.find(
+        AuditFilter(subjects=(id,), actions=(Action.UPDATE,)), order=Order(by="at"), limit=_MAX_ENTRIES
+    ).items
     last = next((entry for entry in log if entry.detail.get("reason") == FILES_CHANGED), None)
     return last is not None and last.detail.get("head") == finding.head

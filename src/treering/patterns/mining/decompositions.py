@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from treering.core.patterns import PatternCategory, Subtask, Template
+from treering.core.patterns import PatternCategory, Template, TemplateSubtask
 from treering.patterns.mining.corpus import Corpus
 from treering.patterns.mining.evidence import best_supported, candidate, times
 from treering.patterns.mining.findings import MinedPattern
@@ -31,7 +31,7 @@ def _decomposition(corpus: Corpus, plan: tuple[str, ...], places: list[int], exp
     bad = [place for place in places if not corpus.succeeded[place]]
     line = "; ".join(plan)
     structure = tuple(
-        Subtask(title=title, depends_on=(plan[place - 1],) if place else ()) for place, title in enumerate(plan)
+        TemplateSubtask(title=title, depends_on=(plan[place - 1],) if place else ()) for place, title in enumerate(plan)
     )
     return candidate(
         corpus,

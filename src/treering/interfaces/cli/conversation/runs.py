@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from treering.conversation.views import ExplainedMessage
-    from treering.core.contexts import Removed
+    from treering.core.contexts import RemovedMessages
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +15,11 @@ class RemovedRun:
     """Neighbouring messages that were removed together, with the stored span."""
 
     lines: tuple["ExplainedMessage", ...]
-    span: "Removed | None"
+    span: "RemovedMessages | None"
 
 
 def messages_and_runs(
-    lines: Iterable["ExplainedMessage"], spans: Sequence["Removed"]
+    lines: Iterable["ExplainedMessage"], spans: Sequence["RemovedMessages"]
 ) -> Iterator["ExplainedMessage | RemovedRun"]:
     """Messages and runs in order. A message that was never sent does not split a run; it follows the run."""
     run, never_sent = list["ExplainedMessage"](), list["ExplainedMessage"]()
@@ -43,5 +43,5 @@ def messages_and_runs(
     yield from ended()
 
 
-def _span_of(line: "ExplainedMessage", spans: Sequence["Removed"]) -> "Removed | None":
+def _span_of(line: "ExplainedMessage", spans: Sequence["RemovedMessages"]) -> "RemovedMessages | None":
     return next((span for span in spans if span.first <= line.seq <= span.last), None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from treering.core.pattern_words import said, where
+from treering.core.pattern_words import content_lines, requirement_lines
 from treering.core.patterns import RESERVED_METADATA, Pattern
 from treering.core.values import Value, thaw
 
@@ -69,8 +69,8 @@ _LINES: Mapping[str, Callable[[Any], Iterable[str]]] = {
     "category": _line("category"),
     "visibility": _line("visibility"),
     "summary": _line("in short"),
-    "applicability": where,
-    "content": said,
+    "applicability": requirement_lines,
+    "content": content_lines,
     "description": _line("description"),
     "explanation": _line("why"),
     "guidance": _each,

@@ -293,10 +293,10 @@ def _moment(at: str | None) -> datetime | None:
     if at is None:
         return None
     from treering.compose import now
-    from treering.core.timestamps import moment_of
+    from treering.core.timestamps import timestamp_of
 
     with usage_errors():
-        return moment_of(at, now())
+        return timestamp_of(at, now())
 
 
 def _read(path: Path, max_bytes: int) -> str:

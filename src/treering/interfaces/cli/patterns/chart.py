@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from treering.core.pattern_words import listed, said, where
-from treering.core.patterns import Evidence, Pattern, PatternStatus, Subtask
+from treering.core.pattern_words import content_lines, listed, requirement_lines
+from treering.core.patterns import Evidence, Pattern, PatternStatus, TemplateSubtask
 from treering.interfaces.cli import views as show
 from treering.interfaces.cli.layout import WideOrNarrow, counted, rows
 from treering.interfaces.cli.patterns.episode_names import episodes
@@ -64,7 +64,7 @@ def odds(e_value: float) -> str:
     return f"{e_value:,.0f}" if 100 <= e_value < 1e9 else f"{e_value:.3g}"
 
 
-def subtasks(filled: Iterable[Subtask]) -> RenderableType:
+def subtasks(filled: Iterable[TemplateSubtask]) -> RenderableType:
     """The subtasks of a template."""
     return rows((_numbered(number, each) for number, each in enumerate(filled, start=1)), right=True)
 
@@ -80,8 +80,8 @@ def transition(entry: "HistoryEntry") -> Text:
 def _sections(pattern: Pattern) -> Iterator[tuple[str, list[Text]]]:
     guidance, links = pattern.guidance, pattern.links
     yield "in short", _lines([pattern.summary])
-    yield "applies", _lines(where(pattern.applicability))
-    yield "does", _lines(said(pattern.content))
+    yield "applies", _lines(requirement_lines(pattern.applicability))
+    yield "does", _lines(content_lines(pattern.content))
     yield "description", _lines([pattern.description])
     yield "why", _lines([pattern.explanation])
     yield "when", _lines([guidance.when])
@@ -197,7 +197,7 @@ def _move(entry: "HistoryEntry") -> RenderableType:
     return Group(transition(entry), Text(show.safe(str(reason)), show.FAINT))
 
 
-def _numbered(number: int, subtask: Subtask) -> tuple[Text, RenderableType]:
+def _numbered(number: int, subtask: TemplateSubtask) -> tuple[Text, RenderableType]:
     after = f"after {listed(subtask.depends_on, 'and')}" if subtask.depends_on else ""
     lines = [(subtask.title, ""), (subtask.description, ""), (after, show.FAINT)]
     return Text(str(number), show.FAINT), Group(*(Text(show.safe(line), style) for line, style in lines if line))

@@ -46,7 +46,7 @@ def list_(
     from treering.core.queries import PatternFilter
 
     with usage_errors():
-        where = PatternFilter.make(
+        requirement_lines = PatternFilter.make(
             statuses=statuses(statuses_),
             categories=categories(categories_),
             problem_types=tuple(problem_types or ()),
@@ -54,7 +54,7 @@ def list_(
         )
     limit = _DEFAULT_LIMIT if limit is None else limit
     with opened(db, project) as memory:
-        found = memory.patterns.list(where, limit=limit + 1)
+        found = memory.patterns.list(requirement_lines, limit=limit + 1)
     shown, more = found[:limit], len(found) > limit
     from treering.interfaces.cli.patterns import views
 
@@ -191,9 +191,9 @@ def _document(shown: "PatternView") -> dict[str, Any]:
 
 
 def _words(pattern: "Pattern") -> dict[str, list[str]]:
-    from treering.core.pattern_words import said, where
+    from treering.core.pattern_words import content_lines, requirement_lines
 
-    return {"applies": list(where(pattern.applicability)), "does": list(said(pattern.content))}
+    return {"applies": list(requirement_lines(pattern.applicability)), "does": list(content_lines(pattern.content))}
 
 
 def _ranked(row: "RankedPattern") -> dict[str, Any]:

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from treering.core.pattern_words import where
+from treering.core.pattern_words import requirement_lines
 from treering.core.patterns import Pattern, PatternCategory
 from treering.interfaces.cli import views as show
 from treering.interfaces.cli.layout import WideOrNarrow, counted, indented, rows
@@ -130,7 +130,7 @@ def difference(before: Pattern, after: Pattern) -> RenderableType:
     applies = rows(
         (
             Text(f"{name}, version {pattern.version}", show.FAINT),
-            Group(*(Text(show.safe(line)) for line in where(pattern.applicability))),
+            Group(*(Text(show.safe(line)) for line in requirement_lines(pattern.applicability))),
         )
         for name, pattern in (("before", before), ("after", after))
     )

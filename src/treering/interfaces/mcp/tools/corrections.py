@@ -23,7 +23,7 @@ from treering.interfaces.mcp.tools.recording import (
     taint_of,
 )
 from treering.render.listing import names_within, render_listing
-from treering.render.overlap import says_all
+from treering.render.overlap import contains_all
 
 if TYPE_CHECKING:
     from treering.interfaces.mcp.host import CallContext
@@ -106,7 +106,7 @@ def _repeated_by(call: "CallContext", asked: CorrectFact, valid: Knowledge) -> t
     old = _known(call, asked.id)
     retired = old.content
     found = search_precisely(call, retired, MAX_SIMILAR + 2, private=is_private(old))
-    return tuple(hit.id for hit in found if hit.id != valid.id and says_all(hit.text, retired))
+    return tuple(hit.id for hit in found if hit.id != valid.id and contains_all(hit.text, retired))
 
 
 def confirm_fact(call: "CallContext", asked: ConfirmFact) -> ToolAnswer[RecordResult]:

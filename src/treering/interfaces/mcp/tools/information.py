@@ -182,7 +182,7 @@ def get_session_context(call: "CallContext", asked: GetSessionContext) -> ToolAn
             lead=lead,
             item_budget=_ITEM_TOKENS,
             advice=_ADVICE,
-            unlisted=briefing.untold + briefing.rules_left_out,
+            unlisted=briefing.records_left_out + briefing.rules_left_out,
         )
         notes = tuple(filter(None, (*shown.notes, nothing, no_session)))
         result = SessionContext(notes=notes, session=own, items=shown.items, left_out=shown.left_out)
@@ -210,7 +210,7 @@ def _session_items(briefing: "Briefing") -> list[SessionItem]:
     parts: Mapping[Part, Sequence[Knowledge | Episode]] = {
         "rule": briefing.rules,
         "in progress": briefing.in_progress,
-        "this session": briefing.kept,
+        "this session": briefing.records,
         "task": briefing.episodes,
     }
     turns = [(place, part, each) for part, found in parts.items() for place, each in enumerate(found)]

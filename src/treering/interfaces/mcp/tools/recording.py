@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from treering.core.delimiters import one_line, without_ours
+from treering.core.delimiters import one_line, without_delimited
 from treering.core.errors import InvalidInput
 from treering.core.records import RelationKind, Source
 from treering.core.secret_formats import MARK
 from treering.core.taint import Taint
-from treering.core.timestamps import moment_of
+from treering.core.timestamps import timestamp_of
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.answers import Cited, item_tokens, within
 from treering.interfaces.mcp.tool import (
@@ -132,7 +132,7 @@ def record_memory(call: "CallContext", asked: RecordMemory) -> ToolAnswer[Stored
 def remember_fact(call: "CallContext", asked: RememberFact) -> ToolAnswer[StoredResult]:
     stated = {"subject": asked.subject, "attribute": asked.attribute, "value": asked.value}
     payload = {name: value for name, value in stated.items() if value is not None}
-    since = {} if asked.since is None else {"valid_from": moment_of(asked.since, call.now)}
+    since = {} if asked.since is None else {"valid_from": timestamp_of(asked.since, call.now)}
     return _store(call, asked, asked.fact, "fact", from_outside=asked.from_outside, payload=payload or None, **since)
 
 
@@ -140,7 +140,7 @@ def own_words(text: str) -> str:
     """The text without blocks that memory returned before; `InvalidInput` if nothing is left."""
     if not text.strip():
         raise InvalidInput("the text is empty; write a sentence to store")
-    own = without_ours(text).strip()
+    own = without_delimited(text).strip()
     if not own:
         raise InvalidInput("the text only repeats what memory returned before; say in your own words what is new")
     return own
