@@ -7,7 +7,7 @@ import pytest
 import treering
 from treering.core.fields import EpisodeFields, KnowledgeFields, TurnFields
 from treering.core.turns import Turn
-from treering.episodes.storage import FIELD_NAMES
+from treering.episodes.storage import _PART_OF, _PARTS, _TOP_LEVEL
 
 NOW = datetime(2026, 11, 17, tzinfo=UTC)
 MOMENTS = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), NOW)
@@ -49,7 +49,7 @@ def test_typed_keyword_arguments_name_the_fields_of_the_records() -> None:
     assert set(KnowledgeFields.__annotations__) == set(treering.Knowledge.model_fields) - {"type", "content"}
     given = {"session", "role", "text", "id", "at", "seq", "recorded_at", "owner", "deleted_at"}
     assert set(TurnFields.__annotations__) == set(Turn.model_fields) - given
-    assert set(EpisodeFields.__annotations__) == FIELD_NAMES - {
+    assert set(EpisodeFields.__annotations__) == {*_PART_OF, *_PARTS, *_TOP_LEVEL} - {
         "id",
         "at",
         "artifacts",
