@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from math import exp, log1p
-from typing import TYPE_CHECKING
 
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.search.answer import ScorePart
-
-if TYPE_CHECKING:
-    pass
 
 SIMILARITY_WEIGHT = 0.5  # half of the relevance; the other half is divided below
 RECENCY_WEIGHT = 0.2

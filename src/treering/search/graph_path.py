@@ -109,9 +109,7 @@ class MatchedRecord:
 _Matches = dict[tuple[str, str], MatchedRecord]
 
 
-def graph_matches(
-    tx: Transaction, query: str, files: Sequence[str], *, limit: int = 15
-) -> tuple[GraphMatch, ...]:
+def graph_matches(tx: Transaction, query: str, files: Sequence[str], *, limit: int = 15) -> tuple[GraphMatch, ...]:
     """Records with the strongest connection to the files in play and the entities named; of equals, the newest first.
 
     Files in play are those given and those that the query names. Several connections to one record add up. Deleted
@@ -203,9 +201,7 @@ def about_files(tx: Transaction, files: tuple[str, ...]) -> Iterator[MatchedReco
         yield MatchedRecord(GraphMatch("knowledge", record.id, 1.0, f"about {about}"), record)
 
 
-def _about_coupled(
-    tx: Transaction, in_play: tuple[str, ...], coupled: Mapping[str, float]
-) -> Iterator[MatchedRecord]:
+def _about_coupled(tx: Transaction, in_play: tuple[str, ...], coupled: Mapping[str, float]) -> Iterator[MatchedRecord]:
     """Knowledge about files coupled with those in play, except knowledge about the files in play."""
     close = tuple(file for file, weight in coupled.items() if weight > COUPLED)
     wanted = (
@@ -229,9 +225,7 @@ def _coupled_weight(coupling: float, type: str) -> float:
 
 
 def _about_entities(tx: Transaction, named: Sequence[EntityMatch]) -> Iterator[MatchedRecord]:
-    linked = sorted(
-        (match for each in named for match in _mentions(tx, each)), key=lambda match: -match.weight
-    )
+    linked = sorted((match for each in named for match in _mentions(tx, each)), key=lambda match: -match.weight)
     return _with_records(tx, linked)
 
 

@@ -49,7 +49,7 @@ def _shared_words(tx: Transaction, found: RankedCandidates, best: NDArray[np.int
     if not len(codes):
         return np.zeros(len(found.candidates))
     weights_of_words = tx.index.rarity(codes) * np.array([frequency[int(code)] for code in codes])
-    chosen = np.argsort(-weights_of_words)[: FEEDBACK_WORDS]
+    chosen = np.argsort(-weights_of_words)[:FEEDBACK_WORDS]
     wanted = IndexQuery(
         [(int(code),) for code in codes[chosen]],
         shares=(weights_of_words[chosen] / weights_of_words[chosen[0]]).tolist(),
