@@ -12,6 +12,7 @@ from treering.core.phases import OTHER, PHASE_BUDGETS, PHASE_SHARES, Phase
 from treering.core.settings import ContextSettings
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.render.overlap import repetitions
+from treering.render.page import MAX_CHARACTERS_PER_TOKEN
 from treering.render.passages import (
     GENERAL,
     REFLECTION,
@@ -26,7 +27,6 @@ from treering.render.passages import (
 from treering.search.answer import Hit
 
 MIN_USEFUL_TOKENS = 40  # fewer than two sentences of a longer text say what it is about, but not what it says
-MAX_CHARACTERS_PER_TOKEN = 16  # no tokenizer gets more out of a token in running text
 MAX_FURTHER_SOURCES = 3  # sources that said the same, after the first; more say little and cost a line each
 MAX_PASSES = 5  # parts counted one by one come to more than the whole; what is left is distributed again
 

@@ -5,10 +5,10 @@ from typing import Any, Protocol
 
 from treering.core.turns import Turn
 from treering.core.values import Key, Text, Value
+from treering.render.page import longest_beginning
 from treering.task.blocks import CUT_MARK
 from treering.task.content import content_of
 from treering.task.sections import Section
-from treering.task.sizes import CHARACTERS
 from treering.task.state import TaskEntry, TaskState
 
 
@@ -100,13 +100,11 @@ def _free_tokens(state: TaskState) -> int:
 
 def _cut(state: TaskState, entry: TaskEntry, found: RetrievedPassage, free: int) -> RetrievedPassage | None:
     """The longest beginning that fits, or None if that is shorter than an extract."""
-    low, high = 0, min(len(found.text) - 1, free * CHARACTERS)
-    while low < high:
-        middle = (low + high + 1) // 2
-        tokens = state.count(state.block(entry, found.text[:middle] + CUT_MARK))
-        low, high = (middle, high) if tokens <= free else (low, middle - 1)
-    if low < min(state.extract_characters, len(found.text) // 2):
+    beginning = longest_beginning(
+        found.text, free, lambda start: state.count(state.block(entry, start + CUT_MARK)) <= free
+    )
+    if len(beginning) < min(state.extract_characters, len(found.text) // 2):
         return None
-    short = found.replace(text=found.text[:low].rstrip() + CUT_MARK)
+    short = found.replace(text=beginning + CUT_MARK)
     _add(state, short)
     return short

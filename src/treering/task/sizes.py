@@ -3,13 +3,11 @@
 from collections.abc import Callable, Mapping
 
 from treering.core.tokens import CountTokens
+from treering.render.page import MAX_CHARACTERS_PER_TOKEN
 from treering.task.sections import Section
 
 # Changes that may wait to be counted: high enough that fewer than 1 % of calls wait for counting.
 _MAX_UNCOUNTED_CHANGES = 1_000
-
-CHARACTERS = 16
-"""Maximum characters per token in running text: a longer text than the budget times this cannot fit."""
 
 Address = tuple[str, str, str]
 """Scope, owner within the scope, and name of a variable."""
@@ -124,6 +122,6 @@ class ItemSizes:
     def _counted(self, section: Section, text: str) -> int:
         """The tokens of a text; for one that is far too long, a number above the budget without counting."""
         budget = self._budgets[section]
-        if len(text) <= budget * CHARACTERS:
+        if len(text) <= budget * MAX_CHARACTERS_PER_TOKEN:
             return self._count(text)
-        return max(budget + 1, len(text) // CHARACTERS)
+        return max(budget + 1, len(text) // MAX_CHARACTERS_PER_TOKEN)
