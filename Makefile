@@ -87,8 +87,8 @@ check: $(VENV)/.check  ## lint, format, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/lint-imports --config .importlinter-doors
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/lint-imports --no-cache --config .importlinter-doors
 
 format: $(VENV)/.check  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from treering.core.confidence import TAUGHT_CONFIDENCE
 from treering.core.errors import InvalidInput
 from treering.core.payloads import Decision, Fact
 from treering.core.records import Knowledge, Source
-from treering.knowledge.authors import TAUGHT_CONFIDENCE, Author
+from treering.knowledge.authors import Author
 from treering.memory import Memory
 
 AGENT = Author(Source.AGENT_EXPLICIT, session="s2")

@@ -37,6 +37,7 @@ SOURCE_TRUST: Mapping[Source, float] = MappingProxyType(
     }
 )
 """Weight of a record by its source."""
+TAUGHT_CONFIDENCE = 0.95  # a person's own words start where confirmation ends
 
 
 def effective_confidence(record: Knowledge, now: datetime, settings: TrustSettings) -> float:

@@ -11,7 +11,6 @@ from treering.core.values import EMPTY
 
 # Share of its confidence that a corrected record keeps: enough for its history, too little to be heard.
 CORRECTED_FACTOR = 0.3
-TAUGHT_CONFIDENCE = 0.95  # a person's own words start where confirmation ends
 
 AGENT_CONFIDENCE = Knowledge.model_fields["confidence"].default
 """Confidence of a record without a person's confirmation."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from treering.core.confidence import TAUGHT_CONFIDENCE
 from treering.core.errors import InvalidInput, NotFound, NothingToUndo, id_taken
 from treering.core.history import Action
 from treering.core.payloads import Stated, knowledge_type
@@ -21,7 +22,6 @@ from treering.jobs.follow_up import queue_follow_up_jobs
 from treering.knowledge.authors import (
     AGENT_CONFIDENCE,
     CORRECTED_FACTOR,
-    TAUGHT_CONFIDENCE,
     Author,
     Reason,
     check_author,

@@ -51,6 +51,11 @@ class Maintenance:
     """Checks of other workers of this memory, such as the background thread."""
 
     @property
+    def schedule_seconds(self) -> float:
+        """Seconds between two looks of a worker at the schedule."""
+        return SCHEDULE_SECONDS
+
+    @property
     def stages(self) -> tuple[str, ...]:
         """Their names, in the order in which they run."""
         return tuple(stage.name for stage in self.runner.stages)

@@ -60,7 +60,7 @@ def remember(
     started = now()
     with opened(db, project) as memory:
         if confidence is None and source == _USER_TAUGHT:
-            from treering.knowledge.authors import TAUGHT_CONFIDENCE
+            from treering.core.confidence import TAUGHT_CONFIDENCE
 
             confidence = TAUGHT_CONFIDENCE
         fields = _without_none(

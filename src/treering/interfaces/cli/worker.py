@@ -75,9 +75,7 @@ def _work(memory: "Memory", *, once: bool, every: float | None, quiet: bool) -> 
     def report_error(error: Exception) -> None:
         _print(f"the schedule cannot be read ({error}); queued jobs still run")
 
-    from treering.maintenance.schedule import SCHEDULE_SECONDS
-
-    stop, pause = memory.maintenance.runner.stop, SCHEDULE_SECONDS
+    stop, pause = memory.maintenance.runner.stop, memory.maintenance.schedule_seconds
     while not stop.is_set():
         try:
             memory.maintenance.work(once=once, every=every, on_done=report_done, on_error=report_error)
