@@ -111,6 +111,9 @@ class Memory:
         self.settings = parts.settings
         self.models = parts.models
 
+    def __repr__(self) -> str:
+        return f"Memory(project={self.scope.project!r}, location={self.store.location!r})"
+
     def remember(self, text: str, *, type: str = "fact", **fields: Unpack[KnowledgeFields]) -> Knowledge:
         """Store a piece of knowledge. `fields` are those of `Knowledge`: tags, files, confidence, payload, id…
 

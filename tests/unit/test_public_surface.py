@@ -1,6 +1,7 @@
 """The names that `import treering` offers, and how its values look in a terminal and a notebook."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +59,13 @@ def test_typed_keyword_arguments_name_the_fields_of_the_records() -> None:
         "output",
         "session",
     }
+
+
+def test_the_parts_of_a_memory_have_short_reprs(tmp_path: Path) -> None:
+    with treering.open(tmp_path / "memory.db", project="shop", background=False) as memory:
+        nouns = (memory.context, memory.knowledge, memory.episodes, memory.patterns, memory.entities, memory.code)
+        assert all(repr(each).endswith("(project='shop')") for each in (*nouns, memory.maintenance))
+        assert repr(memory).startswith("Memory(project='shop', location=")
+        assert repr(memory.task("Fix the login", id="t")) == "Task(id='t', description='Fix the login')"
+        assert repr(memory.conversation("c", model="gpt-4o")).startswith("Conversation(id='c', model='gpt-4o'")
+        assert repr(memory.context.build("login")).startswith("RenderedContext(tokens=")

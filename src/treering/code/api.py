@@ -60,6 +60,9 @@ class Code:
     raises `InvalidInput`. If a name had to be guessed, the answer's `status.guessed` lists it.
     """
 
+    def __repr__(self) -> str:
+        return f"Code(project={self._scope.project!r})"
+
     def __init__(
         self,
         scope: Scope,

@@ -40,6 +40,9 @@ class ContextBuilder:
     injected: LogInjection
     """Records in the audit log which records were handed to a model."""
 
+    def __repr__(self) -> str:
+        return f"ContextBuilder(project={self.scope.project!r})"
+
     def build(
         self,
         query: str,

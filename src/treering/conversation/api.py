@@ -50,6 +50,9 @@ class Conversation:
         self._failures = 0
         self._built: ConversationContext | None = None
 
+    def __repr__(self) -> str:
+        return f"Conversation(id={self.id!r}, model={self.rules.model!r}, limit={self.rules.limit})"
+
     def add(
         self,
         message: Item | Role | str,

@@ -51,6 +51,9 @@ class Entities:
     clock: Clock
     new_id: NewId
 
+    def __repr__(self) -> str:
+        return f"Entities(project={self.scope.project!r})"
+
     def about(self, name: str, *, kind: EntityKind | str | None = None) -> Profile:
         """The profile of an entity; new records are linked first."""
         chosen = kind_named(kind)

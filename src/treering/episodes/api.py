@@ -41,6 +41,9 @@ class Episodes:
     new_id: NewId
     operations: EpisodeOperations
 
+    def __repr__(self) -> str:
+        return f"Episodes(project={self.scope.project!r})"
+
     def add(
         self,
         task: str | Mapping[str, Any],

@@ -38,6 +38,9 @@ class KnowledgeBase:
     on_forget: Callable[[str], None]
     """Called with the id of each forgotten record, before it is removed."""
 
+    def __repr__(self) -> str:
+        return f"KnowledgeBase(project={self.scope.project!r})"
+
     @cached_property
     def _operations(self) -> KnowledgeOperations:
         from treering.knowledge.operations import KnowledgeOperations

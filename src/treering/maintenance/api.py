@@ -50,6 +50,9 @@ class Maintenance:
     other_checks: Sequence[Callable[[], Check]] = ()
     """Checks of other workers of this memory, such as the background thread."""
 
+    def __repr__(self) -> str:
+        return f"Maintenance(project={self.scope.project!r})"
+
     @property
     def schedule_seconds(self) -> float:
         """Seconds between two looks of a worker at the schedule."""

@@ -57,6 +57,9 @@ class Patterns:
     note_injection: LogInjection
     """Notes in the audit log which records were handed to a model."""
 
+    def __repr__(self) -> str:
+        return f"Patterns(project={self.scope.project!r})"
+
     def find_applicable(
         self,
         task: str,

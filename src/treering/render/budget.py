@@ -65,6 +65,9 @@ class RenderedContext:
     budget: int
     phase: Phase | None
 
+    def __repr__(self) -> str:
+        return f"RenderedContext(tokens={self.tokens}, budget={self.budget}, items={len(self.items)})"
+
 
 @dataclass(frozen=True, slots=True)
 class _Constraints:

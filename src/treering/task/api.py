@@ -12,7 +12,7 @@ from treering.core.history import LogInjection
 from treering.core.settings import TaskSettings
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.core.turns import TASK, Turn
-from treering.core.values import EMPTY, FrozenMap, Value, thaw
+from treering.core.values import EMPTY, FrozenMap, Value, brief, thaw
 from treering.task import definition
 from treering.task.content import content_of
 from treering.task.definition import Constraint, PlannedSubtask
@@ -69,6 +69,9 @@ class Task:
         self._lock = RLock()
         self._log: deque[PruneStep] = deque(maxlen=MAX_LOGGED_STEPS)
         self._state = TaskState(count, budgets(settings), EXTRACT_CHARACTERS)
+
+    def __repr__(self) -> str:
+        return f"Task(id={self.id!r}, description={brief(self.description)!r})"
 
     @property
     def id(self) -> str:
