@@ -261,7 +261,7 @@ def filled(open_engine: Any, postgres_url: str) -> Iterator[tuple[Memory, psycop
     memory.remember("indexed words", tags=["t"])
     with memory.store.transaction(memory.scope, NOW) as tx:
         put(tx, [sample(cls, cls.__name__) for cls in COLLECTIONS])
-        tx.code.take("me", timedelta(minutes=1))
+        tx.code.take_lease("me", timedelta(minutes=1))
         generation = tx.code.describe("me", seen=0, root="/r", version="v", complete=True)
         tx.code.put([ReadFile("a.py", "python", "d", "s", 1)], generation)
         tx.code.resolve([ResolvedFile("a.py", b"", b"", b"", 0, 0, {"b.py": 1.0})], generation)
