@@ -10,7 +10,7 @@ from treering.core.episodes import Episode
 from treering.core.errors import SecretRefused
 from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
-from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
 from treering.core.language.terms import codes_of, query_terms
@@ -34,8 +34,6 @@ COLLECTIONS: dict[type[Record], str] = {
     Application: "applications",
     Entity: "entities",
     EntityLink: "entity_links",
-    GraphNode: "nodes",
-    GraphEdge: "edges",
     CoAccessEdge: "co_access",
     ErrorFingerprint: "fingerprints",
     Event: "events",
@@ -46,8 +44,6 @@ COLLECTIONS: dict[type[Record], str] = {
 }
 
 _NAMED_SHORTER = {
-    "GraphNode": "Node",
-    "GraphEdge": "Edge",
     "CoAccessEdge": "CoAccess",
     "ErrorFingerprint": "Fingerprint",
     "AuditEntry": "Audit",
@@ -77,8 +73,6 @@ _SAMPLES: dict[type[Record], dict[str, Any]] = {
     Application: {"pattern": "p", "at": NOW, "outcome": "SUCCESS"},
     Entity: {"kind": "person", "name": "Ada", "created_at": NOW, "updated_at": NOW},
     EntityLink: {"entity": "e", "record_kind": "knowledge", "record": "k", "mention": "Ada", "created_at": NOW},
-    GraphNode: {"kind": "file", "label": "a.py", "created_at": NOW, "updated_at": NOW},
-    GraphEdge: {"origin": "a", "target": "b", "kind": "calls", "created_at": NOW, "updated_at": NOW},
     CoAccessEdge: {"first": "a.py", "second": "b.py", "last_seen_at": NOW},
     ErrorFingerprint: {"fingerprint": "f", "message": "boom", "first_seen_at": NOW, "last_seen_at": NOW},
     Event: {"session": "s", "kind": "plan", "at": NOW},

@@ -15,12 +15,12 @@ import treering
 from tests.conftest import ENGINES, OpenMemory
 from tests.examples import examples
 from tests.property.strategies import RECORDS, records, values
-from tests.samples import COLLECTIONS, NOW, SMALL_BLOBS, free_of_secrets, put, sample
+from tests.samples import COLLECTIONS, NOW, SMALL_BLOBS, free_of_secrets, knowledge, put, sample
 from treering.archive.export import export_lines, export_to
 from treering.archive.portable import PARTS
 from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput, StoreError, StoreReadOnly, TreeringError
-from treering.core.graph import GraphNode
+from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
 from treering.core.records import Knowledge
@@ -116,16 +116,33 @@ def test_a_record_that_differs_is_left_as_it_is_and_named(open_memory: OpenMemor
 
 def test_a_computed_record_that_differs_is_left_as_it_is_and_named(open_memory: OpenMemory, tmp_path: Path) -> None:
     source, target = open_memory(project="source"), open_memory(project="target")
-    for memory, label in ((source, "theirs.py"), (target, "mine.py")):
+    for memory, second in ((source, "theirs.py"), (target, "mine.py")):
         with memory.store.transaction(memory.scope, NOW) as tx:
-            put(tx, [sample(GraphNode, "same", label=label)])
+            put(tx, [sample(CoAccessEdge, "same", second=second)])
     source.export(tmp_path / "x.jsonl")
 
     read = target.import_(tmp_path / "x.jsonl")
 
-    assert (read.added, read.conflicts) == (0, ("graph_node same",))
+    assert (read.added, read.conflicts) == (0, ("co_access same",))
     with target.store.reading(target.scope, NOW) as tx:
-        assert tx.nodes.get("same") == sample(GraphNode, "same", label="mine.py")
+        assert tx.co_access.get("same") == sample(CoAccessEdge, "same", second="mine.py")
+
+
+def test_lines_of_kinds_that_are_no_longer_stored_are_skipped_and_counted(memory: Memory, tmp_path: Path) -> None:
+    node = {"id": "n", "kind": "file", "label": "a.py"}
+    entries = [
+        {"treering": 1, "project": "old", "exported_at": "2026-05-08T13:56:00Z"},
+        {"kind": "knowledge", "value": json.loads(knowledge("kept").to_json())},
+        *({"kind": kind, "value": node} for kind in ("graph_node", "graph_node", "graph_edge")),
+        {"end": {"knowledge": 1, "graph_node": 2, "graph_edge": 1}},
+    ]
+    (tmp_path / "old.jsonl").write_text("".join(f"{json.dumps(entry)}\n" for entry in entries))
+
+    read = memory.import_(tmp_path / "old.jsonl")
+
+    assert (read.added, read.known, read.conflicts) == (1, 0, ())
+    assert read.skipped == {"graph_node": 2, "graph_edge": 1}
+    assert memory.get("kept").content == knowledge("kept").content
 
 
 def test_personal_records_belong_to_the_importing_principal(open_memory: OpenMemory, tmp_path: Path) -> None:

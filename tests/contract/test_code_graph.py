@@ -11,7 +11,6 @@ from treering.code.api import Code
 from treering.code.files import discovery as discovering
 from treering.code.index import update as updating
 from treering.core.errors import Conflict, InvalidInput, NotFound
-from treering.core.graph import GraphNode, NodeKind
 from treering.memory import Memory
 
 FILES = {
@@ -77,20 +76,8 @@ def test_impact_includes_memories_about_the_code(memory: Memory, code: Code, roo
     memory.remember("About something else", files=["main.go"])
     flagged = memory.remember("Doubtful", files=["app/tokens.py"])
     memory.flag(flagged.id)
-    now = memory._parts.clock()
-    rule = GraphNode(
-        id="rule",
-        kind=NodeKind.INVARIANT,
-        label="never log tokens",
-        file="app/tokens.py",
-        created_at=now,
-        updated_at=now,
-    )
-    with memory.store.transaction(memory.scope, now) as tx:
-        tx.nodes.put_many([rule])
     found = code.impact("decode")
     assert [record.id for record in found.memories] == [near.id, further.id]
-    assert [node.label for node in found.invariants] == ["never log tokens"]
 
 
 def test_unknown_and_ambiguous_names_are_rejected(code: Code, root: Path) -> None:

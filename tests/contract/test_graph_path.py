@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,10 +13,11 @@ from tests.samples import NOW, knowledge, put, sample, turn
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
-from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+from treering.core.graph import CoAccessEdge
 from treering.core.records import Relation, RelationKind
 from treering.core.values import Record
 from treering.memory import Memory
+from treering.ports.code import ReadFile, ResolvedFile
 from treering.ports.store import Transaction
 from treering.search.entity_names import entities_in_query
 from treering.search.graph_path import (
@@ -41,14 +43,16 @@ def together(first: str, second: str, weight: float) -> CoAccessEdge:
     return edge
 
 
-def node(id: str, file: str | None, **fields: Any) -> GraphNode:
-    made: GraphNode = sample(GraphNode, id, file=file, **fields)
-    return made
-
-
-def edge(origin: str, target: str, **fields: Any) -> GraphEdge:
-    made: GraphEdge = sample(GraphEdge, f"{origin}-{target}", origin=origin, target=target, **fields)
-    return made
+def index_code(memory: Memory, **uses: dict[str, float]) -> None:
+    """Store a code index in which each file uses others, with the weight of the strongest edge."""
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        assert tx.code.take_lease("me", timedelta(minutes=1))
+        generation = tx.code.describe("me", seen=0, root="/r", version="v", complete=True)
+        paths = [f"{name}.py" for name in uses]
+        tx.code.put([ReadFile(path, "python", path, "1:2:3", 4) for path in paths], generation)
+        ties = [{f"{name}.py": weight for name, weight in each.items()} for each in uses.values()]
+        resolved = [ResolvedFile(path, b"", b"", b"", 0, 0, named) for path, named in zip(paths, ties, strict=True)]
+        tx.code.resolve(resolved, generation)
 
 
 def entity(id: str, name: str, **fields: Any) -> Entity:
@@ -105,25 +109,16 @@ def test_files_touched_together_are_coupled_in_both_directions(memory: Memory) -
 
 
 def test_files_whose_code_uses_each_other_are_coupled_in_both_directions(memory: Memory) -> None:
-    nodes = [node("A", "a.py"), node("A.f", "a.py", kind="function"), node("B", "b.py"), node("C.g", "c.py")]
-    edges = [edge("A", "B", weight=0.9, confidence=0.5), edge("C.g", "A.f", weight=0.8), edge("A", "A.f", weight=1.0)]
-    idea = [node("idea", None, kind="invariant"), edge("A", "idea", weight=1.0)]
-    with reading(memory, *nodes, *edges, *idea) as tx:
-        assert coupled_files(tx, ["a.py"]) == pytest.approx({"c.py": 0.8, "b.py": 0.45})
+    index_code(memory, a={"b": 0.45, "chance": 0.05}, c={"a": 0.8}, x={"y": 1.0})
+    with reading(memory) as tx:
+        assert coupled_files(tx, ["a.py"]) == {"c.py": 0.8, "b.py": 0.45}
+        assert coupled_files(tx, ["a.py", "b.py"]) == {"c.py": 0.8}
 
 
 def test_the_strongest_reason_couples_two_files(memory: Memory) -> None:
-    nodes = node("A", "a.py"), node("B", "b.py")
-    with reading(memory, *nodes, edge("A", "B", weight=0.9), together("a.py", "b.py", 0.3)) as tx:
-        assert coupled_files(tx, ["a.py"]) == {"b.py": 0.9}
-
-
-def test_stale_nodes_and_edges_are_never_served(memory: Memory) -> None:
-    nodes = [node("A", "a.py"), node("B", "b.py"), node("C", "c.py", stale_at=NOW), node("D", "d.py", stale_at=NOW)]
-    edges = [edge("A", "B", stale_at=NOW), edge("A", "C"), edge("D", "B")]
-    with reading(memory, *nodes, *edges) as tx:
-        assert coupled_files(tx, ["a.py"]) == {}
-        assert coupled_files(tx, ["d.py"]) == {}
+    index_code(memory, a={"b": 0.9, "c": 0.2})
+    with reading(memory, together("a.py", "b.py", 0.3), together("a.py", "c.py", 0.4)) as tx:
+        assert coupled_files(tx, ["a.py"]) == {"b.py": 0.9, "c.py": 0.4}
 
 
 def test_coupled_files_are_as_many_as_asked_for_and_the_closest(
@@ -135,15 +130,6 @@ def test_coupled_files_are_as_many_as_asked_for_and_the_closest(
     with reading(memory, *edges) as tx:
         found = coupled_files(tx, ["a.py"])
         assert list(found) == ["f19.py", "f18.py", "f17.py"]
-
-
-def test_a_file_with_many_symbols_keeps_the_edges_of_the_file_itself(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("treering.search.graph_path.MAX_NODES", 3)
-    symbols = [node(f"z{number}", "a.py", kind="function") for number in range(10)]
-    with reading(memory, node("A", "a.py"), *symbols, node("B", "b.py"), edge("A", "B", weight=0.9)) as tx:
-        assert coupled_files(tx, ["a.py"]) == {"b.py": 0.9}
 
 
 def test_closely_coupled_files_bring_their_gotchas_first(memory: Memory) -> None:
@@ -302,9 +288,6 @@ def test_nothing_of_another_project_tenant_or_person_is_tied(open_memory: OpenMe
     stranger = open_memory(project="mine", tenant="stranger", principal="ada")
     graph: list[Record] = [
         together("a.py", "b.py", 0.9),
-        node("A", "a.py"),
-        node("C", "c.py"),
-        edge("A", "C"),
         entity("e", "Ada"),
         link("e", "k1"),
         link("e", "said", "turn"),
@@ -316,6 +299,7 @@ def test_nothing_of_another_project_tenant_or_person_is_tied(open_memory: OpenMe
     for other in (theirs, stranger):
         with other.store.transaction(other.scope, NOW) as tx:
             put(tx, graph)
+        index_code(other, a={"c": 0.9})
     with reading(mine, knowledge("own", files=("a.py",))) as tx:
         assert coupled_files(tx, ["a.py"]) == {}
         assert entities_in_query(tx, "Ada") == ()

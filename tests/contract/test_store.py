@@ -17,11 +17,11 @@ from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
-from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+from treering.core.graph import CoAccessEdge
 from treering.core.history import Action
 from treering.core.jobs import Job
 from treering.core.patterns import Pattern
-from treering.core.queries import AuditFilter, EntityFilter, KnowledgeFilter, NodeFilter, PatternFilter, TurnFilter
+from treering.core.queries import AuditFilter, CoAccessFilter, EntityFilter, KnowledgeFilter, PatternFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.runs import Run
 from treering.core.scope import Scope
@@ -30,7 +30,7 @@ from treering.core.values import Record
 from treering.memory import Memory
 
 LEARNED = (Knowledge, Pattern, Entity)
-DERIVED = (EntityLink, GraphNode, GraphEdge, CoAccessEdge, ErrorFingerprint, Run)
+DERIVED = (EntityLink, CoAccessEdge, ErrorFingerprint, Run)
 EVERYTHING = {
     Knowledge: KnowledgeFilter(deleted=None),
     Pattern: PatternFilter(deleted=None),
@@ -118,11 +118,11 @@ def test_what_is_computed_again_replaces_what_was_there(cls: type[Record], memor
 
 def test_removing_computed_records_takes_a_filter_that_says_what(memory: Memory) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        tx.nodes.put_many([sample(GraphNode, "a", file="a.py"), sample(GraphNode, "b", file="b.py")])
+        tx.co_access.put_many([sample(CoAccessEdge, "a", first="a.py"), sample(CoAccessEdge, "b", first="c.py")])
         with pytest.raises(InvalidInput, match="everything"):
-            tx.nodes.remove(NodeFilter())
-        assert tx.nodes.remove(NodeFilter(files=("a.py",))) == 1
-        assert [node.id for node in tx.nodes.stream()] == ["b"]
+            tx.co_access.remove(CoAccessFilter())
+        assert tx.co_access.remove(CoAccessFilter(files=("a.py",))) == 1
+        assert [edge.id for edge in tx.co_access.stream()] == ["b"]
 
 
 @pytest.mark.parametrize("cls", LEARNED, ids=lambda cls: cls.__name__)

@@ -250,3 +250,10 @@ def test_import_names_what_it_left_as_it_is(typed: Typed) -> None:
     typed("remember", "another", "--id", "x", "--db", "other.db")
 
     assert "not changed, although the file differs: knowledge x" in typed("import", "x.jsonl", "--db", "other.db").out
+
+
+def test_import_names_the_kinds_that_it_skipped(typed: Typed, tmp_path: Path) -> None:
+    lines = ({"treering": 1}, {"kind": "graph_node", "value": {}}, {"end": {"graph_node": 1}})
+    (tmp_path / "old.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+    assert "skipped, no longer stored: 1 × graph_node" in typed("import", "old.jsonl").out

@@ -318,7 +318,7 @@ def test_a_failure_while_derived_rows_are_rebuilt_leaves_the_revision_before_it(
     assert snapshot(engine) == before
 
 
-@pytest.mark.parametrize("name", ["jobs", "postings", "nearby"])
+@pytest.mark.parametrize("name", ["jobs", "graph_nodes", "postings", "nearby"])
 def test_a_server_where_another_program_took_a_name_is_left_as_it_is(
     name: str, fresh_postgres: str, tmp_path: Path
 ) -> None:

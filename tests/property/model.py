@@ -173,13 +173,6 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "deleted": _set("deleted_at"),
     },
     queries.EntityLinkFilter: {"entities": _in("entity"), "records": _in("record")},
-    queries.NodeFilter: {"ids": _in("id"), "kinds": _in("kind"), "files": _in("file"), "stale": _set("stale_at")},
-    queries.EdgeFilter: {
-        "origins": _in("origin"),
-        "targets": _in("target"),
-        "kinds": _in("kind"),
-        "stale": _set("stale_at"),
-    },
     queries.CoAccessFilter: {
         "ids": _in("id"),
         "files": _meets(lambda record: (record.first, record.second)),

@@ -180,7 +180,7 @@ def test_the_verbs_answer_with_what_their_scope_may_see_and_nothing_else(
                     eyes.get(id)
     counted = eyes.stats().records
     for name, kind in (("knowledge", "Knowledge"), ("turns", "Turn"), ("episodes", "Episode"), ("patterns", "Pattern"),
-                       ("entities", "Entity"), ("events", "Event"), ("graph nodes", "GraphNode")):  # fmt: skip
+                       ("entities", "Entity"), ("events", "Event")):  # fmt: skip
         assert counted[name] == len(live[kind]), name
     check_history(eyes, mine)
     exported = "\n".join(eyes.export_lines(history=True))
@@ -261,7 +261,7 @@ def filled(open_engine: Any, postgres_url: str) -> Iterator[tuple[Memory, psycop
     memory.remember("indexed words", tags=["t"])
     with memory.store.transaction(memory.scope, NOW) as tx:
         put(tx, [sample(cls, cls.__name__) for cls in COLLECTIONS])
-        tx.code.take("me", timedelta(minutes=1))
+        tx.code.take_lease("me", timedelta(minutes=1))
         generation = tx.code.describe("me", seen=0, root="/r", version="v", complete=True)
         tx.code.put([ReadFile("a.py", "python", "d", "s", 1)], generation)
         tx.code.resolve([ResolvedFile("a.py", b"", b"", b"", 0, 0, {"b.py": 1.0})], generation)

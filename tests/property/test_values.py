@@ -45,7 +45,7 @@ def turn(**fields: Any) -> Turn:
 def test_the_models_hold_every_kind_the_requirements_name() -> None:
     assert len(knowledge_types()) == 18
     assert {cls.__name__ for cls in RECORDS} >= {
-        "Knowledge", "Turn", "Session", "Episode", "Pattern", "Entity", "EntityLink", "GraphNode", "GraphEdge",
+        "Knowledge", "Turn", "Session", "Episode", "Pattern", "Entity", "EntityLink",
         "CoAccessEdge", "ErrorFingerprint", "Event", "AuditEntry", "Revision", "Job",
     }  # fmt: skip
     assert len(FILTERS) == len(RECORDS)

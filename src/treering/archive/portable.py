@@ -16,7 +16,7 @@ from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
 from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
-from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
 from treering.core.patterns import Application, Pattern
 from treering.core.queries import EntityFilter, EpisodeFilter, Filter, KnowledgeFilter, PatternFilter, TurnFilter
@@ -53,8 +53,6 @@ PARTS: tuple[ExportPart, ...] = (
     ExportPart("entity", Entity, lambda tx: tx.entities, EntityFilter(deleted=None)),
     ExportPart("event", Event, lambda tx: tx.events),
     ExportPart("entity_link", EntityLink, lambda tx: tx.entity_links, is_computed=True),
-    ExportPart("graph_node", GraphNode, lambda tx: tx.nodes, is_computed=True),
-    ExportPart("graph_edge", GraphEdge, lambda tx: tx.edges, is_computed=True),
     ExportPart("co_access", CoAccessEdge, lambda tx: tx.co_access, is_computed=True),
     ExportPart("error_fingerprint", ErrorFingerprint, lambda tx: tx.fingerprints, is_computed=True),
     ExportPart("run", Run, lambda tx: tx.runs, is_history=True, is_computed=True),
@@ -62,6 +60,8 @@ PARTS: tuple[ExportPart, ...] = (
     ExportPart("audit", AuditEntry, lambda tx: tx.audit, is_history=True),
 )
 BY_NAME = {part.name: part for part in PARTS}
+FORMER_KINDS = frozenset({"graph_node", "graph_edge"})
+"""Kinds in files of earlier versions that are no longer stored: the code index replaces them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,13 @@ class BlobLine:
     """The content of an artifact in a file."""
 
     data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FormerLine:
+    """A line of one of the `FORMER_KINDS`; its value is not read."""
+
+    kind: str
 
 
 def header(project: str, now: str) -> str:
@@ -95,7 +102,7 @@ def footer(counts: dict[str, int]) -> str:
     return json.dumps({"end": counts})
 
 
-def read_lines(lines: Iterator[str]) -> Iterator[ExportLine | BlobLine]:
+def read_lines(lines: Iterator[str]) -> Iterator[ExportLine | BlobLine | FormerLine]:
     """The validated records of a file; an error names the line."""
     number, counts, ended = 0, dict[str, int](), False
     for number, text in enumerate(lines, start=1):
@@ -134,7 +141,9 @@ def _check_header(entry: dict[str, Any]) -> None:
         raise InvalidInput(f"the export has format {version}, this Treering reads up to {FORMAT}; upgrade Treering")
 
 
-def _record(number: int, kind: str, value: Any) -> ExportLine | BlobLine:
+def _record(number: int, kind: str, value: Any) -> ExportLine | BlobLine | FormerLine:
+    if kind in FORMER_KINDS:
+        return FormerLine(kind)
     try:
         if kind == "blob":
             return BlobLine(b64decode(value, validate=True))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from treering.archive.portable import BY_NAME, BlobLine, ExportLine, ExportPart, read_lines
+from treering.archive.portable import BY_NAME, BlobLine, ExportLine, ExportPart, FormerLine, read_lines
 from treering.core.errors import InvalidInput
 from treering.core.history import Action, Revision
 from treering.core.redaction import without_secrets
@@ -32,13 +33,15 @@ class ImportReport:
     added: int
     known: int
     conflicts: tuple[str, ...]
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """Number of lines, by kind, of kinds that are no longer stored."""
 
 
 def import_lines(scope: Scope, store: Store, blobs: Blobs, now: datetime, lines: Iterator[str]) -> ImportReport:
     """Store every record that is not present yet, in one transaction."""
-    added, known, conflicts = 0, 0, list[str]()
+    added, known, conflicts, skipped = 0, 0, list[str](), Counter[str]()
     with store.transaction(scope, now) as tx:
-        for part, values in _batches(scope, blobs, lines):
+        for part, values in _batches(scope, _records(scope, blobs, lines, skipped)):
             fresh, differing = _fresh(tx, part, values)
             known += len(values) - len(fresh) - len(differing)
             conflicts += [f"{part.name} {value.id}" for value in differing]
@@ -47,11 +50,11 @@ def import_lines(scope: Scope, store: Store, blobs: Blobs, now: datetime, lines:
                 part.of(tx).put_many(fresh)
             elif fresh:
                 part.of(tx).create_many(fresh, Action.IMPORT)
-    return ImportReport(added, known, tuple(conflicts))
+    return ImportReport(added, known, tuple(conflicts), dict(skipped))
 
 
-def _batches(scope: Scope, blobs: Blobs, lines: Iterator[str]) -> Iterator[tuple[ExportPart, list[Record]]]:
-    for part, group in groupby(_records(scope, blobs, lines), key=lambda line: line.part):
+def _batches(scope: Scope, records: Iterator[ExportLine]) -> Iterator[tuple[ExportPart, list[Record]]]:
+    for part, group in groupby(records, key=lambda line: line.part):
         batch: list[Record] = []
         for line in group:
             batch.append(_adapted(scope, line.value))
@@ -62,10 +65,13 @@ def _batches(scope: Scope, blobs: Blobs, lines: Iterator[str]) -> Iterator[tuple
             yield part, batch
 
 
-def _records(scope: Scope, blobs: Blobs, lines: Iterator[str]) -> Iterator[ExportLine]:
+def _records(scope: Scope, blobs: Blobs, lines: Iterator[str], skipped: Counter[str]) -> Iterator[ExportLine]:
+    """The records of a file. Stores its blobs, and counts in `skipped` the lines of kinds that are no longer stored."""
     for line in read_lines(lines):
         if isinstance(line, BlobLine):
             blobs.put(scope, line.data)
+        elif isinstance(line, FormerLine):
+            skipped[line.kind] += 1
         else:
             yield line
 

@@ -1,4 +1,4 @@
-"""Memories about code: records and invariants of the files and definitions that a change reaches."""
+"""Memories about code: records about the files and definitions that a change reaches."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from treering.code.graph import Impact
 from treering.core.errors import InvalidInput
-from treering.core.graph import GraphNode, NodeKind
-from treering.core.queries import KnowledgeFilter, NodeFilter
+from treering.core.queries import KnowledgeFilter
 
 if TYPE_CHECKING:
     from treering.core.records import Knowledge
@@ -25,15 +24,13 @@ class CodeImpact(Impact):
 
     memories: tuple[Knowledge, ...] = ()
     """Records about the node, its file or neighbouring files: those about its own file first, then the newest."""
-    invariants: tuple[GraphNode, ...] = ()
-    """Invariants of those files."""
 
 
 def with_memories(tx: Transaction, impact: Impact, limit: int) -> CodeImpact:
     near = [impact.node, *impact.members, *impact.dependents.ids[:_NEAREST]][:_NEAREST]
     files = _files(near)
     fields = {name: getattr(impact, name) for name in Impact.__dataclass_fields__}
-    return CodeImpact(**fields, memories=_memories(tx, near, files, limit), invariants=_invariants(tx, files, limit))
+    return CodeImpact(**fields, memories=_memories(tx, near, files, limit))
 
 
 def _files(ids: Iterable[str]) -> tuple[str, ...]:
@@ -44,7 +41,7 @@ def _files(ids: Iterable[str]) -> tuple[str, ...]:
 
 def _as_recorded(path: str) -> Iterator[str]:
     try:
-        yield from NodeFilter.make(files=(path,)).files
+        yield from KnowledgeFilter.make(files=(path,)).files
     except InvalidInput:
         return
 
@@ -72,8 +69,3 @@ def _memories(tx: Transaction, ids: Sequence[str], files: tuple[str, ...], limit
             for match in tx.knowledge.newest(valid, limit=limit):
                 found.setdefault(match.value.id, match.value)
     return tuple(found.values())[:limit]
-
-
-def _invariants(tx: Transaction, files: tuple[str, ...], limit: int) -> tuple[GraphNode, ...]:
-    where = NodeFilter(files=files, kinds=(NodeKind.INVARIANT,), stale=False)
-    return tuple(tx.nodes.find(where, limit=limit).items) if limit and files else ()

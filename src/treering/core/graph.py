@@ -1,23 +1,10 @@
-"""Nodes and edges of the code knowledge graph, and co-access of files."""
+"""Kinds and sources of edges in the code graph, and co-access of files."""
 
 from enum import StrEnum
 
 from pydantic import Field
 
-from treering.core.values import EMPTY, Count, FilePath, FrozenMap, Instant, Key, Keys, Label, Record, Share, Text
-
-
-class NodeKind(StrEnum):
-    FILE = "file"
-    DIRECTORY = "directory"
-    MODULE = "module"
-    CLASS = "class"
-    INTERFACE = "interface"
-    FUNCTION = "function"
-    PATTERN = "pattern"
-    DATAFLOW = "dataflow"
-    INVARIANT = "invariant"
-    DECISION = "decision"
+from treering.core.values import EMPTY, Count, FilePath, FrozenMap, Instant, Record, Share
 
 
 class EdgeKind(StrEnum):
@@ -33,52 +20,11 @@ class EdgeKind(StrEnum):
     APPLIES_PATTERN = "applies_pattern"
 
 
-class Layer(StrEnum):
-    STRUCTURAL = "structural"
-    SEMANTIC = "semantic"
-    KNOWLEDGE = "knowledge"
-
-
 class GraphSource(StrEnum):
     AST = "ast"
     SCIP = "scip"
     LLM = "llm"
     AGENT = "agent"
-
-
-class GraphNode(Record):
-    """A file, a symbol, or a concept attached to them."""
-
-    kind: NodeKind
-    label: Text
-    file: FilePath | None = None
-    language: Label | None = None
-    start_line: Count | None = None
-    end_line: Count | None = None
-    layer: Layer = Layer.STRUCTURAL
-    source: GraphSource = GraphSource.AST
-    confidence: Share = 1.0
-    records: Keys = ()
-    created_at: Instant
-    updated_at: Instant
-    stale_at: Instant | None = None
-    metadata: FrozenMap = EMPTY
-
-
-class GraphEdge(Record):
-    """`origin` depends on, calls, extends… `target`."""
-
-    origin: Key
-    target: Key
-    kind: EdgeKind
-    layer: Layer = Layer.STRUCTURAL
-    weight: Share = 1.0
-    source: GraphSource = GraphSource.AST
-    confidence: Share = 1.0
-    created_at: Instant
-    updated_at: Instant
-    stale_at: Instant | None = None
-    metadata: FrozenMap = EMPTY
 
 
 class CoAccessEdge(Record):

@@ -7,7 +7,6 @@ from typing import Any, Generic, Literal, TypeVar
 from treering.core.entities import EntityKind
 from treering.core.episodes import EpisodeStatus, OutcomeStatus
 from treering.core.events import EventKind
-from treering.core.graph import EdgeKind, NodeKind
 from treering.core.history import Action
 from treering.core.jobs import JobState
 from treering.core.messages import Role
@@ -216,20 +215,6 @@ class EntityFilter(Filter):
 class EntityLinkFilter(Filter):
     entities: Keys = ()
     records: Keys = ()
-
-
-class NodeFilter(Filter):
-    ids: Keys = ()
-    kinds: tuple[NodeKind, ...] = ()
-    files: FilePaths = ()
-    stale: bool | None = None
-
-
-class EdgeFilter(Filter):
-    origins: Keys = ()
-    targets: Keys = ()
-    kinds: tuple[EdgeKind, ...] = ()
-    stale: bool | None = None
 
 
 class CoAccessFilter(Filter):

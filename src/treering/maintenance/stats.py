@@ -65,8 +65,6 @@ def stats(
             "applications": tx.applications.count(),
             "entities": tx.entities.count(),
             "events": tx.events.count(),
-            "graph nodes": tx.nodes.count(),
-            "graph edges": tx.edges.count(),
             "audit entries": tx.audit.count(),
         }
         types = {name: tx.knowledge.count(KnowledgeFilter(types=(name,))) for name in knowledge_types()}

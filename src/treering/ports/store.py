@@ -13,16 +13,14 @@ if TYPE_CHECKING:
     from treering.core.entities import EntityLink
     from treering.core.events import Event
     from treering.core.fingerprints import ErrorFingerprint
-    from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+    from treering.core.graph import CoAccessEdge
     from treering.core.history import AuditEntry, Revision
     from treering.core.queries import (
         AuditFilter,
         CoAccessFilter,
-        EdgeFilter,
         EntityLinkFilter,
         EventFilter,
         FingerprintFilter,
-        NodeFilter,
         RevisionFilter,
         RunFilter,
     )
@@ -84,10 +82,6 @@ class Transaction(Protocol):
     def entities(self) -> EntityCollection: ...
     @property
     def entity_links(self) -> Derived[EntityLink, EntityLinkFilter]: ...
-    @property
-    def nodes(self) -> Derived[GraphNode, NodeFilter]: ...
-    @property
-    def edges(self) -> Derived[GraphEdge, EdgeFilter]: ...
     @property
     def co_access(self) -> Derived[CoAccessEdge, CoAccessFilter]: ...
     @property

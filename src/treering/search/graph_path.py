@@ -10,13 +10,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from treering.core.errors import InvalidInput
-from treering.core.graph import GraphNode, NodeKind
 from treering.core.queries import (
     CoAccessFilter,
-    EdgeFilter,
     EpisodeFilter,
     KnowledgeFilter,
-    NodeFilter,
     Order,
     PatternFilter,
     ShareRange,
@@ -32,8 +29,7 @@ if TYPE_CHECKING:
 
 MAX_FILES_IN_PLAY = 20  # a caller that names more files works on none in particular
 MAX_COUPLED_FILES = 30  # coupled files that are followed, the closest first: twice as many as there are ties to choose
-MAX_NODES = 150  # symbols of the files in play whose edges are read; a thousand nodes and edges take 30 ms to read
-MAX_EDGES = 150  # edges of each kind and direction; a file with more neighbours is coupled to none in particular
+MAX_EDGES = 150  # ties of each kind; a file with more neighbours is coupled to none in particular
 MAX_RECORDS = 50  # records that each way through the graph finds before the best are chosen
 MIN_TIE = 0.1  # a weaker tie is chance
 COUPLED = 0.6  # above this a change to one file affects the other: its gotchas, patterns and errors are found as well
@@ -130,13 +126,13 @@ def coupled_files(tx: Transaction, files: Sequence[str]) -> Mapping[str, float]:
     """Files one hop from those in play with the weight of their coupling, the strongest first.
 
     Two files are coupled if they are accessed together or if code in one uses code in the other; the strongest reason
-    counts. Stale nodes and edges are ignored.
+    counts.
     """
     in_play = _in_play(files)
     if not in_play:
         return {}
     closest: dict[str, float] = {}
-    ways = (_accessed_together, _used_together, _used_in_code)
+    ways = (_accessed_together, _used_in_code)
     for file, weight in (coupling for way in ways for coupling in way(tx, in_play)):
         if file not in in_play and weight >= MIN_TIE:
             closest[file] = max(weight, closest.get(file, 0.0))
@@ -175,7 +171,7 @@ def changed_top(before: Sequence[str], after: Sequence[str], n: int = 8) -> bool
 
 def _in_play(files: Iterable[str]) -> tuple[str, ...]:
     first = tuple(dict.fromkeys(files))[:MAX_FILES_IN_PLAY]
-    return NodeFilter.make(files=first).files if first else ()
+    return KnowledgeFilter.make(files=first).files if first else ()
 
 
 def _add(reached: _Matches, found: Iterable[MatchedRecord]) -> None:
@@ -300,21 +296,6 @@ def _accessed_together(tx: Transaction, files: tuple[str, ...]) -> Iterator[tupl
         yield edge.second, edge.weight
 
 
-def _used_together(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str, float]]:
-    inside = _nodes_of(tx, files)
-    if not inside:
-        return
-    out = tx.edges.find(EdgeFilter(origins=inside, stale=False), limit=MAX_EDGES).items
-    backward = tx.edges.find(EdgeFilter(targets=inside, stale=False), limit=MAX_EDGES).items
-    strength: dict[str, float] = {}
-    for id, edge in [(edge.target, edge) for edge in out] + [(edge.origin, edge) for edge in backward]:
-        strength[id] = max(edge.weight * edge.confidence, strength.get(id, 0.0))
-    outside = sorted(strength.keys() - set(inside), key=lambda id: (-strength[id], id))[:MAX_EDGES]
-    for node in tx.nodes.get_many(outside).values():
-        if node.file is not None and node.stale_at is None:
-            yield node.file, strength[node.id]
-
-
 def _used_in_code(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str, float]]:
     """Files whose code is used by these files, or uses them."""
     for tie in tx.code.ties(files, limit=MAX_EDGES):
@@ -322,18 +303,8 @@ def _used_in_code(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str
             yield file, tie.weight
 
 
-def _nodes_of(tx: Transaction, files: tuple[str, ...]) -> tuple[str, ...]:
-    """Ids of the nodes in these files; if there are too many, file nodes come first."""
-    page = tx.nodes.find(NodeFilter(files=files, stale=False), limit=MAX_NODES)
-    nodes: Sequence[GraphNode] = page.items
-    if page.next is not None:
-        file_nodes = NodeFilter(files=files, stale=False, kinds=(NodeKind.FILE,))
-        nodes = (*tx.nodes.find(file_nodes, limit=MAX_NODES).items, *nodes)
-    return tuple(dict.fromkeys(node.id for node in nodes))[:MAX_NODES]
-
-
 def _project_path(path: str) -> Iterator[str]:
     try:
-        yield from NodeFilter.make(files=(path,)).files
+        yield from KnowledgeFilter.make(files=(path,)).files
     except InvalidInput:
         return

@@ -264,18 +264,6 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "merged_into": AnyFacet("merged_into"),
     },
     queries.EntityLinkFilter: {"entities": _one_of("entity"), "records": _one_of("record")},
-    queries.NodeFilter: {
-        "ids": _one_of("id"),
-        "kinds": _one_of("kind"),
-        "files": _one_of("file"),
-        "stale": _is_set("stale_at"),
-    },
-    queries.EdgeFilter: {
-        "origins": _one_of("origin"),
-        "targets": _one_of("target"),
-        "kinds": _one_of("kind"),
-        "stale": _is_set("stale_at"),
-    },
     queries.CoAccessFilter: {"ids": _one_of("id"), "files": _either_file, "weight": _share("weight")},
     queries.FingerprintFilter: {"fingerprints": _one_of("fingerprint"), "seen": _during("last_seen_at")},
     queries.EventFilter: {"sessions": _one_of("session"), "kinds": _one_of("kind"), "happened": _during("at")},

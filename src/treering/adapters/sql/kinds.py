@@ -11,7 +11,7 @@ from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
 from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
-from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
 from treering.core.patterns import Application, Pattern
@@ -217,12 +217,6 @@ ENTITIES = RecordKind(
 ENTITY_LINKS = RecordKind(
     "entity_link", EntityLink, tables.entity_links, born="created_at", orders=("created_at",), computed=True
 )
-NODES = RecordKind(
-    "graph_node", GraphNode, tables.graph_nodes, born="updated_at", orders=("updated_at",), computed=True
-)
-EDGES = RecordKind(
-    "graph_edge", GraphEdge, tables.graph_edges, born="updated_at", orders=("updated_at",), computed=True
-)
 CO_ACCESS = RecordKind(
     "co_access",
     CoAccessEdge,
@@ -254,8 +248,6 @@ KINDS: tuple[RecordKind[Any], ...] = (
     APPLICATIONS,
     ENTITIES,
     ENTITY_LINKS,
-    NODES,
-    EDGES,
     CO_ACCESS,
     FINGERPRINTS,
     EVENTS,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 VERSION_TABLE = "treering_version"
 HEAD = REVISIONS[-1]
+_DROPPED_TABLES = ("graph_nodes", "graph_edges")  # an earlier migration creates them, a later one drops them
 # SQLAlchemy's inspector takes longer than the rest of opening a file.
 _HAS_VERSION = {
     "sqlite": f"SELECT count(*) FROM sqlite_master WHERE name = '{VERSION_TABLE}' AND type IN ('table', 'view')",
@@ -77,7 +78,7 @@ def _refuse_taken_names(tables: Sequence[str]) -> None:
     """Allow other programs' tables in a server's database, unless a name collides with ours."""
     from treering.adapters.sql.schema import metadata
 
-    taken = sorted({*metadata.tables, "postings", "nearby"} & set(tables))
+    taken = sorted({*metadata.tables, *_DROPPED_TABLES, "postings", "nearby"} & set(tables))
     if taken and VERSION_TABLE not in tables:
         raise NotADatabase(
             f"this database holds tables of another program ({', '.join(taken)}); use a database of its own, or a "

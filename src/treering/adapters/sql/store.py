@@ -19,11 +19,9 @@ from treering.adapters.sql.identity import identity_of
 from treering.adapters.sql.kinds import (
     AUDIT,
     CO_ACCESS,
-    EDGES,
     ENTITY_LINKS,
     EVENTS,
     FINGERPRINTS,
-    NODES,
     REVISIONS,
     RUNS,
 )
@@ -49,7 +47,7 @@ if TYPE_CHECKING:
     from treering.core.entities import EntityLink
     from treering.core.events import Event
     from treering.core.fingerprints import ErrorFingerprint
-    from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+    from treering.core.graph import CoAccessEdge
     from treering.core.history import AuditEntry, Revision
     from treering.core.runs import Run
     from treering.core.settings import Settings
@@ -132,14 +130,6 @@ class SqlTransaction:
     @cached_property
     def entity_links(self) -> DerivedRecords[EntityLink]:
         return DerivedRecords(ENTITY_LINKS, self._context)
-
-    @cached_property
-    def nodes(self) -> DerivedRecords[GraphNode]:
-        return DerivedRecords(NODES, self._context)
-
-    @cached_property
-    def edges(self) -> DerivedRecords[GraphEdge]:
-        return DerivedRecords(EDGES, self._context)
 
     @cached_property
     def co_access(self) -> DerivedRecords[CoAccessEdge]:

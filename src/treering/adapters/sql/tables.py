@@ -257,31 +257,6 @@ entity_links = table(
 add_index(entity_links, "entity", "created_at", "id")
 add_index(entity_links, "record", "id")
 
-graph_nodes = table(
-    "graph_nodes",
-    text("id"),
-    text("kind"),
-    text("file", nullable=True),
-    moment("updated_at"),
-    moment("stale_at", nullable=True),
-    text("rest"),
-)
-add_index(graph_nodes, "file", "id", where="file")
-
-graph_edges = table(
-    "graph_edges",
-    text("id"),
-    text("origin"),
-    text("target"),
-    text("kind"),
-    real("weight"),
-    moment("updated_at"),
-    moment("stale_at", nullable=True),
-    text("rest"),
-)
-add_index(graph_edges, "origin", "kind", "id")
-add_index(graph_edges, "target", "kind", "id")
-
 co_access_edges = table(
     "co_access_edges",
     text("id"),

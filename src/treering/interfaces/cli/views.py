@@ -215,10 +215,9 @@ def _code(found: Mapping[str, Any]) -> RenderableType:
 
 def imported(found: "ImportReport") -> RenderableType:
     summary = done("imported", f"{found.added:,} new, {found.known:,} known already", "")
-    if not found.conflicts:
-        return summary
-    left = [Text(f"  not changed, although the file differs: {safe(name)}", "yellow") for name in found.conflicts]
-    return Group(summary, *left)
+    left = [f"not changed, although the file differs: {safe(name)}" for name in found.conflicts]
+    left += [f"skipped, no longer stored: {count:,} × {safe(kind)}" for kind, count in found.skipped.items()]
+    return Group(summary, *(Text(f"  {line}", "yellow") for line in left)) if left else summary
 
 
 def text_of(record: "Record") -> str:

@@ -41,7 +41,6 @@ def impact(found: "CodeImpact", limit: int) -> Document:
         "tests": found.tests,
         "importers": found.importers,
         "memories": [record_document(record) for record in found.memories],
-        "invariants": [node.model_dump(mode="json") for node in found.invariants],
         "standing": _index_status(found.status),
     }
 

@@ -114,8 +114,6 @@ def impact(found: "CodeImpact", limit: int) -> RenderableType:
     if found.memories:
         parts += [Text("memories about it", HEAD)]
         parts += [Text.assemble(f"  {preview(each.content)}  ", (each.id, ID)) for each in found.memories]
-    if found.invariants:
-        parts += [Text("invariants", HEAD), *(Text(f"  {safe(node.label)}") for node in found.invariants)]
     return Group(*parts)
 
 
