@@ -134,7 +134,7 @@ def test_a_closed_memory_stays_closed(path: Path) -> None:
     memory.close()
     memory.close()
     for use in (lambda: memory.remember("x"), lambda: memory.search("x"), memory.doctor, memory.stats):
-        with pytest.raises(StoreError, match="was closed; open it again"):
+        with pytest.raises(StoreError, match="is closed; open it again"):
             use()
     assert [file.name for file in path.parent.iterdir()] == ["memory.db"]
 
