@@ -82,7 +82,7 @@ def code_of(
     return Code(scope or memory.scope, memory.store, ports.clock, chosen, around, location_search=search)
 
 
-def no_watcher(_root: Path, _quiet_ms: int, _stop: Event) -> Iterator[frozenset[str]]:
+def no_watcher(root: Path, quiet_ms: int, stop: Event) -> Iterator[frozenset[str]]:
     return iter(())
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -152,7 +153,7 @@ def postgres_url(postgres_admin_url: str) -> Iterator[str]:
 @pytest.fixture(autouse=True)
 def _constants_of_indexing() -> Iterator[None]:
     """Restore what `code_of` changes for a test."""
-    update = sys.modules.get("treering.code.index.update")
+    update: Any = sys.modules.get("treering.code.index.update")
     kept = (update.BATCH_FILES, update.MIN_PARALLEL_FILES) if update else None
     yield
     if update and kept:
@@ -176,7 +177,7 @@ def open_engine(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Call
             place, beside = str(tmp_path / "memory.db"), tmp_path / "memory.db.blobs"
         else:
             place, beside = request.getfixturevalue("postgres_url"), tmp_path / "blobs"
-        chosen = {"project": "p", "tenant": tenant, "blobs": beside} | options
+        chosen: dict[str, Any] = {"project": "p", "tenant": tenant, "blobs": beside} | options
         opened.append(treering.open(place, **chosen))
         return opened[-1]
 

@@ -43,6 +43,8 @@ class Compass:
     def reliability(self, text: str) -> float:
         return 1.0
 
+    def forget_queries(self) -> None: ...
+
     def close(self) -> None: ...
 
     def _direction(self, text: str) -> NDArray[np.float64]:

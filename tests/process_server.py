@@ -23,7 +23,7 @@ from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from tests.lifetimes import end_with_parent
 
@@ -120,8 +120,8 @@ class Server:
             return None
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for each in (connection, *self._running.values()):
-            each.close()
+        for inherited in (connection, *self._running.values()):
+            inherited.close()
         self._opened.close()
         _take_streams(dict(zip(order["streams"], descriptors, strict=True)))
         return dict(order)
@@ -172,7 +172,7 @@ def _opened(number: int, like: TextIO) -> TextIO:
     """Open a standard stream as the interpreter does when it starts."""
     buffering = 1 if number == _STDERR or os.isatty(number) else -1
     mode = "w" if number else "r"
-    return open(number, mode, buffering, encoding=like.encoding, errors=like.errors, closefd=False)
+    return cast(TextIO, open(number, mode, buffering, encoding=like.encoding, errors=like.errors, closefd=False))
 
 
 def run(order: dict[str, Any]) -> None:

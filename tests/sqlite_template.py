@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.compose import open_store
 from treering.core.settings import Settings
 
-create_empty: Callable[[Path], None] = sqlite._create_for_this_user_only
+create_empty = sqlite._create_for_this_user_only
 
 
 def create_from_template(path: Path) -> None:
@@ -35,7 +34,8 @@ def create_from_template(path: Path) -> None:
 @cache
 def _template() -> tuple[bytes, bytes]:
     """Content of a migrated database, and the identity in it."""
-    sqlite._create_for_this_user_only, replaced = create_empty, sqlite._create_for_this_user_only
+    replaced = sqlite._create_for_this_user_only
+    sqlite._create_for_this_user_only = create_empty
     try:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "template.db"

@@ -16,7 +16,7 @@ _cache: LRUCache[Any, Any] = LRUCache(5_000)
 def share_compiled_statements() -> None:
     """Have engines whose dialects are alike use statements that another one compiled."""
     DefaultDialect.__eq__ = _alike  # type: ignore[method-assign]
-    DefaultDialect.__hash__ = _hash_of_type  # type: ignore[method-assign]
+    DefaultDialect.__hash__ = _hash_of_type  # type: ignore[method-assign, assignment]
     event.listen(Engine, "engine_connect", _use_shared_cache)
 
 

@@ -32,7 +32,7 @@ HISTORY = (AuditEntry, Revision)
 
 def fill(memory: Memory) -> None:
     """Something of every kind, with changes, blobs and an artifact."""
-    digest = memory._parts.blobs.put(memory.scope, b"artifact")
+    digest = memory._parts.blobs.put(memory.scope, b"artifact")  # type: ignore[attr-defined]
     artifact = {"name": "a", "digest": digest, "size": 8}
     with memory.store.transaction(memory.scope, NOW) as tx:
         put(tx, [sample(cls, f"x-{cls.__name__}") for cls in COLLECTIONS if cls not in HISTORY])
@@ -47,7 +47,8 @@ def fill(memory: Memory) -> None:
 def lines(memory: Memory, **options: bool) -> list[str]:
     """What an export would hold, but for its header; unlike a real one this leaves no entry in the audit log."""
     history = options.get("history", False)
-    return list(export_lines(memory.scope, memory.store, memory._parts.blobs, NOW, history=history))[1:]
+    blobs = memory._parts.blobs  # type: ignore[attr-defined]
+    return list(export_lines(memory.scope, memory.store, blobs, NOW, history=history))[1:]
 
 
 def test_every_kind_but_jobs_has_a_place_in_an_export() -> None:

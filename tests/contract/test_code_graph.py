@@ -10,6 +10,7 @@ from tests.code_projects import code_of, fresh, fresh_graph, stored, written
 from treering.code.api import Code
 from treering.code.files import discovery as discovering
 from treering.code.index import update as updating
+from treering.code.index.resolution import resolve_file
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.memory import Memory
 
@@ -186,13 +187,13 @@ def test_an_interrupted_run_leaves_a_consistent_incomplete_index(
     memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = code_of(memory, batch=2)
-    resolve, times = updating.resolve_file, list[object]()
+    times = list[object]()
 
     def breaks(*given: Any) -> Any:
         times.append(given)
         if len(times) == 3:
             raise RuntimeError("the power went")
-        return resolve(*given)
+        return resolve_file(*given)
 
     monkeypatch.setattr(updating, "resolve_file", breaks)
     with pytest.raises(RuntimeError, match="power"):
@@ -215,11 +216,11 @@ def test_an_interrupted_run_leaves_a_consistent_incomplete_index(
 def test_a_file_that_changes_while_others_are_read_is_read_again(
     memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    resolve, changed = updating.resolve_file, {**FILES, "app/login.py": "def login(): ...\n"}
+    changed = {**FILES, "app/login.py": "def login(): ...\n"}
 
     def edits(*given: Any) -> Any:
         written(root, changed)
-        return resolve(*given)
+        return resolve_file(*given)
 
     monkeypatch.setattr(updating, "resolve_file", edits)
     done = code.index(root)

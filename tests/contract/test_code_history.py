@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -231,7 +232,7 @@ def test_a_folder_without_git_is_noted_in_one_line(memory: Memory, tmp_path: Pat
 
 
 @contextmanager
-def watching(memory: Memory, root: Path, **options: bool) -> Iterator[list[str]]:
+def watching(memory: Memory, root: Path, **options: Any) -> Iterator[list[str]]:
     stop, begun, notes = threading.Event(), threading.Event(), list[str]()
 
     def watch() -> None:

@@ -87,7 +87,7 @@ def test_a_query_does_not_wait_for_indexing_and_leaves_out_unread_files(code: Co
 def test_a_first_run_is_known_before_anything_of_it_is_stored(memory: Memory, code: Code, root: Path) -> None:
     with held_at(IndexPhase.READING, code, root) as (threads, _, go_on):
         for asked in (code, code_of(memory)):
-            assert threads.submit(lambda asked=asked: asked.cycles().status).result(DEADLINE).incomplete
+            assert threads.submit(asked.cycles).result(DEADLINE).status.incomplete
             with pytest.raises(NotFound, match="not complete"):
                 threads.submit(asked.impact, "verify").result(DEADLINE)
             assert not asked.status().complete

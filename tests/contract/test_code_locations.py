@@ -213,8 +213,10 @@ class Elsewhere:
     def query(self, text: str) -> NDArray[np.float32]:
         return self.documents([text])
 
-    def reliability(self, _text: str) -> float:
+    def reliability(self, text: str) -> float:
         return 1.0
+
+    def forget_queries(self) -> None: ...
 
     def close(self) -> None: ...
 

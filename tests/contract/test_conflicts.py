@@ -184,7 +184,7 @@ def test_identical_records_among_many_are_stored_once(memory: Memory) -> None:
 
 def test_many_texts_are_stored_as_facts_and_anything_else_is_refused(memory: Memory) -> None:
     assert memory.remember_many(["Tea is served at four", "tea is served at four", knowledge("k", "something")]) == 2
-    assert {hit.record.type for hit in memory.search("tea")} == {"fact"}  # type: ignore[union-attr]
+    assert {hit.record.type for hit in memory.search("tea")} == {"fact"}
     wrong: tuple[Any, ...] = ("Tea is served at five", [7], [None], [{"content": "a"}], 7)
     for records in wrong:
         with pytest.raises(InvalidInput, match="Knowledge values"):
@@ -193,7 +193,7 @@ def test_many_texts_are_stored_as_facts_and_anything_else_is_refused(memory: Mem
 
 
 def test_a_record_in_conflict_is_marked_wherever_a_model_reads_it(memory: Memory) -> None:
-    rules = {"type": "requirement", "source": "agent_explicit"}
+    rules: dict[str, Any] = {"type": "requirement", "source": "agent_explicit"}
     old = memory.remember("The staging database listens on 5433.", **rules)
     new = memory.remember("The staging database listens on 5434.", **rules)
     mark = f"conflicts with {old.id}, waits for review"

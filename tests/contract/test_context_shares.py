@@ -20,7 +20,7 @@ def test_every_type_gets_its_share_where_all_types_have_plenty(open_memory: Open
     packed = memory.context.build("payment gateway", phase="implement", reflection=False)
     taken: Counter[str] = Counter()
     for item in packed.items:
-        taken[memory.get(item.id).type] += item.tokens  # type: ignore[union-attr]
+        taken[memory.get(item.id).type] += item.tokens
     assert packed.tokens > 0.9 * packed.budget
     for type in types[:-1]:
         assert abs(taken[type] / taken.total() - SHARES[type]) < 0.05

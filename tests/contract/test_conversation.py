@@ -67,7 +67,7 @@ def test_an_item_comes_back_as_it_was_from_the_store_and_in_a_fresh_memory(
 
 @pytest.mark.parametrize("format", [MessageFormat.CHAT, MessageFormat.RESPONSES, MessageFormat.ANTHROPIC])
 def test_a_history_with_calls_comes_back_in_its_own_format(open_memory: OpenMemory, format: MessageFormat) -> None:
-    said = {
+    said: Any = {
         MessageFormat.CHAT: [
             {"role": "system", "content": "be brief"},
             {"role": "user", "content": "read it"},

@@ -30,7 +30,7 @@ def test_an_agents_correction_is_an_agents_word(memory: Memory) -> None:
     assert (new.source, new.session) == (Source.AGENT_EXPLICIT, "s2")
     assert (new.user_verified, new.tainted, new.needs_review) == (False, False, False)
     assert new.confidence < old.confidence
-    assert memory.get(old.id).deprecated_at is not None  # type: ignore[union-attr]
+    assert memory.get(old.id).deprecated_at is not None
 
 
 @pytest.mark.parametrize(("before", "by"), [(True, AGENT), (False, PAGE), (True, PAGE)])
@@ -60,7 +60,7 @@ def test_text_from_outside_neither_replaces_nor_retires_a_persons_word(memory: M
             ("duplicate", {"duplicate_of": planted.id, "by": AGENT}),
         ):
             with pytest.raises(InvalidInput, match="stated by a person"):
-                memory.correct(record.id, reason, **options)  # type: ignore[arg-type]
+                memory.correct(record.id, reason, **options)
         assert memory.get(record.id) == record
 
 
@@ -113,9 +113,9 @@ def test_of_an_agent_no_duplicate_testifies_for_what_is_trusted_more(
     weaker = memory.remember("at four: tea", confidence=0.9, tags=["x"], files=["evil.py"], session="s", **said)
     assert memory.correct(weaker.id, "duplicate", duplicate_of=trusted.id, by=AGENT) == trusted
     assert memory.get(trusted.id) == trusted
-    assert memory.get(weaker.id).deprecated_at is not None  # type: ignore[union-attr]
+    assert memory.get(weaker.id).deprecated_at is not None
     memory.undo(weaker.id)
-    assert memory.get(weaker.id).deprecated_at is None  # type: ignore[union-attr]
+    assert memory.get(weaker.id).deprecated_at is None
 
 
 def test_one_undo_takes_an_agents_correction_back(memory: Memory) -> None:

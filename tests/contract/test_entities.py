@@ -332,7 +332,7 @@ def test_no_language_model_reads_what_is_personal(memory: Memory) -> None:
 
 def test_no_language_model_reads_where_learning_is_to_go_without(memory: Memory) -> None:
     memory.remember("zoë likes tea", id="k")
-    models = Answering('{"entities": [{"name": "zoë", "kind": "person"}]}')
+    models: Any = Answering('{"entities": [{"name": "zoë", "kind": "person"}]}')
     progress = Told()
     settings = memory.settings.replace(learn=memory.settings.learn.replace(model="off"))
     enrich_entities(StageRun(memory.scope, memory.store, NOW, settings, models, new_id, progress))

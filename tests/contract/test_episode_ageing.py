@@ -249,7 +249,12 @@ def test_purging_takes_reflections_what_stood_for_it_and_every_trace_once(
         steady.forget(id)
     swept = list[int]()
     erase_traces = type(steady.store).erase_traces
-    monkeypatch.setattr(type(steady.store), "erase_traces", lambda *given: (swept.append(1), erase_traces(*given)))
+
+    def counted(*given: Any) -> None:
+        swept.append(1)
+        erase_traces(*given)
+
+    monkeypatch.setattr(type(steady.store), "erase_traces", counted)
 
     assert steady.episodes.purge_deleted(0) == 2
 
@@ -273,6 +278,7 @@ def test_any_episode_moved_to_the_blob_store_comes_back_equal(open_memory: OpenM
         stored = tx.episodes.create(episode)
         for phase in (EpisodeStatus.AGED, EpisodeStatus.ARCHIVED):
             now_there = tx.episodes.get(episode.id)
+            assert now_there is not None
             slim = slimmed(now_there, phase)
             chilled = tx.episodes.move_to_blobs(slim.replace(lifecycle=now_there.lifecycle.replace(status=phase)))
             whole = tx.episodes.get_complete(episode.id)

@@ -352,7 +352,7 @@ def test_the_same_failure_is_found_again_with_the_way_out(steady: Memory) -> Non
 
 
 def test_a_failure_is_not_solved_by_another_task_in_almost_the_same_words(steady: Memory) -> None:
-    failed = {"outcome": "FAILURE", "output": "ERROR: the pool is exhausted"}
+    failed: dict[str, Any] = {"outcome": "FAILURE", "output": "ERROR: the pool is exhausted"}
     steady.episode("Fix bug #137 in the checkout", id="failed", at=NOW - 2 * DAY, **failed)
     for number, id in ((138, "other"), (137, "same")):
         steady.episode(f"Fix bug #{number} in the checkout", id=id, at=NOW - DAY, outcome="SUCCESS")

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import ColumnElement, delete, select
 
 from tests.conftest import OpenMemory
 from tests.episodes_told import ids
@@ -41,7 +41,7 @@ def stored(memory: Memory) -> dict[str, set[str]]:
 
 def remove(memory: Memory, *spaces: str, numbers: list[int] | None = None) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        chosen = vectors.c.model.in_(spaces)
+        chosen: ColumnElement[bool] = vectors.c.model.in_(spaces)
         if numbers is not None:
             chosen &= vectors.c.number.in_(numbers)
         tx.index._context.connection.execute(delete(vectors).where(chosen))  # type: ignore[attr-defined]

@@ -123,7 +123,10 @@ def test_secrets_are_redacted_in_texts_steps_and_artifacts(memory: Memory) -> No
     )
     assert SECRET not in kept.to_json()
     assert memory.episodes.artifact("e", "log.txt") == b"token [redacted:github_token]\n"
-    again = {"output": f"pushed with {SECRET}", "trace": [{"action": "push", "output": f"using {SECRET}"}]}
+    again: dict[str, Any] = {
+        "output": f"pushed with {SECRET}",
+        "trace": [{"action": "push", "output": f"using {SECRET}"}],
+    }
     assert rich(memory, **again, artifacts={"log.txt": f"token {SECRET}\n"}) == kept
 
 

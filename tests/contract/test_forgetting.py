@@ -49,8 +49,16 @@ class Counted:
 
 
 def run_of(memory: Memory, now: datetime, progress: Counted | None = None, **options: Any) -> StageRun:
-    given = {"scope": memory.scope, "store": memory.store, "settings": memory.settings, "models": memory.models}
-    return StageRun(**given, now=now, new_id=memory._parts.new_id, progress=progress or Counted(), **options)
+    return StageRun(
+        scope=memory.scope,
+        store=memory.store,
+        settings=memory.settings,
+        models=memory.models,
+        now=now,
+        new_id=memory._parts.new_id,
+        progress=progress or Counted(),
+        **options,
+    )
 
 
 def forgotten(memory: Memory, days: float, **options: Any) -> dict[str, int]:
@@ -129,6 +137,7 @@ def test_what_was_learned_is_retired_when_it_fades_and_never_removed(memory: Mem
     fact = memory.remember("the limit is 100", type="fact", source="consolidation", half_life_days=WEEK)
     assert forgotten(memory, 60) == {"faded": 1}
     faded = memory.get(fact.id)
+    assert isinstance(faded, Knowledge)
     assert (faded.deprecated_at, faded.deleted_at) == (NOW + 60 * DAY, None)
     assert was_retired_on_expiry(faded)
     entry = memory.history(fact.id)[0]
@@ -184,7 +193,7 @@ def test_one_record_that_cannot_be_read_stops_nothing(memory: Memory) -> None:
     ids = [infer(memory, f"fact {number}", type="fact").id for number in range(3)]
     gone, outcome = infer(memory, "gone", type="fact").id, infer(memory, "done", type="work_unit_outcome").id
     memory.forget(gone)
-    with memory.store.upkeep(memory.scope, NOW) as context:
+    with memory.store.upkeep(memory.scope, NOW) as context:  # type: ignore[attr-defined]
         lost = knowledge.c.id.in_((ids[1], gone, outcome))
         context.connection.execute(update(knowledge).where(lost).values(level="nowhere"))
     assert forgotten(memory, 60) == {"unused": 2, "unreadable": 3}

@@ -14,7 +14,8 @@ from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
 from treering.core.graph import CoAccessEdge
-from treering.core.records import Relation, RelationKind
+from treering.core.records import Knowledge, Relation, RelationKind
+from treering.core.turns import Turn
 from treering.core.values import Record
 from treering.memory import Memory
 from treering.ports.code import ReadFile, ResolvedFile
@@ -67,7 +68,7 @@ def link(entity: str, record: str, kind: str = "knowledge", **fields: Any) -> En
     return made
 
 
-def weights(found: Sequence[GraphMatch]) -> dict[str, float]:
+def weights(found: Sequence[GraphMatch]) -> dict[str, Any]:
     return {tie.id: pytest.approx(tie.weight) for tie in found}
 
 
@@ -203,7 +204,7 @@ def test_two_names_tie_the_record_that_speaks_of_both_more_firmly(memory: Memory
 
 
 def test_merged_entities_are_followed(memory: Memory) -> None:
-    stored = [
+    stored: list[Record] = [
         entity("old", "Augusta", merged_into="middle"),
         entity("middle", "Augusta Ada", merged_into="new"),
         entity("new", "Ada"),
@@ -255,7 +256,7 @@ def test_relations_lead_one_hop_either_way(memory: Memory) -> None:
 
 
 def test_deleted_records_and_entities_are_never_tied(memory: Memory) -> None:
-    gone = [
+    gone: list[Knowledge | Turn] = [
         knowledge("file", "1", files=("a.py",)),
         knowledge("coupled", "2", files=("b.py",), type="gotcha"),
         knowledge("linked", "3"),
@@ -263,7 +264,7 @@ def test_deleted_records_and_entities_are_never_tied(memory: Memory) -> None:
         knowledge("related", "4"),
     ]
     seed = knowledge("seed", "5", files=("a.py",), relations=(Relation(kind="derived_from", record="related"),))
-    stored = [*gone, seed, together("a.py", "b.py", 0.9), entity("ada", "Ada"), entity("bob", "Bob")]
+    stored: list[Record] = [*gone, seed, together("a.py", "b.py", 0.9), entity("ada", "Ada"), entity("bob", "Bob")]
     links = [link("ada", "linked"), link("ada", "said", "turn"), link("bob", "seed"), link("ada", "never was", "dream")]
     with memory.store.transaction(memory.scope, NOW) as tx:
         put(tx, [*stored, *links])

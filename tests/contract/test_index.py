@@ -250,7 +250,7 @@ def test_a_record_that_is_purged_while_it_is_embedded_gets_no_vector(memory: Mem
     number = look(memory, lambda tx: tx.index.unembedded(MODEL, limit=1))[0].number
     memory.forget("gone", hard=True)
     with memory.store.transaction(memory.scope, NOW) as tx:
-        tx.index.add_vectors(MODEL, [(number, "digest", np.ones(64, np.float32) / 8)])
+        tx.index.add_vectors(MODEL, [(number, "digest", np.full(64, 0.125, np.float32))])
     assert look(memory, lambda tx: tx.index.known_vectors(MODEL, ["digest"])) == {}
 
 

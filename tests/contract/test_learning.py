@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -46,7 +47,7 @@ def memory(open_memory: OpenMemory, days: Days) -> Memory:
     return open_memory(clock=days)
 
 
-def said(memory: Memory, session: str, *texts: str, role: str = "user", **fields: object) -> None:
+def said(memory: Memory, session: str, *texts: str, role: str = "user", **fields: Any) -> None:
     for text in texts:
         memory.turn(session=session, role=role, text=text, **fields)
 
@@ -58,14 +59,14 @@ def known(memory: Memory, **where: object) -> Sequence[Knowledge]:
 
 def standing(memory: Memory) -> set[tuple[str, str, str]]:
     found = [record.payload for record in known(memory, deprecated=False)]
-    return {(each.subject, each.attribute, each.value) for each in found}  # type: ignore[union-attr]
+    return {(each.subject, each.attribute, each.value) for each in found}
 
 
 def test_a_statement_becomes_a_fact_with_its_source(memory: Memory) -> None:
     told = memory.turn(session="s1", role="user", text="We use Postgres 16, so the planner is the new one.")
     memory.settle()
     (fact,) = known(memory)
-    assert (fact.payload.subject, fact.payload.attribute, fact.payload.value) == ("Postgres", "version", "16")  # type: ignore[union-attr]
+    assert (fact.payload.subject, fact.payload.attribute, fact.payload.value) == ("Postgres", "version", "16")
     assert fact.source_ids == (told.id,)
     assert fact.session == "s1"
     assert fact.valid_from == told.at
@@ -360,7 +361,7 @@ def test_what_several_turns_said_stays_when_one_of_them_goes(memory: Memory) -> 
 def test_a_turn_forgotten_for_good_leaves_no_fact_behind(memory: Memory) -> None:
     told = memory.turn(session="s1", role="user", text="I live in Zanzibar.")
     memory.settle()
-    proof = memory.forget(told.id, hard=True).prove()  # type: ignore[union-attr]
+    proof = memory.forget(told.id, hard=True).prove()
     assert proof.clean, proof
     assert known(memory, deleted=None) == ()
 

@@ -53,13 +53,13 @@ def test_databases_that_share_a_blob_root_never_touch_each_others_blobs(
     shared = tmp_path / "shared"
     mine = open_memory(settings=SMALL_BLOBS, blobs=shared)
     mine.remember(LONG, id="mine")
-    whose = {"tenant": mine.scope.tenant, "project": mine.scope.project}
+    whose: dict[str, Any] = {"tenant": mine.scope.tenant, "project": mine.scope.project}
     with treering.open(tmp_path / "other.db", settings=SMALL_BLOBS, blobs=shared, **whose) as other:
         other.remember(LONG, id="theirs")
         age(shared)
         other.forget("theirs", hard=True)
         other.doctor(repair=True)
-    assert mine.get("mine").content == LONG  # type: ignore[union-attr]
+    assert mine.get("mine").content == LONG
     assert len(blob_files(shared)) == 1
 
 
@@ -69,12 +69,12 @@ def test_a_backup_is_a_database_of_its_own(open_engine: OpenMemory, tmp_path: Pa
     memory.remember(LONG, id="kept")
     copy = memory.backup(tmp_path / "copy.db")
     age(shared)
-    whose = {"tenant": memory.scope.tenant, "project": memory.scope.project}
+    whose: dict[str, Any] = {"tenant": memory.scope.tenant, "project": memory.scope.project}
     with treering.open(copy, settings=SMALL_BLOBS, blobs=shared, **whose) as misplaced:
         misplaced.doctor(repair=True)
     with treering.open(copy, settings=SMALL_BLOBS, **whose) as restored:
-        assert restored.get("kept").content == LONG  # type: ignore[union-attr]
-    assert memory.get("kept").content == LONG  # type: ignore[union-attr]
+        assert restored.get("kept").content == LONG
+    assert memory.get("kept").content == LONG
 
 
 def test_repair_names_a_record_it_cannot_read_and_goes_on(open_memory: OpenMemory) -> None:
@@ -140,7 +140,7 @@ def test_a_backup_says_what_it_could_not_copy_and_holds_the_rest(open_engine: Op
     with pytest.raises(BlobMissing, match=r"copy\.db was written, but 1 blobs"):
         memory.backup(tmp_path / "copy.db")
     with treering.open(tmp_path / "copy.db", tenant=memory.scope.tenant, project="p") as copy:
-        assert copy.get("kept").content == f"kept {LONG}"  # type: ignore[union-attr]
+        assert copy.get("kept").content == f"kept {LONG}"
 
 
 def test_a_backup_is_whole_when_a_record_is_purged_while_it_is_made(

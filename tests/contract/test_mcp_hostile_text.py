@@ -52,7 +52,15 @@ def strings_in(value: Any) -> Iterator[str]:
 
 def stored(memory: Memory) -> list[str]:
     """Every kind of record, with hostile text in each field that takes text; their ids."""
-    labels = {"tags": [LABEL], "visibility": "project"}
+    labels: dict[str, Any] = {"tags": [LABEL], "visibility": "project"}
+    known_types: tuple[tuple[str, Any, dict[str, Any]], ...] = (
+        ("fact", {"subject": "Harbour", "attribute": LABEL, "value": TEXT}, {"tainted": True}),
+        ("preference", None, {"pinned": True}),
+        ("work_state", None, {}),
+        ("workflow_recipe", None, {}),
+        ("error_pattern", None, {}),
+        ("decision", {"alternatives": [TEXT]}, {"needs_review": True}),
+    )
     known = [
         memory.remember(
             f"{TEXT} {type}",
@@ -68,14 +76,7 @@ def stored(memory: Memory) -> list[str]:
             **labels,
             **more,
         ).id
-        for type, payload, more in (
-            ("fact", {"subject": "Harbour", "attribute": LABEL, "value": TEXT}, {"tainted": True}),
-            ("preference", None, {"pinned": True}),
-            ("work_state", None, {}),
-            ("workflow_recipe", None, {}),
-            ("error_pattern", None, {}),
-            ("decision", {"alternatives": [TEXT]}, {"needs_review": True}),
-        )
+        for type, payload, more in known_types
     ]
     turn = memory.turn(session=LABEL, role="user", text=TEXT, speaker=LABEL, id=f"turn {LABEL}", metadata={LABEL: TEXT})
     step = {"action": TEXT, "tool": LABEL, "input": TEXT, "output": ERROR, "is_error": True}

@@ -80,7 +80,7 @@ def test_of_own_words_around_an_answer_only_those_are_stored(memory: Memory, age
     filled(memory)
     answer = agent.told("search_memory", query="where are orders kept")
     kept = agent.call("record_memory", text=f"Checked today:\n{answer}\nThis still holds for the archive.")
-    content = memory.get(kept["id"]).content  # type: ignore[union-attr]
+    content = memory.get(kept["id"]).content
     assert "PostgreSQL" not in content
     assert "<memory>" not in content
     assert "Checked today" in content

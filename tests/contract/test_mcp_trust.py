@@ -123,14 +123,14 @@ def test_no_duplicate_that_an_agent_names_testifies_for_what_is_trusted_more(age
         standing = agent.call("correct_fact", id=record.id, reason="duplicate", duplicate_of=same.id)
         assert standing["id"] == same.id
         assert memory.get(same.id) == same
-        assert memory.get(record.id).deprecated_at is not None  # type: ignore[union-attr]
+        assert memory.get(record.id).deprecated_at is not None
 
 
 def test_an_agent_that_repeats_a_persons_words_changes_nothing_of_what_they_state(agent: Agent, memory: Memory) -> None:
     words = "The server listens on port 80."
     taught = memory.remember(words, source=Source.USER_TAUGHT, payload={"subject": "server", "value": "80"})
     assert _fact(agent, words, subject="server", value="1234") == taught.id
-    assert memory.get(taught.id).payload == taught.payload  # type: ignore[union-attr]
+    assert memory.get(taught.id).payload == taught.payload
 
 
 def test_text_from_outside_never_stands_for_a_persons_word(agent: Agent, memory: Memory) -> None:

@@ -63,7 +63,8 @@ def test_turns_find_their_sessions_in_one_pass(memory: Memory) -> None:
 
     turns = Watched(sample(Turn, f"t{number}", session=f"s{number % 50}") for number in range(100))
     with memory.store.transaction(memory.scope, NOW) as tx:
-        assert tx.sessions.reserve(turns, reopening=True) == {f"s{number}": 0 for number in range(50)}
+        reserve = tx.sessions.reserve  # type: ignore[attr-defined]
+        assert reserve(turns, reopening=True) == {f"s{number}": 0 for number in range(50)}
     assert turns.passes == 1
 
 
@@ -85,7 +86,7 @@ def test_the_same_words_again_strengthen_the_record_that_holds_them(memory: Memo
 
 
 @pytest.mark.parametrize("difference", [{"type": "decision"}, {"visibility": "personal"}, {"text": "tea at five"}])
-def test_what_differs_in_words_type_or_audience_is_another_record(memory: Memory, difference: dict[str, str]) -> None:
+def test_what_differs_in_words_type_or_audience_is_another_record(memory: Memory, difference: dict[str, Any]) -> None:
     first = memory.remember("tea at four")
     other = memory.remember(**{"text": "tea at four"} | difference)
     assert other.id != first.id
@@ -150,7 +151,7 @@ def test_a_duplicate_gives_its_evidence_to_the_record_it_repeats(memory: Memory)
     ],
 )
 def test_a_correction_that_makes_no_sense_is_refused_and_changes_nothing(
-    memory: Memory, reason: str, options: dict[str, str], says: str
+    memory: Memory, reason: str, options: dict[str, Any], says: str
 ) -> None:
     record = memory.remember("tea at four", id="k")
     with pytest.raises(InvalidInput, match=says):
@@ -183,7 +184,7 @@ def test_history_tells_each_change_with_the_text_before_it(steady: Memory) -> No
     record = steady.remember("one")
     for text in ("two", "three"):
         with steady.store.transaction(steady.scope, NOW) as tx:
-            tx.knowledge.update(steady.get(record.id).replace(content=text))
+            tx.knowledge.update(tx.knowledge.get(record.id).replace(content=text))
     steady.undo(record.id)
 
     told = [

@@ -15,6 +15,7 @@ from treering.core.errors import InvalidInput, NotFound
 from treering.core.patterns import Application, PatternStatus
 from treering.core.settings import Settings
 from treering.memory import Memory
+from treering.patterns.validation import judge_all
 
 DAY = timedelta(days=1)
 
@@ -76,7 +77,10 @@ def test_the_store_counts_sessions_as_one_would_by_hand(steady: Memory, clock: C
     made = keep(steady)
     for number, letter in enumerate("SSFPSFSPPS"):
         clock.now += timedelta(minutes=1)
-        told = {"session": f"s{number % 3}" if number % 4 else None, "task_type": "fix" if number % 2 else "test"}
+        told: dict[str, Any] = {
+            "session": f"s{number % 3}" if number % 4 else None,
+            "task_type": "fix" if number % 2 else "test",
+        }
         apply_often(steady, made.id, letter, **told)
     groups = defaultdict[str, list[Application]](list)
     for each in steady.patterns.applications(made.id, limit=100):
@@ -190,7 +194,7 @@ def test_validation_writes_only_what_is_new(steady: Memory, clock: Clock) -> Non
     apply_often(steady, made.id, "S", prefix="b")
     steady.patterns.validate()
     assert steady.patterns.get(made.id).evidence.sessions == 4
-    assert steady.undo(made.id).summary == ""  # type: ignore[union-attr]
+    assert steady.undo(made.id).summary == ""
 
 
 def test_a_change_between_counting_and_writing_is_kept(
@@ -201,12 +205,10 @@ def test_a_change_between_counting_and_writing_is_kept(
     apply_often(memory, made.id, "S" * 25)
     from treering.patterns import validation_stage as validating
 
-    real = validating.judge_all
-
     def meanwhile(*given: Any, **options: Any) -> Any:
         if other.patterns.get(made.id).status is not PatternStatus.DEPRECATED:
             other.patterns.deprecate(made.id, "gone")
-        return real(*given, **options)
+        return judge_all(*given, **options)
 
     monkeypatch.setattr(validating, "judge_all", meanwhile)
     memory.patterns.validate()

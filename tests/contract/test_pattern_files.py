@@ -50,10 +50,10 @@ def test_an_edited_file_changes_what_is_here(open_memory: OpenMemory, clock: Clo
     assert memory.patterns.import_(text).updated == (made.id,)
     found = memory.patterns.get(made.id)
     assert (found.status, found.evidence.generation) == (PatternStatus.CANDIDATE, 2)
-    assert found.content.approach == "two at a time"  # type: ignore[union-attr]
+    assert found.content.approach == "two at a time"
     assert memory.patterns.import_(before).left == {made.id: "an earlier version of what is here"}
     assert memory.patterns.get(made.id) == found
-    assert memory.patterns.versions(made.id)[0].content.approach == "one step at a time"  # type: ignore[union-attr]
+    assert memory.patterns.versions(made.id)[0].content.approach == "one step at a time"
     with pytest.raises(InvalidInput, match="line"):
         memory.patterns.import_("treering_patterns: 1\npatterns:\n- id: x\n")
     with pytest.raises(InvalidInput, match="yaml or json"):

@@ -13,6 +13,7 @@ from treering.core.patterns import Pattern, PatternCategory, PatternStatus
 from treering.core.queries import PatternFilter
 from treering.core.runs import RunState
 from treering.memory import Memory
+from treering.patterns.application_stage import record_applications
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
@@ -239,19 +240,22 @@ def test_a_night_that_was_stopped_goes_on_where_it_was(
         did(memory, f"after {place}", *ROUTINE)
     from treering.patterns import stages as stage
 
-    real, pages = stage.record_applications, list[int]()
+    pages = list[int]()
+
+    def counted(*given: Any) -> int:
+        pages.append(len(given[3]))
+        return record_applications(*given)
 
     def stopping(*given: Any) -> int:
         if len(pages) == 2:
             raise RuntimeError("stopped")
-        pages.append(len(given[3]))
-        return real(*given)
+        return counted(*given)
 
     monkeypatch.setattr(stage, "record_applications", stopping)
     (run,) = memory.maintenance.run("validate")
     assert run.state is RunState.FAILED
     assert len(memory.patterns.sessions(routine.id)) == 6
-    monkeypatch.setattr(stage, "record_applications", lambda *given: pages.append(len(given[3])) or real(*given))
+    monkeypatch.setattr(stage, "record_applications", counted)
     clock.now += 12 * HOUR
     (run,) = memory.maintenance.run("validate")
     assert (run.state, run.counts["applications"]) == (RunState.DONE, 10)

@@ -321,7 +321,7 @@ def test_nothing_passes_that_the_filters_or_the_scope_refuse(
     ada, bob = (open_memory(project=project, principal=who, settings=BY_WORDS) for who in ("ada", "bob"))
     for place, (called, text, side, mine) in enumerate(records):
         id = f"k{place}"
-        fields = {"owner": "ada", "visibility": "personal" if mine else "project"}
+        fields: dict[str, Any] = {"owner": "ada", "visibility": "personal" if mine else "project"}
         ada.remember(f"{text} {place}", id=id, tags=(side,), **fields)
         name(ada, id, called, **fields)
     shared = {f"k{place}" for place, (_, _, _, mine) in enumerate(records) if not mine}

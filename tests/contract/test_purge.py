@@ -175,7 +175,7 @@ def test_what_lost_its_text_is_forgotten_and_brought_back(
 def test_the_artifacts_of_a_purged_episode_leave_with_it(open_memory: OpenMemory) -> None:
     memory = open_memory()
     with memory.store.transaction(memory.scope, NOW) as tx:
-        digest = memory._parts.blobs.put(memory.scope, b"a picture")
+        digest = memory._parts.blobs.put(memory.scope, b"a picture")  # type: ignore[attr-defined]
         artifact = {"name": "picture.png", "digest": digest, "size": 9}
         outcome = {"status": "SUCCESS", "output": "painted", "artifacts": [artifact]}
         tx.episodes.create(sample(Episode, "painted", outcome=outcome))

@@ -21,7 +21,7 @@ def overflowing(memory: Memory) -> tuple[Conversation, str]:
         talk.add("user", f"What does part {number} do, and how does it hang together with the others?")
         talk.add("assistant", f"Part {number} holds one step of the work and calls the next one when it is done.")
     talk.build()
-    return talk, told.id
+    return talk, str(told.id)
 
 
 @pytest.mark.parametrize("hard", [False, True])

@@ -58,7 +58,7 @@ def test_whoever_names_records_gets_a_record_of_that_name(memory: Memory) -> Non
 
 
 @pytest.mark.parametrize("difference", [{"text": "tea at five"}, {"type": "decision"}, {"visibility": "personal"}])
-def test_a_name_that_stands_for_something_else_is_a_conflict(memory: Memory, difference: dict[str, str]) -> None:
+def test_a_name_that_stands_for_something_else_is_a_conflict(memory: Memory, difference: dict[str, Any]) -> None:
     first = memory.remember(WORDS, id="mine")
     with pytest.raises(Conflict, match="mine"):
         memory.remember(**{"text": WORDS, "id": "mine"} | difference)

@@ -34,7 +34,7 @@ def confidences(memory: Memory, *ids: str) -> list[float]:
 )
 def test_each_kind_passes_on_its_part_of_the_change(memory: Memory, kind: str, felt: float) -> None:
     record(memory, "b")
-    record(memory, "a", **{kind: "b"})
+    record(memory, "a", 0.5, **{kind: "b"})
     memory.confirm("a")
     assert confidences(memory, "a", "b") == [0.95, round(felt, 4)]
     entry = memory.history("b")[0]
@@ -44,7 +44,7 @@ def test_each_kind_passes_on_its_part_of_the_change(memory: Memory, kind: str, f
 @pytest.mark.parametrize("kind", ["required_with", "conflicts_with", "derived_from"])
 def test_along_some_it_travels_back_as_well(memory: Memory, kind: str) -> None:
     record(memory, "b")
-    record(memory, "a", **{kind: "b"})
+    record(memory, "a", 0.5, **{kind: "b"})
     memory.confirm("b")
     assert confidences(memory, "a") != [0.5]
 
@@ -52,7 +52,7 @@ def test_along_some_it_travels_back_as_well(memory: Memory, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["validates", "supersedes"])
 def test_along_others_it_does_not(memory: Memory, kind: str) -> None:
     record(memory, "b")
-    record(memory, "a", **{kind: "b"})
+    record(memory, "a", 0.5, **{kind: "b"})
     memory.confirm("b")
     assert confidences(memory, "a") == [0.5]
 

@@ -108,7 +108,8 @@ def test_a_record_is_found_by_what_its_payload_says_and_shows_it(memory: Memory,
 
 @pytest.mark.parametrize("field", ["tags", "files", "modules"])
 def test_a_record_is_found_by_its_labels(memory: Memory, field: str) -> None:
-    id = memory.remember("It did not work out", **{field: ["zookeeper"]}).id
+    labels: dict[str, Any] = {field: ["zookeeper"]}
+    id = memory.remember("It did not work out", **labels).id
     (hit,) = memory.search("zookeeper")
     assert hit.id == id
     assert "zookeeper" in hit.source
@@ -196,7 +197,7 @@ def test_an_agent_is_told_that_nothing_is_known_whatever_else_is_missing(
 )  # fmt: skip
 def test_a_question_for_a_type_and_a_day_lists_them(memory: Memory, query: str) -> None:
     today = [memory.remember(text, type="decision").id for text in ("We use Kafka", "Invoices are sent by post")]
-    last_year = {"created_at": memory._parts.clock().replace(year=2020)}
+    last_year: dict[str, Any] = {"created_at": memory._parts.clock().replace(year=2020)}
     memory.remember("We use RabbitMQ", type="decision", **last_year)
     assert [hit.id for hit in memory.search(query)] == [today[1], today[0]]
 
@@ -208,7 +209,7 @@ def test_a_type_that_was_not_stored_then_is_said_to_be_missing(memory: Memory) -
     assert answer.confidence == "low"
     assert "decision" in answer.missing["time"]
     assert memory.search("what gotchas did we find today").confidence == "high"
-    assert {hit.record.type for hit in memory.search("what gotchas did we find today")} == {"gotcha"}  # type: ignore[union-attr]
+    assert {hit.record.type for hit in memory.search("what gotchas did we find today")} == {"gotcha"}
 
 
 def test_a_question_for_a_type_a_day_and_a_subject_finds_that(memory: Memory) -> None:
@@ -218,7 +219,7 @@ def test_a_question_for_a_type_a_day_and_a_subject_finds_that(memory: Memory) ->
 
 
 def test_where_nothing_was_decided_that_day_the_rest_is_searched(memory: Memory) -> None:
-    last_year = {"created_at": memory._parts.clock().replace(year=2020)}
+    last_year: dict[str, Any] = {"created_at": memory._parts.clock().replace(year=2020)}
     old = memory.remember("We decided to use RabbitMQ", type="decision", **last_year).id
     assert old in {hit.id for hit in memory.search("what did we decide about RabbitMQ today")}
 

@@ -51,7 +51,7 @@ def test_nothing_but_a_person_ends_the_wait_for_review(memory: Memory) -> None:
     record = memory.remember("Port 1234 is right", taint=PAGE)
     for _ in range(30):
         memory.used(record.id)
-    assert memory.get(record.id).needs_review  # type: ignore[union-attr]
+    assert memory.get(record.id).needs_review
     confirmed = memory.confirm(record.id)
     assert (confirmed.taint, confirmed.tainted, confirmed.needs_review) == (None, False, False)
 
@@ -180,7 +180,7 @@ def test_episodes_that_are_made_into_one_and_reflections_pass_their_taint_on(mem
 def test_an_agent_names_the_source(memory: Memory) -> None:
     with agent_of(memory) as agent:
         id = agent.call("record_memory", text="Port 1234.", from_outside="https://example.com/a")["id"]
-        taint: Any = memory.get(str(id)).taint  # type: ignore[union-attr]
+        taint: Any = memory.get(str(id)).taint
         assert taint.source == "https://example.com/a"
         assert taint.reason
         plain: Any = memory.get(str(agent.call("remember_fact", fact="Port 1235.", from_outside=True)["id"]))
@@ -197,7 +197,7 @@ def test_an_export_keeps_the_taint(memory: Memory, open_memory: OpenMemory, tmp_
     copy = open_memory(project="copy")
     copy.import_(tmp_path / "all.jsonl")
     for id in ("k", "t", "e"):
-        assert copy.get(id).taint == PAGE  # type: ignore[union-attr]
+        assert copy.get(id).taint == PAGE
     assert copy.entities.about("Zephyrine").entity.tainted
 
 
@@ -210,4 +210,4 @@ def test_an_export_of_an_earlier_version_is_read(memory: Memory, open_memory: Op
     (tmp_path / "old.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in old))
     copy = open_memory(project="copy")
     copy.import_(tmp_path / "old.jsonl")
-    assert copy.get("k").taint == UNKNOWN  # type: ignore[union-attr]
+    assert copy.get("k").taint == UNKNOWN

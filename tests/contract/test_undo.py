@@ -17,6 +17,7 @@ from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
 from treering.core.patterns import Pattern
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
+from treering.core.values import Record
 from treering.memory import Memory
 
 CHANGES: dict[str, Callable[[Memory, str], object]] = {
@@ -37,7 +38,7 @@ def but_for_bookkeeping(record: Any) -> Any:
 @given(names=st.lists(st.sampled_from(sorted(CHANGES)), max_size=6))
 def test_stacked_changes_are_taken_back_one_by_one(memory: Memory, names: list[str]) -> None:
     record = memory.remember(f"water {names}", tags=["liquid"])
-    states = [record]
+    states: list[Record] = [record]
     for name in names:
         with suppress(InvalidInput):  # What was corrected is neither confirmed nor corrected again.
             CHANGES[name](memory, record.id)
@@ -178,7 +179,7 @@ def test_changes_are_taken_back_in_their_order_whatever_the_clock_said(open_memo
         assert tx.knowledge.get(record.id) == record
     for number, text in enumerate(("two", "three")):
         with memory.store.transaction(memory.scope, NOW - timedelta(days=number)) as tx:
-            object.__setattr__(tx._context, "new_id", lambda: next(ids))
+            object.__setattr__(tx._context, "new_id", lambda: next(ids))  # type: ignore[attr-defined]
             tx.knowledge.update(tx.knowledge.get(record.id).replace(content=text))
 
     assert memory.undo(record.id).content == "two"

@@ -7,9 +7,16 @@ import pytest
 from tests.conftest import OpenMemory
 from tests.samples import NOW
 from treering.core.confidence import half_life_days
+from treering.core.records import Knowledge
 from treering.memory import Memory
 
 DAY = timedelta(days=1)
+
+
+def known(memory: Memory, id: str) -> Knowledge:
+    record = memory.get(id)
+    assert isinstance(record, Knowledge)
+    return record
 
 
 def use(memory: Memory, id: str, times: int) -> None:
@@ -143,11 +150,11 @@ def test_a_fact_lasts_longer_the_more_it_is_used(memory: Memory) -> None:
     lasting = [half_life_days(record)]
     for _ in range(3):
         memory.used(record.id)
-        lasting.append(half_life_days(memory.get(record.id)))
+        lasting.append(half_life_days(known(memory, record.id)))
     assert lasting == pytest.approx([90, 180, 90 * 2.585, 270], rel=1e-3)
     gotcha = memory.remember("it bites", type="gotcha")
     memory.used(gotcha.id)
-    assert half_life_days(memory.get(gotcha.id)) == 60
+    assert half_life_days(known(memory, gotcha.id)) == 60
 
 
 def test_what_was_forgotten_is_not_used(memory: Memory) -> None:

@@ -59,7 +59,7 @@ def treering_models(memory: Memory) -> list[str]:
 
 def test_every_verb_works_without_text_in_the_database(memory: Memory, tmp_path: Path) -> None:
     fill(memory)
-    assert memory.get("k").content == "My physician is Quillfeather"  # type: ignore[union-attr]
+    assert memory.get("k").content == "My physician is Quillfeather"
     assert memory.history("old")
     memory.undo("old")
     assert memory.search("Zebrawood")[0].id == "old"

@@ -70,7 +70,7 @@ class Terminal:
 
     def start_process(self, *arguments: str, **options: Any) -> ForkedProcess:
         """The command in a process; `options` replace the pipes."""
-        place = {"cwd": self.folder, "env": self.variables({}), "stdin": subprocess.DEVNULL}
+        place: dict[str, Any] = {"cwd": self.folder, "env": self.variables({}), "stdin": subprocess.DEVNULL}
         return ForkedProcess(arguments, **place | options)
 
     def run_shell(self, script: str, *, forked: bool = False) -> "subprocess.CompletedProcess[bytes]":

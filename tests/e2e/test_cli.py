@@ -23,7 +23,7 @@ def empty_memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def terminal(tmp_path: Path, empty_memory: Path) -> Terminal:
-    return Terminal(tmp_path, {"TREERING_DB": shutil.copy(empty_memory, tmp_path)})
+    return Terminal(tmp_path, {"TREERING_DB": str(shutil.copy(empty_memory, tmp_path / empty_memory.name))})
 
 
 @pytest.fixture

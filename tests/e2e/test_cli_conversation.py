@@ -54,7 +54,7 @@ def held_memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def terminal(tmp_path: Path, held_memory: Path) -> Terminal:
-    place = shutil.copy(held_memory, tmp_path)
+    place = str(shutil.copy(held_memory, tmp_path / held_memory.name))
     return Terminal(tmp_path, {"TREERING_DB": place, "TREERING_PROJECT": "p", "COLUMNS": "80"})
 
 
@@ -236,7 +236,7 @@ class Screen:
             assert time.monotonic() < deadline, f"{text!r} did not appear in {self.seen!r}"
             self._read(0.1)
 
-    def ended(self) -> int:
+    def ended(self) -> int | None:
         """The exit code, with everything read that was written before."""
         deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None:

@@ -18,7 +18,7 @@ from treering.interfaces.cli.patterns.commands import VERBS
 from treering.memory import Memory
 
 Typed = Callable[..., str]
-FIX = {"task_type": "fix", "domain": "backend"}
+FIX: dict[str, Any] = {"task_type": "fix", "domain": "backend"}
 ROUTINE = [{"action": "test", "tool": "pytest"}, {"action": "tag", "tool": "git"}, {"action": "push", "tool": "docker"}]
 
 
@@ -30,7 +30,7 @@ def work_with(memory: Memory, id: str, *, easy: int = 20, hard: int = 0) -> None
         went = "SUCCESS" if number % 5 < 2 else "FAILURE"
         memory.episode("Fix the mails", session=f"without {id} {number}", outcome=went, complexity=0.2, **FIX)
     for number in range(hard):
-        told = {"outcome": "FAILURE", "complexity": 0.9, **FIX}
+        told: dict[str, Any] = {"outcome": "FAILURE", "complexity": 0.9, **FIX}
         done = memory.episode("Fix the importer", id=f"{id}-hard-{number}", session=f"{id} hard {number}", **told)
         memory.patterns.record_application(id, episode=done.id)
 

@@ -60,7 +60,7 @@ def test_every_option_is_documented_with_its_command() -> None:
     page = reference("cli")
     shared, *_ = page.split("\n### ")
     missing = []
-    group = typer.main.get_command(app)
+    group: Any = typer.main.get_command(app)
     shown = {command.name: group.loaded(command.name) for command in COMMANDS}
     shown |= {f"patterns {name}": each for name, each in shown["patterns"].commands.items()}
     for name, command in shown.items():

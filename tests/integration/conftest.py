@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -40,7 +41,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpService]:
 
 
 @pytest.fixture
-def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> dict[str, str]:
+def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
     """Arguments for a process that opens the memory of this test."""
     where = str(tmp_path / "memory.db") if engine == "sqlite" else request.getfixturevalue("postgres_url")
     return {"place": where, "tenant": f"t-{uuid4().hex[:12]}", "blobs": str(tmp_path / "blobs")}

@@ -21,9 +21,9 @@ def consolidate(commits: int = 0, **place: Any) -> None:
     """Tells that it begins and of each cluster before it is merged; killed after so many commits, if any are given."""
     real = stage._merge
 
-    def told(*given: Any) -> None:
+    def told(*given: Any, **named: Any) -> None:
         tell(merging=True)
-        real(*given)
+        real(*given, **named)
 
     stage._merge = told
     with open_place(**place) as memory:

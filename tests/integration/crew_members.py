@@ -58,7 +58,7 @@ def die_after(memory: Memory, commits: int) -> None:
     memory.store.transaction = counted  # type: ignore[method-assign]
 
 
-def write_groups(worker: str, **place: str) -> None:
+def write_groups(worker: str, **place: Any) -> None:
     """Groups of records in one transaction each, then single verbs; each is told once the store has it."""
     memory = open_place(**place)
     for number in count():
@@ -80,7 +80,7 @@ def said_of(id: str) -> tuple[str, str]:
     return f"{id} service", str(8_000 + sum(map(ord, id)))
 
 
-def say_and_learn(worker: str, **place: str) -> None:
+def say_and_learn(worker: str, **place: Any) -> None:
     """One fact in each session; what was said is told, then learned."""
     memory = open_place(**place)
     for number in count():
@@ -92,7 +92,7 @@ def say_and_learn(worker: str, **place: str) -> None:
             memory.settle()
 
 
-def maintain(days: float, **place: str) -> None:
+def maintain(days: float, **place: Any) -> None:
     """All stages, over and over, some time from now."""
     memory = open_place(clock=lambda: now() + timedelta(days=days), **place)
     while True:
@@ -100,7 +100,7 @@ def maintain(days: float, **place: str) -> None:
         tell(maintained=True)
 
 
-def write_singles(worker: str, writes: int, **place: str) -> None:
+def write_singles(worker: str, writes: int, **place: Any) -> None:
     """As many durable writes as asked for, and how long the slowest took."""
     slowest = 0.0
     with open_place(**place) as memory:
@@ -114,14 +114,14 @@ def write_singles(worker: str, writes: int, **place: str) -> None:
     tell(wrote=writes, slowest=slowest)
 
 
-def begin_sessions(worker: str, turns: int, **place: str) -> None:
+def begin_sessions(worker: str, turns: int, **place: Any) -> None:
     """A new session with every third turn; sessions of the other processes end with it."""
     with open_place(**place) as memory:
         for number in range(turns):
             memory.turn(session=f"{worker}-{number // 3}", role="user", text=f"{worker} says {number}")
 
 
-def work_off(worker: str, seconds: float, lease: float, later: float = 0, **place: str) -> None:
+def work_off(worker: str, seconds: float, lease: float, later: float = 0, **place: Any) -> None:
     """Do jobs until none is left, by a clock that is `later` seconds fast; each is told before it is finished."""
     with open_place(**place) as memory:
         while True:
@@ -152,7 +152,7 @@ def hold_write_lock(path: str) -> None:
     time.sleep(600)
 
 
-def hold_transaction(**place: str) -> None:
+def hold_transaction(**place: Any) -> None:
     """One of ours in the middle of a long transaction."""
     memory = open_place(**place)
     with memory.store.transaction(memory.scope, now()) as tx:
@@ -161,13 +161,13 @@ def hold_transaction(**place: str) -> None:
         time.sleep(600)
 
 
-def open_and_say(**place: str) -> None:
+def open_and_say(**place: Any) -> None:
     """Only opens; a new file is made meanwhile."""
     with open_place(**place):
         tell(opened=True)
 
 
-def remember_one(text: str, uid: int | None = None, **place: str) -> None:
+def remember_one(text: str, uid: int | None = None, **place: Any) -> None:
     """One write, as another user where `uid` says so; the error that comes instead is told."""
     if uid is not None:
         os.setgroups([])

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from treering.code.facts import Facts
-from treering.code.files.source_file import SourceFile
+from treering.code.files.source_file import SourceFile, read_file
 from treering.code.index import worker_process as crew_process
-from treering.code.index.resolution import Resolution
+from treering.code.index.resolution import Resolution, resolve_file
 from treering.code.index.stored_symbols import StoredSymbols
 
 HANGING = "TREERING_TEST_HANGING"
@@ -19,12 +19,12 @@ START = (
     f"import json, sys; sys.path[:] = [*json.loads(sys.argv[1]), {str(Path(__file__).parents[2])!r}]; "
     f"from {__name__} import serve; serve()"
 )
-_read, _resolve = crew_process.read_file, crew_process.resolve_file
 
 
 def serve() -> None:
     """Be a reader process, until stdin ends or a file ends it."""
-    crew_process.read_file, crew_process.resolve_file = _deadly_read_file, _deadly_resolve_file
+    crew_process.read_file = _deadly_read_file  # type: ignore[attr-defined]
+    crew_process.resolve_file = _deadly_resolve_file  # type: ignore[attr-defined]
     crew_process.serve()
 
 
@@ -41,22 +41,22 @@ def index() -> None:
         code_of(memory, many_files=2, seconds_a_file=3600).index(root)
 
 
-def _deadly_read_file(root: Path, path: str, *others: Any) -> SourceFile:
+def _deadly_read_file(root: Path, path: str, *others: Any, **named: Any) -> SourceFile:
     content = Path(root, path).read_bytes()
     if b"reading_kills" in content:
         os.kill(os.getpid(), signal.SIGKILL)
     if b"reading_hangs" in content:
         _hang()
-    return _read(root, path, *others)
+    return read_file(root, path, *others, **named)
 
 
-def _deadly_resolve_file(language: str, facts: Facts, world: StoredSymbols) -> Resolution:
+def _deadly_resolve_file(language: str, facts: Facts, symbols: StoredSymbols) -> Resolution:
     names = {each.qualname for each in facts.definitions}
     if "resolving_kills" in names:
         os.kill(os.getpid(), signal.SIGKILL)
     if "resolving_hangs" in names:
         _hang()
-    return _resolve(language, facts, world)
+    return resolve_file(language, facts, symbols)
 
 
 def _hang() -> None:

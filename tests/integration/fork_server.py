@@ -41,7 +41,8 @@ def main() -> None:
     for line in sys.stdin:
         order = json.loads(line)
         if "start" in order:
-            pid = _start(*order["start"], order["options"])
+            module, function = order["start"]
+            pid = _start(module, function, order["options"])
             members.add(pid)
         else:
             pid = order["kill"]

@@ -70,12 +70,13 @@ def http_service(
     variables = Terminal(project).variables({telling_calls.BEGUN: str(calls), **environment})
     with heard.open("w") as stderr, ExitStack() as stack:
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": stderr, "text": True}
+        process: ForkedProcess | subprocess.Popen[str]
         if in_new_interpreter:
             command = (sys.executable, "-IS", lifetimes.__file__, COMMAND, *arguments)
-            started = subprocess.Popen(command, cwd=project, env=variables, stdout=subprocess.PIPE, **streams)
+            process = subprocess.Popen(command, cwd=project, env=variables, stdout=subprocess.PIPE, **streams)
         else:
-            started = ForkedProcess(arguments, cwd=project, env=variables, function=function, **streams)
-        process = stack.enter_context(started)
+            process = ForkedProcess(arguments, cwd=project, env=variables, function=function, **streams)
+        stack.enter_context(process)
         try:
             assert process.stdout
             first = process.stdout.readline()

@@ -14,9 +14,9 @@ def judge(commits: int = 0, **place: Any) -> None:
     """Tells that it begins and of each verdict before it is written; killed after so many commits, if any are given."""
     real = validating._write
 
-    def told(*given: Any) -> None:
+    def told(*given: Any, **named: Any) -> None:
         tell(writing=True)
-        real(*given)
+        real(*given, **named)
 
     validating._write = told
     validating.BATCH_VERDICTS = 5

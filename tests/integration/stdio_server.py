@@ -70,6 +70,7 @@ class Project:
         command = None if shell is None else ("sh", "-c", shell)
         with self._started(command, options, **choices) as process:
             stdout, stderr = process.communicate(b"".join(lines), PATIENCE)
+        assert process.returncode is not None
         return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
     def write_code(self, files: int) -> None:
@@ -86,7 +87,7 @@ class Project:
         return Server(self._started(command, (), **choices))
 
     def _started(self, command: Sequence[str] | None, options: Sequence[str], **choices: Any) -> Process:
-        place = {"cwd": self.root, "env": self.environment}
+        place: dict[str, Any] = {"cwd": self.root, "env": self.environment}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         if command is None:
             return ForkedProcess(("mcp", *options), **place | pipes | choices)

@@ -8,17 +8,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from treering.interfaces.mcp.host import CallContext, MemoryHost
+from treering.interfaces.mcp.host import CallContext, Caller, MemoryHost
 from treering.interfaces.start import main
 
 BEGUN = "TEST_CALLS_BEGUN"
 FAILS = "TEST_CALLS_FAIL"
+ONLY_CLIENT = Caller()
 original_call = MemoryHost.call
 
 
 @contextmanager
-def logged_call(host: MemoryHost, session: str | None = None) -> Iterator[CallContext]:
-    with original_call(host, session) as call:
+def logged_call(host: MemoryHost, caller: Caller = ONLY_CLIENT) -> Iterator[CallContext]:
+    with original_call(host, caller) as call:
         with Path(os.environ[BEGUN]).open("a") as file:
             file.write("begun\n")
         if why := os.environ.get(FAILS):
@@ -27,5 +28,5 @@ def logged_call(host: MemoryHost, session: str | None = None) -> Iterator[CallCo
 
 
 def serve_telling_calls() -> None:
-    MemoryHost.call = logged_call  # type: ignore[method-assign]
+    MemoryHost.call = logged_call  # type: ignore[method-assign, assignment]
     main()

@@ -103,7 +103,7 @@ def test_a_backup_that_dies_while_it_is_put_in_place_leaves_one_with_all_of_its_
     with treering.open(folder / "b.db", project="p", background=False) as copy:
         assert copy.doctor().healthy
         (id,) = {"former", "newer"} & {record.id for record in copy.search("", limit=10, turns=None)}
-        assert len(copy.get(id).content) == size
+        assert len(str(copy.get(id).content)) == size
 
 
 def _pipe(path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_line_that_is_too_long_is_refused(tmp_path: Path) -> None:
         assert memory.import_(tmp_path / "good.jsonl").known == 1
         header = (tmp_path / "good.jsonl").read_text().splitlines()[0]
         for name, write in (("x", open), ("x.gz", gzip.open)):
-            with write(tmp_path / name, "wt") as file:  # type: ignore[operator]
+            with write(tmp_path / name, "wt") as file:
                 file.write(header + "\n" + json.dumps({"kind": "blob", "value": "A" * 4_000}) + "\n")
             with pytest.raises(InvalidInput, match=r"line 2 is longer than 2,000 bytes; .*import_line_bytes"):
                 memory.import_(tmp_path / name)

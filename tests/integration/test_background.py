@@ -7,6 +7,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,10 @@ def queue(memory: Memory, id: str, kind: str = "sweep_blobs", **payload: Any) ->
     payload = payload or {"digests": ()}
     with memory.store.transaction(memory.scope, now()) as tx:
         tx.jobs.enqueue(Job(id=id, kind=kind, payload=payload, run_at=now(), created_at=now()))
+
+
+def is_done(memory: Memory, id: str) -> bool:
+    return state_of(memory, id) is JobState.DONE
 
 
 def state_of(memory: Memory, id: str) -> JobState:
@@ -92,7 +97,7 @@ def test_it_begins_with_the_first_job_and_ends_when_nothing_is_left(open_memory:
     for id in ("first", "second"):
         queue(memory, id)
         assert len(threads()) == 1
-        wait_for(lambda id=id: state_of(memory, id) is JobState.DONE, f"{id} is not done")
+        wait_for(partial(is_done, memory, id), f"{id} is not done")
         wait_for(lambda: threads() == [], "the thread does not end")
 
 

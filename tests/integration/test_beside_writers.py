@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -122,7 +123,7 @@ def test_a_search_ends_while_records_keep_coming(open_memory: OpenMemory) -> Non
 
 
 def test_a_writer_that_gives_up_names_the_process_that_writes(tmp_path: Path, crew: Crew) -> None:
-    place = {"place": str(tmp_path / "memory.db"), "tenant": "t", "blobs": str(tmp_path / "blobs")}
+    place: dict[str, Any] = {"place": str(tmp_path / "memory.db"), "tenant": "t", "blobs": str(tmp_path / "blobs")}
     with open_place(**place, busy_seconds=0.5) as memory:
         memory.remember("It can be written.")
         pid = crew.start(hold_write_lock, path=place["place"])
@@ -146,7 +147,7 @@ def test_a_writer_that_gives_up_names_the_process_that_writes(tmp_path: Path, cr
 
 
 def test_a_writer_that_gives_up_names_the_thread_that_writes(tmp_path: Path) -> None:
-    place = {"place": str(tmp_path / "memory.db"), "tenant": "t", "blobs": str(tmp_path / "blobs")}
+    place: dict[str, Any] = {"place": str(tmp_path / "memory.db"), "tenant": "t", "blobs": str(tmp_path / "blobs")}
     with open_place(**place, busy_seconds=0.2) as memory:
         errors: list[BaseException] = []
 
@@ -167,7 +168,7 @@ def test_sessions_that_begin_all_the_time_do_not_stop_each_other(
     engine: str, tmp_path: Path, postgres_url: str, crew: Crew
 ) -> None:
     location = str(tmp_path / "memory.db") if engine == "sqlite" else postgres_url
-    place = {"place": location, "tenant": f"t-{uuid4().hex[:12]}", "blobs": str(tmp_path / "blobs")}
+    place: dict[str, Any] = {"place": location, "tenant": f"t-{uuid4().hex[:12]}", "blobs": str(tmp_path / "blobs")}
     with open_place(**place):
         pass
     pids = [crew.start(begin_sessions, worker=f"w{number}", turns=TURNS, **place) for number in range(PROCESSES)]

@@ -59,9 +59,9 @@ def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that some files end; what would end this one is noticed."""
     monkeypatch.setattr(crews._WorkerHandle, "_start_process", staticmethod(start_deadly_reader))
 
-    def reading(root: Path, path: str, *others: Any) -> SourceFile:
+    def reading(root: Path, path: str, *others: Any, **named: Any) -> SourceFile:
         assert b"reading_kills" not in Path(root, path).read_bytes(), "this would have ended the whole program"
-        return read_file(root, path, *others)
+        return read_file(root, path, *others, **named)
 
     def resolving(language: str, facts: Facts, world: StoredSymbols) -> Resolution:
         names = {each.qualname for each in facts.definitions}
@@ -248,12 +248,12 @@ def test_closing_the_pool_neither_waits_nor_leaves_processes(tmp_path: Path, mem
 def index_until_killed(place: str, root: str) -> None:
     """Index in this process, which a file kills that it reads."""
 
-    def deadly(root: Path, path: str, *others: Any) -> SourceFile:
+    def deadly(root: Path, path: str, *others: Any, **named: Any) -> SourceFile:
         if b"reading_kills" in Path(root, path).read_bytes():
             os.kill(os.getpid(), signal.SIGKILL)
-        return read_file(root, path, *others)
+        return read_file(root, path, *others, **named)
 
-    hands.read_file = deadly
+    hands.read_file = deadly  # type: ignore[attr-defined]
     with treering.open(place, project="p", background=False) as memory:
         code_of(memory).index(root)
 

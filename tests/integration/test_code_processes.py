@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,10 @@ def test_a_branch_switch_of_many_files_is_shared_out_as_well(place: Path, root: 
         assert stored(memory) == fresh(now)
 
 
+def has_stopped(crew: Crew, times: int) -> bool:
+    return len(crew.told("stopped")) > times
+
+
 def test_a_killed_process_leaves_a_consistent_index_and_the_next_continues(
     place: Path, root: Path, whole: dict[str, Any], crew: Crew
 ) -> None:
@@ -120,7 +125,7 @@ def test_a_killed_process_leaves_a_consistent_index_and_the_next_continues(
         if kill >= KILLS and resolved:
             break
         pid = crew.start(index_until, place=str(place), root=str(root), steps=STEPS_BEFORE_A_KILL)
-        crew.wait_until(lambda kill=kill: len(crew.told("stopped")) > kill)
+        crew.wait_until(partial(has_stopped, crew, kill))
         crew.kill(pid)
         with treering.open(place, project="p") as memory:
             with memory.store.reading(memory.scope, memory._parts.clock()) as tx:

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 from tests.integration.consolidating_member import NOW, consolidate
 from tests.integration.crew import Crew
@@ -60,7 +61,7 @@ def assert_nothing_lost_or_doubled(memory: Memory, before: dict[str, Episode]) -
     return named.total()
 
 
-def test_no_original_is_lost_or_doubled_however_often_it_is_killed(place: dict[str, str], crew: Crew) -> None:
+def test_no_original_is_lost_or_doubled_however_often_it_is_killed(place: dict[str, Any], crew: Crew) -> None:
     moments = random.Random(3)
     before = {each.id: each for each in episodes()}
     with open_place(**place) as memory:

@@ -21,7 +21,7 @@ from tests.property.conversation_histories import (
     assert_sound,
     shown_ids,
 )
-from treering.conversation import pruning, stored_window
+from treering.conversation import markers, pruning
 from treering.conversation.api import Conversation
 from treering.core.errors import StoreUnavailable
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
@@ -57,7 +57,7 @@ def said(name: str) -> list[Message]:
 
 
 def test_a_conversation_outlives_processes_that_are_killed_while_they_add_and_prune(
-    place: dict[str, str], engine: str, crew: Crew
+    place: dict[str, Any], engine: str, crew: Crew
 ) -> None:
     moments = random.Random(11)
     for kill in range(KILLS[engine]):
@@ -77,7 +77,7 @@ def test_a_conversation_outlives_processes_that_are_killed_while_they_add_and_pr
             assert stats.removed == sum(span.messages for span in stats.spans)
 
 
-def test_two_processes_lose_nothing_and_agree_on_the_order(place: dict[str, str], crew: Crew) -> None:
+def test_two_processes_lose_nothing_and_agree_on_the_order(place: dict[str, Any], crew: Crew) -> None:
     for pid in [crew.start(add, name=name, **place) for name in ("ann", "bob")]:
         crew.join(pid)
     with open_place(**place) as memory, open_place(**place) as another:
@@ -108,7 +108,7 @@ def _broken_summary(patch: pytest.MonkeyPatch, talk: Conversation) -> None:
     def refuse(*_: object) -> object:
         raise StoreUnavailable("speechless")
 
-    patch.setattr(stored_window.markers, "with_summaries", refuse)
+    patch.setattr(markers, "with_summaries", refuse)
 
 
 def _broken_commit(patch: pytest.MonkeyPatch, talk: Conversation) -> None:
@@ -126,7 +126,7 @@ def _broken_commit(patch: pytest.MonkeyPatch, talk: Conversation) -> None:
 @pytest.mark.parametrize("broken", [_broken_transaction, _broken_decision, _broken_summary, _broken_commit])
 @pytest.mark.parametrize("verb", [Conversation.prune, Conversation.build])
 def test_what_fails_halfway_leaves_the_window_as_it_was(
-    place: dict[str, str],
+    place: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
     broken: Callable[[pytest.MonkeyPatch, Conversation], None],
     verb: Callable[[Conversation], object],
@@ -148,7 +148,7 @@ def test_what_fails_halfway_leaves_the_window_as_it_was(
         assert context == opened(memory).build()
 
 
-def test_a_tokenizer_that_fails_now_and_then_stops_nothing(place: dict[str, str]) -> None:
+def test_a_tokenizer_that_fails_now_and_then_stops_nothing(place: dict[str, Any]) -> None:
     class Moody(Quarter):
         moods = random.Random(5)
 
@@ -175,7 +175,7 @@ def _with_writer(server: ModelServer) -> Settings:
     return Settings.make(writer={"url": f"{server.url}/v1", "model": "w"})
 
 
-def test_a_language_model_writes_the_summary_in_the_background(place: dict[str, str], server: ModelServer) -> None:
+def test_a_language_model_writes_the_summary_in_the_background(place: dict[str, Any], server: ModelServer) -> None:
     server.answer(CHAT, _written("The cart was read, part by part."))
     with open_place(**place, settings=_with_writer(server)) as memory:
         talk = opened(memory, strategy="rolling_window")
@@ -196,7 +196,7 @@ def test_a_language_model_writes_the_summary_in_the_background(place: dict[str, 
 
 
 def test_a_summary_longer_than_it_may_be_does_not_overfill_the_window(
-    place: dict[str, str], server: ModelServer
+    place: dict[str, Any], server: ModelServer
 ) -> None:
     server.answer(CHAT, _written("and then the cart was read again " * 200))
     with open_place(**place, settings=_with_writer(server)) as memory:
@@ -210,7 +210,7 @@ def test_a_summary_longer_than_it_may_be_does_not_overfill_the_window(
         assert shown_ids(context) == shown, "a better summary costs no message its place"
 
 
-def test_a_failing_language_model_costs_only_its_summary(place: dict[str, str], server: ModelServer) -> None:
+def test_a_failing_language_model_costs_only_its_summary(place: dict[str, Any], server: ModelServer) -> None:
     server.answer(CHAT, Reply({"error": "no"}, 400))
     with open_place(**place, settings=_with_writer(server)) as memory:
         talk = opened(memory, strategy="rolling_window")
@@ -224,7 +224,7 @@ def test_a_failing_language_model_costs_only_its_summary(place: dict[str, str], 
         assert any(span.summary for span in talk.stats().spans)
 
 
-def talk_on(name: str, **place: str) -> None:
+def talk_on(name: str, **place: Any) -> None:
     """Add and prune until killed; tell each id once it is stored."""
     talk = opened(open_place(**place))
     for number in count():
@@ -236,7 +236,7 @@ def talk_on(name: str, **place: str) -> None:
             talk.prune()
 
 
-def add(name: str, **place: str) -> None:
+def add(name: str, **place: Any) -> None:
     """Add one by one, and build now and then."""
     with open_place(**place) as memory:
         talk = opened(memory)

@@ -88,10 +88,10 @@ def of_a_turn(memory: Memory) -> str:
         talk.add("user", f"What does part {number} do, and how does it hang together with the others?")
         talk.add("assistant", f"Part {number} holds one step of the work and calls the next one when it is done.")
     talk.build()
-    memory.entities.link(told.id, WORD.title(), kind="person")
+    memory.entities.link(str(told.id), WORD.title(), kind="person")
     memory.settle()
     memory.search(WORD)
-    return told.id
+    return str(told.id)
 
 
 def of_an_episode(memory: Memory) -> str:

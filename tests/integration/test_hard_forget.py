@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine
 
 import treering
 from tests.conftest import OpenMemory
@@ -90,7 +91,7 @@ def a_turn(memory: Memory) -> str:
         talk.add("user", f"What does part {number} do, and how does it hang together with the others?")
         talk.add("assistant", f"Part {number} holds one step of the work and calls the next one when it is done.")
     talk.build()
-    return told.id
+    return str(told.id)
 
 
 def a_cold_episode(memory: Memory) -> str:
@@ -220,7 +221,12 @@ def test_at_night_nobody_waits_for_a_reader_and_the_next_run_finishes(
     memory = treering.open(tmp_path / "m.db", clock=lambda: NOW, background=False)
     memory.forget(memory.remember(SECRET, type="decision").id)
     reading, done, steps, emptied_log = threading.Event(), threading.Event(), list[str](), sqlite._emptied_log
-    monkeypatch.setattr(sqlite, "_emptied_log", lambda engine: (steps.append("attempt"), emptied_log(engine))[1])
+
+    def attempted(engine: Engine) -> bool:
+        steps.append("attempt")
+        return emptied_log(engine)
+
+    monkeypatch.setattr(sqlite, "_emptied_log", attempted)
 
     def read() -> None:
         with memory.store.reading(memory.scope, NOW) as tx:

@@ -5,6 +5,7 @@ import sqlite3
 import time
 from itertools import count
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from tests.integration.crew import Crew
@@ -22,7 +23,7 @@ KILLS_OF_CLIENTS = at_length(9, full=22)
 class Writers:
     """Four writers; a killed one is replaced at once."""
 
-    def __init__(self, crew: Crew, place: dict[str, str]) -> None:
+    def __init__(self, crew: Crew, place: dict[str, Any]) -> None:
         self._crew = crew
         self._place = place
         self._names = (f"w{number}" for number in count())
@@ -57,7 +58,7 @@ def _assert_intact(path: Path) -> None:
 
 def test_no_acknowledged_write_is_lost_however_often_they_are_killed(tmp_path: Path, crew: Crew) -> None:
     moments = random.Random(1)
-    place = {"place": str(tmp_path / "memory.db"), "tenant": "t", "blobs": str(tmp_path / "blobs")}
+    place: dict[str, Any] = {"place": str(tmp_path / "memory.db"), "tenant": "t", "blobs": str(tmp_path / "blobs")}
     writers = Writers(crew, place)
     for kill in range(SINGLE_KILLS + KILLS_OF_ALL):
         time.sleep(moments.uniform(0.002, 0.06))
@@ -80,7 +81,11 @@ def _kill_while_files_are_made(folder: Path, crew: Crew, moments: random.Random)
     """Four processes make the same new file at once and are killed; whoever comes next finishes their work."""
     killed = 0
     for number in range(NEW_FILES):
-        place = {"place": str(folder / f"new-{number}.db"), "tenant": "t", "blobs": str(folder / "blobs")}
+        place: dict[str, Any] = {
+            "place": str(folder / f"new-{number}.db"),
+            "tenant": "t",
+            "blobs": str(folder / "blobs"),
+        }
         pids = [crew.start(open_and_say, **place) for _ in range(WRITERS)]
         time.sleep(moments.uniform(0, 0.12))
         for pid in pids:
@@ -97,7 +102,7 @@ def test_no_acknowledged_write_is_lost_by_killed_clients_of_a_server(
     tmp_path: Path, crew: Crew, postgres_url: str
 ) -> None:
     moments = random.Random(2)
-    place = {"place": postgres_url, "tenant": f"t-{uuid4().hex[:12]}", "blobs": str(tmp_path / "blobs")}
+    place: dict[str, Any] = {"place": postgres_url, "tenant": f"t-{uuid4().hex[:12]}", "blobs": str(tmp_path / "blobs")}
     writers = Writers(crew, place)
     for kill in range(KILLS_OF_CLIENTS):
         time.sleep(moments.uniform(0.02, 0.1))

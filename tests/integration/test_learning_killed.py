@@ -4,6 +4,7 @@ import random
 import time
 from collections import Counter
 from datetime import datetime, timedelta
+from typing import Any
 
 from tests.integration.crew import Crew
 from tests.integration.crew_members import maintain, open_place, said_of, say_and_learn
@@ -26,7 +27,7 @@ YEAR = 400.0
 
 
 def test_each_turn_is_learned_once_however_often_learners_are_killed(
-    engine: str, place: dict[str, str], crew: Crew
+    engine: str, place: dict[str, Any], crew: Crew
 ) -> None:
     moments = random.Random(3)
     pids = [crew.start(say_and_learn, worker=f"w{number}", **place) for number in range(LEARNERS)]
@@ -50,7 +51,7 @@ def test_each_turn_is_learned_once_however_often_learners_are_killed(
 
 
 def test_a_night_that_is_killed_again_and_again_ends_as_one_that_is_not(
-    place: dict[str, str], crew: Crew, engine: str
+    place: dict[str, Any], crew: Crew, engine: str
 ) -> None:
     moments = random.Random(4)
     undisturbed = {**place, "tenant": f"{place['tenant']}-twin"}
@@ -65,7 +66,7 @@ def test_a_night_that_is_killed_again_and_again_ends_as_one_that_is_not(
     assert ends[0] == ends[1]
 
 
-def _fill(place: dict[str, str], begun: datetime) -> None:
+def _fill(place: dict[str, Any], begun: datetime) -> None:
     """Something to do for every stage: sessions to read, facts that fade, episodes that age and are alike."""
     with open_place(**place) as memory:
         for number in range(NOTES):
@@ -88,7 +89,7 @@ def _fill(place: dict[str, str], begun: datetime) -> None:
             )
 
 
-def _after_a_night(place: dict[str, str]) -> object:
+def _after_a_night(place: dict[str, Any]) -> object:
     """What is there once every stage ran to its end, apart from ids and moments."""
     with open_place(clock=lambda: now() + timedelta(days=YEAR) + LATER, **place) as memory:
         runs = memory.maintenance.run()

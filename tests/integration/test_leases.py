@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 from tests.integration.crew import Crew
 from tests.integration.crew_members import open_place, work_off
@@ -25,7 +26,7 @@ def _done(memory: Memory) -> int:
         return tx.jobs.count(JobFilter(states=(JobState.DONE,)))
 
 
-def test_workers_at_once_never_do_the_same_job_twice(place: dict[str, str], crew: Crew) -> None:
+def test_workers_at_once_never_do_the_same_job_twice(place: dict[str, Any], crew: Crew) -> None:
     with open_place(**place) as memory:
         _queue(memory, JOBS)
         pids = [crew.start(work_off, worker=f"w{number}", seconds=0.01, lease=LEASE, **place) for number in range(3)]
@@ -36,7 +37,7 @@ def test_workers_at_once_never_do_the_same_job_twice(place: dict[str, str], crew
         assert _done(memory) == JOBS
 
 
-def test_the_jobs_of_a_killed_worker_are_taken_over_when_its_lease_ends(place: dict[str, str], crew: Crew) -> None:
+def test_the_jobs_of_a_killed_worker_are_taken_over_when_its_lease_ends(place: dict[str, Any], crew: Crew) -> None:
     with open_place(**place) as memory:
         _queue(memory, 2)
         killed = crew.start(work_off, worker="killed", seconds=600, lease=LEASE, **place)

@@ -1,6 +1,7 @@
 """Eight processes on one file: busy is waited out."""
 
 from pathlib import Path
+from typing import Any
 
 from tests.integration.crew import Crew
 from tests.integration.crew_members import open_place, write_singles
@@ -13,7 +14,7 @@ WRITES = at_length(40, full=1_000)
 
 
 def test_eight_processes_lose_none_of_their_writes(tmp_path: Path, crew: Crew) -> None:
-    place = {"place": str(tmp_path / "memory.db"), "tenant": "t", "blobs": str(tmp_path / "blobs")}
+    place: dict[str, Any] = {"place": str(tmp_path / "memory.db"), "tenant": "t", "blobs": str(tmp_path / "blobs")}
     pids = [crew.start(write_singles, worker=f"w{number}", writes=WRITES, **place) for number in range(WRITERS)]
     for pid in pids:
         crew.join(pid)

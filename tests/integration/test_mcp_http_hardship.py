@@ -4,6 +4,7 @@ import json
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx2
 
@@ -110,7 +111,7 @@ def test_refusals_open_nothing(service: HttpService) -> None:
 
 
 def test_what_goes_wrong_is_told_without_secrets(tmp_path: Path) -> None:
-    words = {FAILS: f"cannot read {SECRET}"}
+    words: dict[str, Any] = {FAILS: f"cannot read {SECRET}"}
     with http_service(tmp_path, function=serve_telling_calls, **words) as service, agent_at(service) as agent:
         assert "ValueError" in agent.refused("memory_stats")
     said = service.stderr.read_text()

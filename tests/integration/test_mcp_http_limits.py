@@ -58,7 +58,7 @@ def serving(limits: HttpLimits) -> Iterator[tuple[int, Clockwork]]:
     with listen(resolve("127.0.0.1", 0)) as sock, closing(Clockwork()) as loop:
         server = uvicorn.Server(
             uvicorn.Config(
-                echo,  # type: ignore[arg-type]
+                echo,
                 http=with_head_timeout(limits),
                 log_config=None,
                 lifespan="off",

@@ -73,7 +73,7 @@ def what_is_at(file: Path) -> list[str]:
 
 @pytest.mark.parametrize("keep", [keep_in_project, keep_in_data_folder])
 def test_whenever_a_move_is_killed_the_memory_is_whole_and_found(root: Path, keep: Keep, tmp_path: Path) -> None:
-    places = {
+    places: dict[Keep, Path] = {
         keep_in_project: root / ".treering" / "memory.db",
         keep_in_data_folder: tmp_path / "data" / project_name(root) / "memory.db",
     }

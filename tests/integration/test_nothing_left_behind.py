@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -79,7 +80,7 @@ def test_the_log_does_not_grow_without_end(tmp_path: Path) -> None:
 
 
 def test_a_killed_writer_keeps_nobody_waiting(tmp_path: Path, crew: Crew) -> None:
-    place = {"place": str(tmp_path / "memory.db"), "tenant": "t", "blobs": str(tmp_path / "blobs")}
+    place: dict[str, Any] = {"place": str(tmp_path / "memory.db"), "tenant": "t", "blobs": str(tmp_path / "blobs")}
     with open_place(**place) as memory:
         pid = crew.start(hold_transaction, **place)
         crew.hear(1)
@@ -103,7 +104,7 @@ def test_a_memory_that_nobody_closed_is_collected_quietly(tmp_path: Path) -> Non
 
 def test_two_memories_on_one_file_keep_what_the_other_process_checkpoints(tmp_path: Path, crew: Crew) -> None:
     """Opening and closing one of them must not give up the locks of the other."""
-    place = {"place": str(tmp_path / "memory.db"), "tenant": "local", "blobs": str(tmp_path / "blobs")}
+    place: dict[str, Any] = {"place": str(tmp_path / "memory.db"), "tenant": "local", "blobs": str(tmp_path / "blobs")}
     with open_place(**place) as first:
         first.remember("written first")
         open_place(**place).close()

@@ -2,6 +2,7 @@
 
 import random
 import time
+from typing import Any
 
 from tests.integration.crew import Crew
 from tests.integration.crew_members import open_place
@@ -53,7 +54,7 @@ def assert_old_or_new(memory: Memory, before: dict[str, Pattern], after: dict[st
     return judged
 
 
-def test_a_kill_leaves_old_or_new_verdicts_only(place: dict[str, str], crew: Crew) -> None:
+def test_a_kill_leaves_old_or_new_verdicts_only(place: dict[str, Any], crew: Crew) -> None:
     moments = random.Random(5)
     with open_place(**place, clock=lambda: NOW) as memory:
         fill(memory)
@@ -78,7 +79,7 @@ def test_a_kill_leaves_old_or_new_verdicts_only(place: dict[str, str], crew: Cre
         assert_healthy(memory)
 
 
-def test_what_two_processes_tell_at_once_counts_once(place: dict[str, str], crew: Crew) -> None:
+def test_what_two_processes_tell_at_once_counts_once(place: dict[str, Any], crew: Crew) -> None:
     with open_place(**place, clock=lambda: NOW) as memory:
         memory.patterns.add(id="p", name="p", category="strategy", content={"form": "strategy", "approach": "x"})
         for number in range(EPISODES):

@@ -165,7 +165,7 @@ def test_maintenance_works_for_every_principal(url: str, tmp_path: Path) -> None
         with connected(url, tenant="t", project="p", principal="adelheid") as raw:
             raw.execute("DELETE FROM facets; DELETE FROM postings; DELETE FROM documents; DELETE FROM vectors")
         assert not all(check.fine for check in bob.store.check(bob.scope, NOW))
-        bob.store.rebuild(bob.scope, NOW)
+        bob.store.rebuild(bob.scope, NOW)  # type: ignore[attr-defined]
         assert all(check.fine for check in bob.store.check(bob.scope, NOW))
         bob.settle()
         with ada.store.reading(ada.scope, NOW) as tx:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -14,6 +15,7 @@ from tests.integration.private_server import PrivateServer
 from tests.integration.written import assert_healthy, assert_whole
 from treering.compose import now
 from treering.core.errors import StoreUnavailable
+from treering.core.records import Knowledge
 from treering.core.settings import Settings
 from treering.memory import Memory
 
@@ -41,7 +43,7 @@ def memory(server: PrivateServer, tmp_path: Path, request: pytest.FixtureRequest
 def test_a_killed_server_has_every_acknowledged_write_when_it_is_back(
     server: PrivateServer, tmp_path: Path, fork_server: ForkServer
 ) -> None:
-    place = {"place": server.url(), "tenant": "t", "blobs": str(tmp_path / "blobs")}
+    place: dict[str, Any] = {"place": server.url(), "tenant": "t", "blobs": str(tmp_path / "blobs")}
     with Crew(fork_server) as crew:
         pids = [crew.start(write_groups, worker=f"w{number}", **place) for number in range(4)]
         crew.hear(60)
@@ -81,6 +83,7 @@ def test_no_server_is_said_so(where: str) -> None:
 def _write_around(memory: Memory, interrupt: Callable[[], object]) -> None:
     """Two records in one transaction, with something happening between them."""
     known = memory.get("before")
+    assert isinstance(known, Knowledge)
     with memory.store.transaction(memory.scope, now()) as tx:
         tx.knowledge.create(known.replace(id="half"))
         interrupt()

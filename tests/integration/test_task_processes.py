@@ -3,6 +3,7 @@
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import treering
 from tests.conftest import OpenMemory
@@ -26,7 +27,7 @@ def open_place(place: str, tenant: str, blobs: str) -> Memory:
     return treering.open(place, project="p", tenant=tenant, blobs=blobs, settings=SMALL)
 
 
-def test_a_task_saved_by_a_killed_process_goes_on_in_another(place: dict[str, str], crew: Crew) -> None:
+def test_a_task_saved_by_a_killed_process_goes_on_in_another(place: dict[str, Any], crew: Crew) -> None:
     """Also when it is killed while it prunes: an output is in the save or in the store, and comes back as it was."""
     moments = random.Random(7)
     for _ in range(KILLS):
@@ -45,7 +46,7 @@ def test_a_task_saved_by_a_killed_process_goes_on_in_another(place: dict[str, st
     assert max(crew.told("saved")) > KILLS
 
 
-def test_two_processes_that_save_at_once_leave_one_whole_save(place: dict[str, str], crew: Crew) -> None:
+def test_two_processes_that_save_at_once_leave_one_whole_save(place: dict[str, Any], crew: Crew) -> None:
     with open_place(**place) as memory:
         memory.task("Shared", id="shared").save()
     for pid in [crew.start(save, name=name, **place) for name in ("one", "two")]:
@@ -81,7 +82,7 @@ def test_many_tasks_in_many_threads_keep_their_own(open_memory: OpenMemory) -> N
         assert task.result(f"s{STEPS - 1}") == f"{number} {output_of(STEPS - 1)}"
 
 
-def work_on(**place: str) -> None:
+def work_on(**place: Any) -> None:
     """Go on where the last process was killed; tell each output once it is saved."""
     memory = open_place(**place)
     try:
@@ -95,7 +96,7 @@ def work_on(**place: str) -> None:
         tell(saved=number)
 
 
-def save(name: str, **place: str) -> None:
+def save(name: str, **place: Any) -> None:
     """Save under two names, one of them the other process's too."""
     with open_place(**place) as memory:
         task = memory.task(id="shared")

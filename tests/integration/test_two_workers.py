@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,7 @@ def meet(folder: str) -> None:
         time.sleep(0.005)
 
 
-def do_jobs(folder: str, **place: str) -> None:
+def do_jobs(folder: str, **place: Any) -> None:
     """Do what is queued until nothing is left."""
     with opened(**place) as memory:
         meet(folder)
@@ -67,7 +68,7 @@ def do_jobs(folder: str, **place: str) -> None:
         worker.run_forever(memory.scope, lambda: None, every=60, idle=0.5)
 
 
-def live_through_nights(folder: str, **place: str) -> None:
+def live_through_nights(folder: str, **place: Any) -> None:
     """A worker that looks at the schedule night after night, at its own pace: its leases outlast them all."""
     moment, pace = [BEGIN], random.Random(os.getpid())
     with opened(**place, clock=lambda: moment[0], lease=NIGHTS * 100_000) as memory:
@@ -87,7 +88,7 @@ def live_through_nights(folder: str, **place: str) -> None:
             upkeep.worker.run_due(memory.scope)
 
 
-def go_step_by_step(later: float, **place: str) -> None:
+def go_step_by_step(later: float, **place: Any) -> None:
     """One long stage, each step of which is told when it is done, by a clock that is `later` seconds fast."""
     with opened(**place, clock=lambda: now() + timedelta(seconds=later)) as memory:
 
@@ -108,7 +109,7 @@ def keeping(memory: Memory, work: Callable[[StageRun], None]) -> Maintenance:
     return replace(memory.maintenance, runner=runner, worker=worker)
 
 
-def test_no_job_is_done_twice_by_two_processes(place: dict[str, str], tmp_path: Path, crew: Crew) -> None:
+def test_no_job_is_done_twice_by_two_processes(place: dict[str, Any], tmp_path: Path, crew: Crew) -> None:
     with opened(**place) as memory:
         with memory.store.transaction(memory.scope, now()) as tx:
             jobs = [Job(id=f"job-{number}", kind="count", run_at=now(), created_at=now()) for number in range(JOBS)]
@@ -121,13 +122,13 @@ def test_no_job_is_done_twice_by_two_processes(place: dict[str, str], tmp_path: 
             assert tx.jobs.count(JobFilter(states=(JobState.DONE,))) == JOBS
 
 
-def test_no_slot_is_run_twice_by_two_processes(place: dict[str, str], tmp_path: Path, crew: Crew) -> None:
+def test_no_slot_is_run_twice_by_two_processes(place: dict[str, Any], tmp_path: Path, crew: Crew) -> None:
     with opened(**place, clock=lambda: BEGIN) as memory:
         memory.remember("the project begins")
         for pid in [crew.start(live_through_nights, folder=str(tmp_path), **place) for _ in range(2)]:
             crew.join(pid)
         runs = keeping(memory, lambda _run: None).runs(1_000)
-        slots = [run.slot for run in runs]
+        slots: list[Any] = [run.slot for run in runs]
         assert len(set(slots)) == len(slots)
         assert {(run.state, run.attempts) for run in runs} == {(RunState.DONE, 1)}
         assert len(crew.told("night")) == len(runs)
@@ -136,7 +137,7 @@ def test_no_slot_is_run_twice_by_two_processes(place: dict[str, str], tmp_path: 
         assert max(slots) == (BEGIN + timedelta(days=NIGHTS)).replace(hour=3)
 
 
-def test_a_stage_whose_workers_are_killed_loses_no_step(place: dict[str, str], crew: Crew) -> None:
+def test_a_stage_whose_workers_are_killed_loses_no_step(place: dict[str, Any], crew: Crew) -> None:
     moments = random.Random(1)
     with opened(**place) as memory:
         upkeep = keeping(memory, lambda _run: None)
@@ -162,7 +163,7 @@ def test_a_stage_whose_workers_are_killed_loses_no_step(place: dict[str, str], c
 def test_the_worker_in_the_foreground_ends_in_good_order(tmp_path: Path, number: signal.Signals) -> None:
     place = str(tmp_path / "memory.db")
     with opened(place, "local", str(tmp_path / "blobs")) as memory:
-        command = [Path(sys.executable).with_name("treering"), "work", "--db", place, "--project", "default"]
+        command = [str(Path(sys.executable).with_name("treering")), "work", "--db", place, "--project", "default"]
         worker = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         with memory.store.transaction(memory.scope, now()) as tx:
             job = Job(id="j", kind="sweep_blobs", payload={"digests": ()}, run_at=now(), created_at=now())
@@ -181,7 +182,15 @@ def test_a_worker_that_works_once_ends_when_nothing_is_due(tmp_path: Path) -> No
             for number in range(12):
                 job = Job(id=f"j{number}", kind="sweep_blobs", payload={"digests": ()}, run_at=now(), created_at=now())
                 tx.jobs.enqueue(job)
-        command = [Path(sys.executable).with_name("treering"), "work", "--once", "--db", place, "--project", "default"]
+        command = [
+            str(Path(sys.executable).with_name("treering")),
+            "work",
+            "--once",
+            "--db",
+            place,
+            "--project",
+            "default",
+        ]
         done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=60)
         assert (done.returncode, done.stdout) == (0, '{"done": 12, "waiting": 0, "dead": 0}\n'), done.stderr
 

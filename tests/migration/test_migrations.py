@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import struct
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -135,7 +135,7 @@ def load_frozen_data(engine: Engine, revision: str, replaced: tuple[str, str] = 
         if "lexicon" in as_it_was.tables:
             connection.execute(sql("INSERT INTO lexicon(lexicon) VALUES ('rebuild')"))
         if "postings" in as_it_was.tables:
-            documents = connection.execute(as_it_was.tables["documents"].select()).mappings().all()
+            documents: Sequence[Any] = connection.execute(as_it_was.tables["documents"].select()).mappings().all()
             connection.execute(insert(as_it_was.tables["postings"]), [each for row in documents for each in held(row)])
 
 
@@ -178,8 +178,8 @@ def test_a_database_of_an_earlier_revision_opens_with_everything_in_it(
         (held,) = memory.search("connections")
         assert (held.text, held.record.half_life_days) == ("The pool holds twelve connections", 90)
         assert [hit.id for hit in memory.search("large pool 🌳", knowledge=None)] == ["asked"]
-        assert memory.undo("pool").content == "The pool holds eight connections"  # type: ignore[union-attr]
-        assert memory.undo("gone").content == "forgotten words"  # type: ignore[union-attr]
+        assert memory.undo("pool").content == "The pool holds eight connections"
+        assert memory.undo("gone").content == "forgotten words"
         assert [entry.action for entry in memory.history("gone")] == [Action.UNDO, Action.DELETE, Action.CREATE]
         assert memory.doctor().healthy
 

@@ -83,8 +83,8 @@ class _Reader:
             found = self.expression()
             assert self.take(r"\)"), f"no bracket closes {self.words!r}"
             return found
-        if found := self.take(rf"(always|never){_END}"):
-            return ("all" if found[1] == "always" else "any", ())
+        if constant := self.take(rf"(always|never){_END}"):
+            return ("all" if constant[1] == "always" else "any", ())
         field = self.field()
         return (field, *self.predicate())
 

@@ -340,7 +340,7 @@ def assert_rounds_are_whole(context: ConversationContext, said: Sequence[Message
     shown, starts = set(shown_ids(context)), [at for at, each in enumerate(said) if each.role is Role.USER]
     for first, end in pairwise([*starts, len(said)]):
         ids = {str(each.id) for each in said[first:end] if each.role is not Role.SYSTEM}
-        assert ids & stays or ids <= shown or not ids & shown, f"{ids & shown} without {ids - shown}"
+        assert ids & set(stays) or ids <= shown or not ids & shown, f"{ids & shown} without {ids - shown}"
 
 
 def _gone_runs(said: Sequence[Message], shown: Collection[str | None], left_out: Collection[str]) -> Iterator[int]:

@@ -4,7 +4,7 @@ import types
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -79,7 +79,7 @@ def _long(text: str) -> str:
 keys = _names(KEY_BYTES)
 labels = _names(LABEL_BYTES)
 paths = _names(PATH_BYTES - len("src/")).map(lambda path: f"src/{path.replace('..', '')}")
-characters = st.characters(exclude_categories=("Cs",), exclude_characters="\x00")
+characters = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
 short_texts = st.text(characters, max_size=20) | st.sampled_from(AWKWARD)
 texts = short_texts | st.text(characters, min_size=1, max_size=3).map(_long)
 zones = st.sampled_from((UTC, timezone(timedelta(hours=-11)), timezone(timedelta(hours=5, minutes=45))))
@@ -186,10 +186,13 @@ def _bounded(strategy: st.SearchStrategy[Any], metadata: list[Any]) -> st.Search
     for limit in metadata:
         for name, holds in _BOUNDS.items():
             if (bound := getattr(limit, name, None)) is not None:
-                strategy = strategy.map(lambda v, name=name, bound=bound: _pushed(v, name, bound)).filter(
-                    lambda v, holds=holds, bound=bound: v is None or holds(v, bound)
-                )
+                pushed = strategy.map(partial(_pushed, name=name, bound=bound))
+                strategy = pushed.filter(partial(_allowed, holds=holds, bound=bound))
     return strategy
+
+
+def _allowed(value: Any, holds: Callable[[Any, Any], bool], bound: Any) -> bool:
+    return value is None or holds(value, bound)
 
 
 def _pushed(value: Any, name: str, bound: Any) -> Any:
@@ -249,7 +252,7 @@ def values(cls: type[V], universe: str = "wide") -> st.SearchStrategy[V]:
     """Values of one class; optional fields are sometimes left out."""
     if cls is Knowledge:
         names = sorted(knowledge_types()) if universe == "wide" else ["fact", "gotcha"]
-        return st.sampled_from(names).flatmap(lambda name: knowledge(name, universe))  # type: ignore[return-value]
+        return st.sampled_from(names).flatmap(lambda name: knowledge(name, universe))  # type: ignore[arg-type, return-value]
     if cls in (Settings, PatternSettings):
         # All of them at once are more than one example can hold.
         return _some_of(cls, universe)

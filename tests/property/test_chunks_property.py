@@ -9,7 +9,7 @@ from treering.code.chunks import CodeChunk, chunks_of
 from treering.code.facts import Definition, DefinitionKind
 from treering.code.limits import ChunkLimits
 
-_LINE = st.text(st.characters(exclude_characters="\n", exclude_categories=("Cs",)), max_size=40)
+_LINE = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=40)
 _WORDS = st.lists(st.sampled_from(["alpha", "beta(x)", "return", "x = 1", "if y:", "élan"]), max_size=6).map(" ".join)
 
 

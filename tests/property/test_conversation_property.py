@@ -34,9 +34,10 @@ from tests.property.conversation_histories import (
 )
 from tests.provider_rules import check
 from treering.conversation.api import Conversation
+from treering.conversation.exchanges import ORPHAN
 from treering.conversation.formats import read_all, write
 from treering.conversation.strategies import STRATEGIES
-from treering.conversation.window_context import ORPHAN, ConversationContext
+from treering.conversation.window_context import ConversationContext
 from treering.core.errors import ContextTooLarge, InvalidInput
 from treering.core.messages import Message, MessageFormat, Role
 from treering.memory import Memory
@@ -370,7 +371,7 @@ class Talking(RuleBasedStateMachine):
 
     @initialize(rules=RULES)
     def begin(self, rules: dict[str, Any]) -> None:
-        self.rules = rules
+        self.options = rules
         self.id = next(names)
         self.hands = [self.memory.conversation(self.id, tokenizer=Quarter(), **rules) for _ in range(2)]
         self.said: list[Message] = []
@@ -422,7 +423,7 @@ class Talking(RuleBasedStateMachine):
     @rule(hand=st.integers(0, 1))
     def reopen(self, hand: int) -> None:
         before = built(self.hands[hand])
-        self.hands[hand] = self.memory.conversation(self.id, tokenizer=Quarter(), **self.rules)
+        self.hands[hand] = self.memory.conversation(self.id, tokenizer=Quarter(), **self.options)
         assert built(self.hands[hand]) == before
 
     @rule(hand=st.integers(0, 1), factor=st.sampled_from([None, None, 1.0, 1.2]))

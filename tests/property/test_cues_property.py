@@ -21,7 +21,7 @@ WORDS = sorted(
 )
 TALK = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join)
 # A message holds neither half characters nor NUL.
-ANY = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=300)
+ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=300)
 TEXTS = st.one_of(ANY, TALK)
 ROLES = st.sampled_from(list(Role))
 # A megabyte of what regular expressions are afraid of.

@@ -1,6 +1,7 @@
 """Forgetting and propagation, whatever the records: once is enough, undo is identity, nothing leaves its bounds."""
 
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 from hypothesis import given
@@ -117,7 +118,7 @@ def test_forgetting_twice_is_forgetting_once_and_undo_is_identity(
     made = {}
     for number, (type, days) in enumerate(ages):
         then = NOW - timedelta(days=days)
-        moment = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), then)
+        moment: dict[str, Any] = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), then)
         record = memory.remember(f"{type} {number} {len(ages)}", type=type, **moment)
         made[record.id] = record
     first, second = Counted(), Counted()

@@ -136,7 +136,7 @@ def check_reads(inside: Any, mine: dict[str, Any], where: Any) -> dict[str, Any]
 
 
 def check_search(tx: Any, cls: type[Record], wanted: dict[str, Any], where: Any, word: str) -> None:
-    kind = SEARCHED[cls]
+    kind: Any = SEARCHED[cls]
     passing = tx.index.matching_numbers({kind.name: where})
     assert {id for _, id in tx.index.matching_ids({kind.name: where}, passing).values()} == set(wanted)
     holding = {id for id, record in wanted.items() if word in re.findall(r"\w+", kind.searched(record).text.lower())}
@@ -144,7 +144,8 @@ def check_search(tx: Any, cls: type[Record], wanted: dict[str, Any], where: Any,
 
 
 def memory_of(memory: Memory, scope: Scope) -> Memory:
-    return Memory(replace(memory._parts, scope=scope))
+    parts: Any = memory._parts
+    return Memory(replace(parts, scope=scope))
 
 
 @BIG_WORLDS

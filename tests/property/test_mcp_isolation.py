@@ -48,7 +48,14 @@ def _told(memory: Memory, mark: str) -> dict[str, str]:
     )
     pattern = keep(memory, f"harbour ledger {mark}", id=f"pattern-{mark}")
     memory.settle()
-    kept = {"gotcha": gotcha, "rule": rule, "work": work, "outside": outside, "turn": turn, "task": task}
+    kept: dict[str, Any] = {
+        "gotcha": gotcha,
+        "rule": rule,
+        "work": work,
+        "outside": outside,
+        "turn": turn,
+        "task": task,
+    }
     return {name: each.id for name, each in kept.items()} | {"pattern": pattern.id}
 
 

@@ -17,7 +17,7 @@ from treering.core.messages import CallPart, Message, MessageFormat, ResultPart,
 Item = dict[str, Any]
 PROVIDERS = (MessageFormat.CHAT, MessageFormat.RESPONSES, MessageFormat.ANTHROPIC)
 
-texts = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=12)
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12)
 words = texts.filter(str.strip)
 names = st.from_regex(r"[a-z][a-z_-]{0,8}", fullmatch=True)
 ids = st.one_of(names, words.filter(str.isprintable))

@@ -258,7 +258,7 @@ def test_a_refinement_leaves_out_failures_first_whatever_the_features(seen: list
         Application.make(id=str(i), pattern="p", at=NOW, outcome=outcome, features=found)
         for i, (found, outcome) in enumerate(seen)
     ]
-    lenient = {"REFINEMENT_LEVEL": 0.99, "MIN_SIDE_SESSIONS": 1}
+    lenient: dict[str, Any] = {"REFINEMENT_LEVEL": 0.99, "MIN_SIDE_SESSIONS": 1}
     with patch.multiple("treering.patterns.refinement", **lenient):
         refined = refine(Applicability(), applications, evidence=4)
     assert refined.reason

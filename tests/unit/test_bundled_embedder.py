@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,7 +98,12 @@ def test_a_long_document_is_read_up_to_a_point_and_quickly(embedder: BundledEmbe
 def test_the_first_use_of_many_threads_loads_once(monkeypatch: pytest.MonkeyPatch) -> None:
     loads: list[Path] = []
     load = bundled._load
-    monkeypatch.setattr(bundled, "_load", lambda folder: loads.append(folder) or load(folder))
+
+    def counted(folder: Path) -> Any:
+        loads.append(folder)
+        return load(folder)
+
+    monkeypatch.setattr(bundled, "_load", counted)
     fresh = BundledEmbedder()
     with ThreadPoolExecutor(8) as threads:
         vectors = list(threads.map(fresh.query, ["same text"] * 32))

@@ -1,5 +1,8 @@
 """The picture of a conversation's window, without a memory."""
 
+import time
+from typing import Any
+
 import pytest
 from rich.console import Console
 from rich.text import Text
@@ -16,8 +19,8 @@ from tests.golden.context.drawing import (
     shown,
     span,
 )
+from treering.conversation.exchanges import ORPHAN
 from treering.conversation.views import ExplainedMessage, WindowExplanation
-from treering.conversation.window_context import ORPHAN
 from treering.core.contexts import RemovedMessages
 from treering.core.errors import InvalidInput
 from treering.interfaces.cli.conversation import watch
@@ -160,7 +163,7 @@ def test_neighbours_removed_separately_are_separate_runs() -> None:
 
 def test_following_tells_only_what_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     states, slept, told = iter([1, 1, 2, 2, 2, 3]), list[float](), list[WindowExplanation]()
-    monkeypatch.setattr(watch.time, "sleep", slept.append)
+    monkeypatch.setattr(time, "sleep", slept.append)
 
     def state() -> int:
         for each in states:
@@ -173,7 +176,7 @@ def test_following_tells_only_what_changed(monkeypatch: pytest.MonkeyPatch) -> N
     assert slept == [0.5] * 6
 
 
-CONTRADICTIONS: list[tuple[list[str], dict[str, object], str]] = [
+CONTRADICTIONS: list[tuple[list[str], dict[str, Any], str]] = [
     (["--prune", "--pin"], {}, "--prune and --pin cannot be combined"),
     (["--search"], {"whole": True}, "cannot be combined with --all"),
     (["--prune"], {"watch": True}, "cannot be combined with --prune"),
@@ -186,7 +189,7 @@ CONTRADICTIONS: list[tuple[list[str], dict[str, object], str]] = [
 
 
 @pytest.mark.parametrize(("chosen", "more", "told"), CONTRADICTIONS)
-def test_options_that_contradict_each_other_are_refused(chosen: list[str], more: dict[str, object], told: str) -> None:
+def test_options_that_contradict_each_other_are_refused(chosen: list[str], more: dict[str, Any], told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
         _check_options(chosen, **{"whole": False, "watch": False, "every": None, "yes": False, **more})
 

@@ -210,7 +210,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 @given(mutated())
 def test_mutated_sources_are_read_and_stored_facts_resolve_alike(source: bytes) -> None:
-    files = {
+    files: dict[str, str | bytes] = {
         "pkg/__init__.py": SAMPLE,
         "pkg/deep.py": source,
         "pkg/other.py": source[::-1],

@@ -259,5 +259,5 @@ def test_a_console_script_is_an_entry_point() -> None:
 
 @pytest.mark.parametrize("broken", [b"[project", b"\xff\xfe", b"project = 3", b"[project]\nscripts = 4"])
 def test_a_broken_manifest_affects_nothing_else(broken: bytes) -> None:
-    files = {"pyproject.toml": broken, "main.py": "def f(): ...\nf()"}
+    files: dict[str, str | bytes] = {"pyproject.toml": broken, "main.py": "def f(): ...\nf()"}
     assert ("main.py", "calls", "main.py::f") in edges_of(files, LANGUAGE)

@@ -34,7 +34,7 @@ class Told:
             now=lambda: float(self.second),
         )
 
-    def _watcher(self, _root: Path, _quiet_ms: int, _stop: Event) -> Iterator[frozenset[str]]:
+    def _watcher(self, root: Path, quiet_ms: int, stop: Event) -> Iterator[frozenset[str]]:
         for second, paths in enumerate(self._changes):
             self.second = second
             yield frozenset(paths)

@@ -129,8 +129,9 @@ def test_a_missing_driver_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) ->
 def test_names_are_checked_before_anything_is_opened(tmp_path: Path, name: str) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"[:36]
     for bad, error in (("two\nlines", InvalidInput), (token, SecretRefused), ("x" * 201, InvalidInput)):
+        names: dict[str, Any] = {name: bad}
         with pytest.raises(error, match=name):
-            treering.open(tmp_path / "x.db", **{name: bad})
+            treering.open(tmp_path / "x.db", **names)
     assert not (tmp_path / "x.db").exists()
 
 

@@ -232,7 +232,16 @@ def test_what_belongs_together(said: list[Any], together: list[list[int]]) -> No
 
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
 def test_a_round_that_is_going_on_is_divided_only_where_it_must_be(strategy: str) -> None:
-    said = [USER, calling("a"), answering("a"), calling("b"), answering("b"), calling("c"), answering("c"), ANSWER]
+    said: list[Any] = [
+        USER,
+        calling("a"),
+        answering("a"),
+        calling("b"),
+        answering("b"),
+        calling("c"),
+        answering("c"),
+        ANSWER,
+    ]
     assert leaving(said, strategy, tokens=0, limit=10_000, keep=1) == []
     assert leaving(said, strategy, tokens=0, limit=0, keep=1) == [3, 4, 5, 6], "question and answer stay together"
 

@@ -1,5 +1,7 @@
 """The same failure is recognised although what varies in its message does; another failure is not."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,7 +114,7 @@ def test_what_went_wrong_stands_in_steps_reflection_and_a_bad_end() -> None:
         {"at": "2026-05-08T00:00:00Z", "action": "crashed", "is_error": True},
         {"at": "2026-05-08T00:00:00Z", "action": "run", "output": "fine"},
     ]
-    told = {"execution": {"trace": steps}, "reflection": {"failures": ("too slow",)}}
+    told: dict[str, Any] = {"execution": {"trace": steps}, "reflection": {"failures": ("too slow",)}}
     failed = sample(Episode, outcome={"status": "FAILURE", "output": "gave up"}, **told)
     succeeded = sample(Episode, outcome={"status": "SUCCESS", "output": "done"}, **told)
     assert list(failure_messages(failed)) == ["boom", "crashed", "too slow", "gave up"]
@@ -142,7 +144,12 @@ def test_any_message_is_normalised_once_and_for_all(pieces: list[str]) -> None:
 def test_what_was_said_often_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = [{"at": "2026-05-08T00:00:00Z", "action": "run", "output": "boom", "is_error": True}] * 50
     read = list[str]()
-    monkeypatch.setattr(failures, "failure_signature", lambda message: read.append(message) or "signature")
+
+    def signature(message: str) -> str:
+        read.append(message)
+        return "signature"
+
+    monkeypatch.setattr(failures, "failure_signature", signature)
     assert failure_signatures(sample(Episode, execution={"trace": steps})) == ("signature",)
     assert read == ["boom"]
 

@@ -30,6 +30,7 @@ from treering.archive.blob_folder import blobs_beside
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.core.errors import InvalidInput, StoreError, StoreReadOnly, StoreUnavailable
 from treering.location import database_files, move
+from treering.location.database_files import copy_database
 
 
 @pytest.fixture
@@ -175,7 +176,7 @@ def test_an_open_memory_is_not_moved(root: Path, place: str) -> None:
 
 def test_no_other_process_opens_it_during_a_move(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remembered("moved")
-    real, refused = move.copy_database, []
+    refused = list[str]()
 
     def copy(*given: object) -> None:
         with sqlite3.connect(in_data_folder(root), timeout=0) as another:
@@ -184,7 +185,7 @@ def test_no_other_process_opens_it_during_a_move(root: Path, monkeypatch: pytest
             except sqlite3.OperationalError as exc:
                 refused.append(str(exc))
         another.close()
-        real(*given)  # type: ignore[arg-type]
+        copy_database(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(move, "copy_database", copy)
     keep_in_project(root)

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -28,9 +29,11 @@ from tests.memory_places import (
 from tests.somebody import as_somebody
 from treering import compose
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
+from treering.compose.stores import open_store
 from treering.core.errors import NotADatabase, StoreError, StoreReadOnly, StoreUnavailable
 from treering.interfaces.cli.app import app
 from treering.location import lock, move
+from treering.location.database_files import copy_database
 
 PATIENCE = 60
 
@@ -50,13 +53,13 @@ def beside() -> Iterator[ThreadPoolExecutor]:
 @pytest.fixture
 def waiting(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Set when a thread waits for the lock."""
-    seen, real = threading.Event(), lock.time.sleep
+    seen, real = threading.Event(), time.sleep
 
     def sleep(seconds: float) -> None:
         seen.set()
         real(seconds)
 
-    monkeypatch.setattr(lock.time, "sleep", sleep)
+    monkeypatch.setattr(time, "sleep", sleep)
     return seen
 
 
@@ -66,12 +69,12 @@ def test_opening_during_a_move_waits_and_uses_the_new_location(
 ) -> None:
     start_at(other(place), root)
     remembered("moved meanwhile")
-    real, opening = move.copy_database, list[Future[list[str]]]()
+    opening = list[Future[list[str]]]()
 
     def copy(*given: object) -> None:
         opening.append(beside.submit(recalled))
         assert waiting.wait(PATIENCE)
-        real(*given)  # type: ignore[arg-type]
+        copy_database(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(move, "copy_database", copy)
     KEEP[place][0](root)
@@ -83,13 +86,13 @@ def test_moving_while_it_is_opened_waits_and_fails(
     root: Path, monkeypatch: pytest.MonkeyPatch, beside: ThreadPoolExecutor, waiting: threading.Event
 ) -> None:
     remembered("mine")
-    real, moves = compose.locations.open_store, list[Future[Path]]()
+    moves = list[Future[Path]]()
 
     def open_late(location: str, *given: object, **named: object) -> object:
         if not moves:
             moves.append(beside.submit(keep_in_project, root))
             assert waiting.wait(PATIENCE)
-        return real(location, *given, **named)  # type: ignore[arg-type]
+        return open_store(location, *given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(compose.locations, "open_store", open_late)
     with treering.open(background=False) as memory:
@@ -119,7 +122,7 @@ def test_concurrent_first_opens_share_one_memory(root: Path, beside: ThreadPoolE
 
 
 def test_a_lock_timeout_explains_the_reason(root: Path) -> None:
-    paths = compose.memory_paths(root)
+    paths = compose.locations.memory_paths(root)
     in_vain = pytest.raises(StoreUnavailable, match="is being moved or opened by another")
     with lock.location_lock(paths, 0, exclusive=True), in_vain, lock.location_lock(paths, 0, exclusive=False):
         pass

@@ -105,7 +105,7 @@ def test_parallel_calls_of_responses_become_one_message_of_each_other_provider()
 
 
 def test_results_with_words_beside_them_split_for_chat() -> None:
-    talk = [
+    talk: list[Item] = [
         {"role": "assistant", "content": [use("t1"), use("t2")]},
         {
             "role": "user",
@@ -196,7 +196,7 @@ def test_a_foreign_turn_waits_for_native_results() -> None:
 
 
 def test_ids_that_the_target_refuses_are_replaced_in_both_places() -> None:
-    talk = [
+    talk: list[Item] = [
         {"role": "assistant", "content": None, "tool_calls": [call("functions.read:0")]},
         {"role": "tool", "tool_call_id": "functions.read:0", "content": "one"},
         {"role": "assistant", "content": None, "tool_calls": [call("functions.read:0")]},
@@ -308,7 +308,7 @@ def test_free_text_for_a_tool_stays_free_among_openai_and_becomes_an_argument_el
     assert write(talk, "anthropic").messages[1]["content"][0]["input"] == {"input": "print(1)"}
 
 
-ARGUMENTS = (
+ARGUMENTS: tuple[tuple[str, Item], ...] = (
     ("", {}),
     ("{}", {}),
     ('{"a": [1]}', {"a": [1]}),

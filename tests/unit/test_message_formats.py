@@ -161,11 +161,11 @@ def test_a_wrong_item_is_named_by_its_place() -> None:
     with pytest.raises(InvalidInput, match="message 1: "):
         read_all([{"role": "user", "content": "x"}, {"role": "user", "content": 1}], "chat")
     with pytest.raises(InvalidInput, match="wrap a single message in a list"):
-        read_all({"role": "user", "content": "x"})  # type: ignore[arg-type]
+        read_all({"role": "user", "content": "x"})  # type: ignore[dict-item]
 
 
 def test_what_the_sdks_return_comes_back_as_it_came() -> None:
-    usage = {"input_tokens": 1, "output_tokens": 1}
+    usage: Any = {"input_tokens": 1, "output_tokens": 1}
     answers = (
         ChatCompletionMessage.model_validate({"role": "assistant", "content": None, "tool_calls": [call("c1")]}),
         ResponseFunctionToolCall(type="function_call", call_id="c1", name="now", arguments="{}"),

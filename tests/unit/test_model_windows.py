@@ -1,5 +1,7 @@
 """The window of a model is found by its name in any dress; an unknown model needs its limit said."""
 
+from typing import Any
+
 import pytest
 
 from treering.adapters.tokenizers import tokenizer
@@ -99,7 +101,10 @@ def test_what_the_caller_says_goes_before_the_table() -> None:
 
 
 def test_overrides_stand_between_the_table_and_the_caller() -> None:
-    overrides = {"gpt-4o": {"limit": 100_000, "output": 1_000}, "mine": {"limit": 5_000, "rules": "openai"}}
+    overrides: dict[str, dict[str, Any]] = {
+        "gpt-4o": {"limit": 100_000, "output": 1_000},
+        "mine": {"limit": 5_000, "rules": "openai"},
+    }
     assert window_of("openai/gpt-4o-2024-08-06", overrides=overrides).limit == 100_000
     assert window_of("gpt-4o", overrides=overrides).output == 1_000
     assert window_of("gpt-4o", limit=7, overrides=overrides).limit == 7
@@ -107,6 +112,6 @@ def test_overrides_stand_between_the_table_and_the_caller() -> None:
 
 
 @pytest.mark.parametrize("said", [{"limit": 0}, {"limit": -5}, {"limit": "8k"}, {"size": 1}, {"rules": "nobody"}])
-def test_what_cannot_be_is_refused(said: dict) -> None:
+def test_what_cannot_be_is_refused(said: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         window_of("gpt-4o", overrides={"gpt-4o": said})

@@ -89,7 +89,8 @@ def sessions(outcomes: str) -> tuple[SessionCount, ...]:
 def test_a_warning_is_held_against_how_often_tasks_fail() -> None:
     """Ninety of a hundred fixes succeeded; ten did what it warns of, and failed: without them all succeeded."""
     everything = BaseRates({"fix": Tally(90.0, 100)})
-    used, lost = sessions("S" * 10), {"fix": Tally(0.0, 10)}
+    used = sessions("S" * 10)
+    lost: dict[str | None, Tally] = {"fix": Tally(0.0, 10)}
     warning = base_rates_without(routine("a", category="failure"), everything, lost, used)
     told = base_rates_without(routine("a", category="failure", metadata={}), everything, lost, used)
     assert warning.of("fix").rate < 0.05

@@ -70,8 +70,8 @@ def test_awkward_texts_survive(text: str) -> None:
 def test_what_people_write_by_hand_is_read_as_they_mean_it() -> None:
     (read_again,) = read(BY_HAND, now=NOW)
     assert read_again.created_at == read_again.updated_at == NOW
-    assert read_again.content.approach == "Change one thing.\nRun the tests.\n"  # type: ignore[union-attr]
-    assert [each.value for each in read_again.applicability.conditions] == [  # type: ignore[union-attr]
+    assert read_again.content.approach == "Change one thing.\nRun the tests.\n"
+    assert [each.value for each in read_again.applicability.conditions] == [
         "python",
         "2026-05-08",
         ("yes", "010", "12:30", 1000.0, True, None),

@@ -7,7 +7,7 @@ import pytest
 
 from tests.samples import NOW, sample
 from treering.core.applicability import applies
-from treering.core.patterns import Applicability, Pattern
+from treering.core.patterns import Applicability, Pattern, PatternStatus
 from treering.patterns.matching.index import PatternIndex
 
 TASK = {"task_type": "fix", "domain": "backend", "complexity": 0.4, "tools": ("Git",), "languages": ("go", "sql")}
@@ -54,7 +54,7 @@ def test_where_a_pattern_applies(asked: dict[str, Any], task: dict[str, Any], an
 def test_only_validated_patterns_are_found_unless_others_are_asked_for(status: str) -> None:
     index = PatternIndex([pattern(status=status)])
     assert index.applicable(TASK) == []
-    assert [each.id for each in index.applicable(TASK, statuses=[status])] == ["x"]
+    assert [each.id for each in index.applicable(TASK, statuses=[PatternStatus(status)])] == ["x"]
 
 
 def test_deleted_patterns_are_never_found() -> None:

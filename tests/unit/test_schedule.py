@@ -1,6 +1,7 @@
 """When stages are due: on the clock on the wall, across its changes, and once however long nobody looked."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -55,7 +56,9 @@ def test_every_night_of_a_year_comes_exactly_once(cron: str, zone: str) -> None:
         assert following is not None
         assert following > now
         assert last_slot(cron, following, ZoneInfo(zone)) == following
-        assert last_slot(cron, following - timedelta(microseconds=1), ZoneInfo(zone)) < following
+        before = last_slot(cron, following - timedelta(microseconds=1), ZoneInfo(zone))
+        assert before is not None
+        assert before < following
         slots.append(following)
         now = following
     nights = [slot.astimezone(ZoneInfo(zone)).date() for slot in slots]
@@ -65,7 +68,7 @@ def test_every_night_of_a_year_comes_exactly_once(cron: str, zone: str) -> None:
 def test_the_last_slot_never_goes_back(  # while the clock on the wall does
 ) -> None:
     moments = [utc("2026-10-24 22:00") + timedelta(minutes=7 * step) for step in range(60)]
-    slots = [last_slot(AT_HALF_PAST_TWO, moment, BERLIN) for moment in moments]
+    slots: list[Any] = [last_slot(AT_HALF_PAST_TWO, moment, BERLIN) for moment in moments]
     assert slots == sorted(slots)
 
 

@@ -71,7 +71,7 @@ def test_the_environment_holds_values_as_toml_writes_them(place: Place) -> None:
         "MAINTENANCE_NIGHTLY": "0 4 * * *",
         "CONTEXT_RULES_SHARE": "0",
     }
-    settings = place.load(**{f"TREERING_{name}": value for name, value in given.items()}).settings
+    settings = place.load(None, **{f"TREERING_{name}": value for name, value in given.items()}).settings
     assert settings.code.built == ("out",)
     assert settings.learn.enabled is False
     assert settings.maintenance.nightly == "0 4 * * *"

@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import pytest
 
-from treering.core.settings import Settings
 from treering.search.query import interpret
 from treering.search.states import StateKind, StateQuery, state_query
 
@@ -16,7 +15,7 @@ END_OF_DAY = datetime(2026, 4, 10, tzinfo=UTC)
 
 def read(query: str, language: str, *, as_of: bool = False) -> StateQuery | None:
     tx = cast(Any, SimpleNamespace(now=NOW, index=SimpleNamespace(languages=lambda: (language,))))
-    return state_query(tx, interpret(query, NOW, languages=(language,), settings=Settings().recall), as_of=as_of)
+    return state_query(tx, interpret(query, NOW, languages=(language,)), as_of=as_of)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from treering.core.delimiters import escaped
 from treering.core.errors import InvalidInput
 from treering.core.settings import TaskSettings
 from treering.core.tokens import estimate_tokens
-from treering.task.blocks import escaped
 from treering.task.content import content_of, extract_of, without_encoded_secrets
 from treering.task.sections import KINDS, Section, Temperature, budgets
 from treering.task.sizes import ItemSizes, max_tokens_of

@@ -91,7 +91,8 @@ def test_dearer_values_are_counted_before_anybody_looks(tight: Memory, look: Cal
         task.set(f"name{number}", " " * 60)
     for number in range(14):
         task.set(f"name{number}", "A1" * 30)
-    assert task.pruned == ()
+    before = task.pruned
+    assert before == ()
     look(task)
     assert task.pruned[-1].name is StepName.SUMMARISE_ALL
     assert within_budget(task)

@@ -4,6 +4,7 @@ import base64
 import struct
 import threading
 import zlib
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from treering.core.messages import CallPart, ImagePart, Message, OtherPart, Resu
 from treering.core.tokens import estimate_tokens
 from treering.render.token_counts import RULES, Meter, rules_of
 from treering.render.token_counts.images import Patches, Tiles, image_tokens, size_of
+from treering.render.token_counts.rules import CountingRules
 
 OPENAI, ANTHROPIC, OTHER = RULES["openai"], RULES["anthropic"], RULES["other"]
 
@@ -30,8 +32,13 @@ class Words:
         return len(text.split())
 
 
-def meter(rules=OPENAI, **fields) -> Meter:
+def meter(rules: CountingRules = OPENAI, **fields: Any) -> Meter:
     return Meter(Words(), rules, **fields)
+
+
+def asked(meter: Meter) -> int:
+    assert isinstance(meter.tokenizer, Words)
+    return meter.tokenizer.asked
 
 
 def words(text: str) -> int:
@@ -213,7 +220,7 @@ def test_an_unreadable_image_counts_the_maximum(data: str) -> None:
 
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 @pytest.mark.parametrize("size", [(1, 1), (8000, 8000), (8000, 10), (2048, 768), (513, 5000)])
-def test_no_picture_costs_more_than_the_most(rules, size: tuple[int, int]) -> None:
+def test_no_picture_costs_more_than_the_most(rules: CountingRules, size: tuple[int, int]) -> None:
     assert isinstance(rules.images, Tiles | Patches)
     assert 0 < rules.images.cost(size) <= rules.images.max_tokens
 
@@ -222,14 +229,14 @@ def test_a_text_is_counted_once() -> None:
     counter = meter()
     for _ in range(3):
         assert counter.text("one two three") == 3
-    assert (counter.tokenizer.asked, counter.hits, counter.misses) == (1, 2, 1)
+    assert (asked(counter), counter.hits, counter.misses) == (1, 2, 1)
 
 
 def test_the_longest_unused_count_is_forgotten_first() -> None:
     counter = meter(max_cached=2)
     for text in ("a", "b", "a", "c", "a", "b"):
         counter.text(text)
-    assert counter.tokenizer.asked == 4
+    assert asked(counter) == 4
 
 
 def test_long_texts_are_not_kept_alive() -> None:

@@ -6,6 +6,7 @@ import random
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ REQUIRED = {"claude", "gemini", "llama", "mistral", "qwen", "deepseek", "other"}
 
 @pytest.mark.parametrize("name", VOCABULARIES)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample["name"])
-def test_openai_vocabularies_count_exactly(name: str, sample: dict) -> None:
+def test_openai_vocabularies_count_exactly(name: str, sample: dict[str, Any]) -> None:
     assert tokenizer(name).count(sample["text"]) == sample["counts"][name]
     assert tokenizer(name).exact
 
@@ -155,7 +156,12 @@ def test_a_vocabulary_is_loaded_once_however_many_threads_ask(monkeypatch: pytes
     loads = []
     real = exact._load
     monkeypatch.setattr(exact, "_encodings", {})
-    monkeypatch.setattr(exact, "_load", lambda name: loads.append(name) or real(name))
+
+    def counted(name: str) -> Any:
+        loads.append(name)
+        return real(name)
+
+    monkeypatch.setattr(exact, "_load", counted)
     with ThreadPoolExecutor(8) as pool:
         counts = set(pool.map(lambda _: ExactTokenizer("cl100k_base").count("count me"), range(16)))
     assert counts == {2}

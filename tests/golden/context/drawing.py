@@ -10,9 +10,10 @@ from pathlib import Path
 from rich.console import Console
 
 from tests.samples import NOW
+from treering.conversation.exchanges import ORPHAN
 from treering.conversation.importance import Importance
 from treering.conversation.views import ConversationStats, ExplainedMessage, WindowExplanation
-from treering.conversation.window_context import ORPHAN, UNANSWERED
+from treering.conversation.window_context import UNANSWERED
 from treering.core.contexts import RemovedMessages, WindowRules
 from treering.core.messages import Role
 from treering.interfaces.cli.conversation.view import WindowView

@@ -5,6 +5,7 @@ Rewritten on purpose with `.venv/bin/python -m tests.golden.explain.drawing`; th
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -38,7 +39,7 @@ def _hit(record: Knowledge | Turn, kind: str, score: float, also: tuple[str, ...
 def _why(
     record: Knowledge | Turn, kind: str, ranks: Mapping[str, int], score: float, **more: object
 ) -> RankExplanation:
-    told = {"parts": (), "relevance": score, "factors": {}} | more
+    told: dict[str, Any] = {"parts": (), "relevance": score, "factors": {}} | more
     return RankExplanation(id=record.id, kind=kind, text=cite(record)[0], ranks=ranks, score=score, **told)
 
 

@@ -17,8 +17,8 @@ from treering.code.languages.text_spans import text_spans_in
 
 class Python:
     name = "python"
-    suffixes = (".py", ".pyi")
-    manifests = ("pyproject.toml",)
+    suffixes: tuple[str, ...] = (".py", ".pyi")
+    manifests: tuple[str, ...] = ("pyproject.toml",)
     body = PythonBody
 
     def extract(self, path: str, source: bytes) -> Facts:
