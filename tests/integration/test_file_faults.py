@@ -149,7 +149,7 @@ def test_a_folder_in_place_of_a_file_is_said_so(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(StoreReadOnly, match=r"no folder .*; create it first"):
+    with pytest.raises(StoreReadOnly, match=r"does not exist; create it first"):
         treering.open(tmp_path / "missing" / "memory.db")
 
 

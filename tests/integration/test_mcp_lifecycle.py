@@ -154,7 +154,7 @@ def test_a_client_that_no_longer_listens_ends_the_server(project: Project, at_wo
 def test_without_a_stdout_there_is_nothing_to_serve(project: Project) -> None:
     done = project.piped(GREETING, shell=f"exec {COMMAND} mcp >&-")
     assert done.returncode == 1
-    assert done.stderr.startswith(b"error: stdout is not open")
+    assert done.stderr.startswith(b"error: stdout is closed")
 
 
 # Together

@@ -135,7 +135,7 @@ def test_garbage_is_left_out_and_the_server_lives(project: Project) -> None:
         assert server.process.stdin is not None
         server.process.stdin.close()
         assert server.ends() == 0
-    assert b"no message of the protocol" in server.complaints
+    assert b"not a message of the protocol" in server.complaints
     assert secret not in server.complaints
     assert_nothing_left(project)
 

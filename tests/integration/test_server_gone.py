@@ -69,7 +69,7 @@ def test_a_database_that_is_not_there_is_said_so(server: PrivateServer) -> None:
 
 
 def test_a_role_that_is_not_there_is_said_so(server: PrivateServer) -> None:
-    with pytest.raises(StoreUnavailable, match=r"check user|no such"):
+    with pytest.raises(StoreUnavailable, match=r"does not exist; create it"):
         treering.open(server.url(username="nobody_here"), settings=PATIENT)
 
 

@@ -81,7 +81,7 @@ def test_codex_hands_on_every_variable_that_is_read() -> None:
     read = {name for source in sources for name in re.findall(r"TREERING_[A-Z_]*[A-Z]", source)}
     # Not those of the server that listens on a port, which Codex does not start, nor those of test suites.
     read = {name for name in read if not name.startswith(("TREERING_MCP_", "TREERING_TEST_"))}
-    assert read ^ set(FORWARDED) == {"TREERING_DEBUG", "XDG_DATA_HOME"}
+    assert read ^ set(FORWARDED) == {"TREERING_DEBUG", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
 
 
 def test_a_client_that_nobody_knows_is_refused_with_the_names_of_all() -> None:

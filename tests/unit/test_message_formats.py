@@ -135,7 +135,7 @@ WRONG: tuple[tuple[MessageFormat | str | None, Any, str], ...] = (
     ("chat", {"role": "assistant", "tool_calls": [call("c", name="")]}, "'name'"),
     ("chat", {"role": "assistant", "tool_calls": [{"id": "c"}]}, "'function'"),
     ("chat", {"role": "assistant", "tool_calls": "c"}, "'tool_calls'"),
-    ("chat", {"role": "assistant", "tool_calls": [call("c" * 201)]}, "at most 200"),
+    ("chat", {"role": "assistant", "tool_calls": [call("c" * 201)]}, "the limit is 200"),
     ("responses", {"type": "function_call_output", "output": "x"}, "'call_id'"),
     ("responses", {"type": "function_call_output", "call_id": None, "output": "x"}, "'call_id'"),
     ("responses", {"type": "function_call", "call_id": "c", "name": ""}, "'name'"),

@@ -52,7 +52,7 @@ FOUND = Answer(
     embedder="wordllama",
     explanation=Explanation(
         understood={
-            "kind": "semantic: no name and no relation asked for",
+            "kind": "semantic: names no identifier and asks for no relation",
             "words": "deploy, fail",
             "meaning": "wordllama",
             "time": "last week (filter)",

@@ -16,6 +16,7 @@ SERVER = "treering"
 FORWARDED = (
     "TREERING_BACKGROUND",
     "TREERING_BLOBS",
+    "TREERING_CONFIG_DIR",
     "TREERING_DATA_DIR",
     "TREERING_DB",
     "TREERING_EMBEDDER",
@@ -27,6 +28,7 @@ FORWARDED = (
     "TREERING_TENANT",
     "TREERING_WRITER",
     "TREERING_WRITER_KEY",
+    "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
 )
 """Variables that decide which memory is opened, for a client that passes on only the named ones."""
