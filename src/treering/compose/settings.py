@@ -21,15 +21,15 @@ from treering.location.repository import repository_around
 USER_FILE = "config.toml"
 PROJECT_FILE = "treering.toml"
 MAX_WARNING_CHARACTERS = 500
-MAX_WARNINGS = 20  # a file that is wrong throughout is one mistake
-MAX_FILE_BYTES = 65_536  # every setting with a comment takes a quarter of this
+MAX_WARNINGS = 20  # a file with more mistakes is probably not a settings file
+MAX_FILE_BYTES = 65_536  # all settings with comments take a quarter of this
 MODEL_FIELDS = ("provider", "model", "url", "directory", "key_variable", "dimension")
-"""They belong together: a model of one source must not meet the URL or the key of another."""
+"""Taken from one source as a whole, so that a model is never combined with the URL or key of another source."""
 
 _MODELS = ("embedder", "reranker", "writer")
 _MODEL_VARIABLES = tuple(f"TREERING_{model.upper()}_{part}" for model in _MODELS for part in ("URL", "KEY"))
 _TEST_SYNCHRONOUS = "TREERING_TEST_SYNCHRONOUS"
-# A pipe in the place of the file must not block, and Windows has neither flag.
+# Opening a pipe must not block. Windows has neither flag.
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
@@ -188,7 +188,7 @@ def _project_values(path: Path, warnings: list[str]) -> tuple[dict[str, Any], in
 
 
 def _warning(reason: str, effect: str) -> str:
-    """Names and values in it are a stranger's: short, and nothing that a terminal obeys."""
+    """The warning, shortened and without control characters, because the file is not trusted."""
     return f"{visible(reason)[:MAX_WARNING_CHARACTERS]}; {effect}"
 
 
@@ -330,7 +330,7 @@ def _variables() -> Mapping[str, str]:
 
 
 def _typed(text: str) -> Any:
-    """As TOML writes it, such as 5, true or ["a"]; any other text is itself."""
+    """The value in TOML syntax, such as 5, true or ["a"]; other text unchanged."""
     import tomllib
 
     try:
@@ -340,14 +340,14 @@ def _typed(text: str) -> Any:
 
 
 def _set_in(settings: Settings) -> Iterator[tuple[str, Any]]:
-    """What the caller set, as opposed to what has its default."""
+    """The settings that the caller set explicitly."""
     for section in settings.model_fields_set:
         values: Value = getattr(settings, section)
         yield from ((f"{section}.{name}", getattr(values, name)) for name in values.model_fields_set)
 
 
 def _merged(layers: Mapping[Origin, Mapping[str, Any]]) -> tuple[dict[str, Any], dict[str, Origin]]:
-    """The last source wins; which model is used, and where, comes from one source as a whole."""
+    """Merged values and their origins. The last source wins; `MODEL_FIELDS` come from one source as a whole."""
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for origin, found in layers.items():
