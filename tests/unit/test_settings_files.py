@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from typer.testing import CliRunner
 
 import treering
 from treering.compose import LoadedSettings, Origin, load_settings
-from treering.compose.settings import MAX_FILE_BYTES, setting_names
+from treering.compose.settings import MAX_FILE_BYTES, MAX_WARNINGS, report_ignored, setting_names
 from treering.core.errors import InvalidInput
 from treering.core.settings import EmbedderSettings, Settings
 from treering.core.settings.project_file import NO_LIMIT, PROJECT_KEYS
@@ -197,6 +198,69 @@ def test_opening_a_memory_reads_the_files_and_logs_what_it_ignores(
         assert (memory.settings.search.limit, memory.settings.context.budget) == (4, 500)
         assert memory.settings.writer.url == ""
     assert "writer.url cannot be set by a project" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("variable", "nearest"),
+    [
+        ("TREERING_SEARCH_LIMTI", "TREERING_SEARCH_LIMIT"),
+        ("TREERING_LEARN_ENABLE", "TREERING_LEARN_ENABLED"),
+        ("TREERING_EMBEDDER_MODEL", "TREERING_EMBEDDER"),
+        ("TREERING_WRITER_ULR", "TREERING_WRITER_URL"),
+    ],
+)
+def test_an_unknown_variable_of_a_section_is_an_error_that_names_the_nearest(
+    place: Place, variable: str, nearest: str
+) -> None:
+    with pytest.raises(InvalidInput) as failed:
+        place.load(**{variable: "5"})
+    assert str(failed.value) == f"{variable}: there is no such variable; did you mean {nearest}?"
+    assert place.load(**{variable: ""}).settings == Settings()
+
+
+def test_documented_variables_and_those_of_no_section_are_accepted(place: Place) -> None:
+    reference = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
+    documented = re.findall(r"^\| `(TREERING_\w+)` \|", reference.read_text(), re.MULTILINE)
+    assert "TREERING_WRITER_KEY" in documented
+    own = {"TREERING_CONFIG_DIR", "TREERING_EMBEDDER", "TREERING_RERANKER", "TREERING_WRITER"}
+    given = dict.fromkeys([*documented, "TREERING_TEST_ENGINES", "TREERING_BENCH_DATA"], "x")
+    loaded = place.load(None, **{name: value for name, value in given.items() if name not in own})
+    assert loaded.settings == Settings()
+
+
+def test_a_variable_that_holds_a_key_may_have_any_name(place: Place) -> None:
+    place.user.write_text('[writer]\nkey_variable = "TREERING_WRITER_TOKEN"\n')
+    assert place.load(TREERING_WRITER_TOKEN="t").settings.writer.key_variable == "TREERING_WRITER_TOKEN"
+
+
+def test_many_ignored_settings_are_one_line_in_the_log(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+    place.project.write_text("[store]\n" + "".join(f"unknown_{number} = 1\n" for number in range(30)))
+    loaded = place.load()
+    assert len(loaded.warnings) == MAX_WARNINGS
+    with caplog.at_level(logging.WARNING, "treering"):
+        report_ignored(loaded)
+    (record,) = caplog.records
+    assert record.message == f"{place.project}: 30 settings are ignored; `treering config` shows which and why"
+
+
+def test_config_shows_mistakes_of_the_user_beside_the_settings(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TREERING_CONFIG_DIR", str(place.user.parent))
+    monkeypatch.setenv("TREERING_JOBS_STUCK", "5")
+    monkeypatch.chdir(place.root)
+    place.user.write_text("[search]\nlimti = 3\ncandidates = 300\n")
+    shown = CliRunner().invoke(app, ["config", "--json"])
+    assert shown.exit_code == 1
+    document = json.loads(shown.stdout)
+    assert document["settings"]["search.candidates"] == {"value": 300, "origin": "user file"}
+    assert document["errors"] == [
+        f"{place.user}: there is no setting search.limti; did you mean search.limit?",
+        "TREERING_JOBS_STUCK: there is no such variable; did you mean TREERING_JOBS_STUCK_SECONDS?",
+    ]
+    place.user.write_text("[search")
+    text = CliRunner().invoke(app, ["config"])
+    assert text.exit_code == 1
+    assert "not valid TOML" in text.stdout
+    assert "search.limit" in text.stdout
 
 
 def test_config_shows_each_value_and_its_origin(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Numbers of the chunks and the history, which decide what is stored. Importing this must stay cheap."""
+"""Limits of code chunks and of the git history. Importing this must stay cheap."""
 
 from pydantic import Field
 
@@ -6,45 +6,46 @@ from treering.core.values import Share, Value
 
 
 class ChunkLimits(Value):
-    """Files are cut anew when they are read again."""
+    """Sizes of the chunks that files are divided into. A change applies to a file when it is next read."""
 
     most_bytes: int = Field(default=1_600, ge=200)
-    """What a chunk takes at most with its prefix: about 500 tokens of code, which is what small embedding models read.
-    Bytes, because counting tokens takes longer than reading the code."""
+    """Maximum bytes of a chunk with its prefix: about 500 tokens, the input size of small embedding models. In bytes,
+    because counting tokens takes longer than parsing."""
     joined_bytes: int = Field(default=500, ge=0)
-    """Neighbours are joined up to this: a getter of three lines says little by itself."""
+    """Bytes up to which neighbouring definitions are joined: a getter of three lines says little on its own."""
     prose_lines: int = Field(default=100, ge=1)
-    """Lines of a chunk where nothing is defined: prose, data, configuration. The requirement names it."""
+    """Lines of a chunk in files without definitions: prose, data, configuration."""
     prose_slack: int = Field(default=20, ge=0)
-    """How many lines sooner or later such a chunk may end, where there is a blank line."""
+    """Lines by which such a chunk may be shorter or longer to end at a blank line."""
     group: int = Field(default=6, ge=1)
-    """One name in so many begins a new group of neighbours, whatever stands before it: so that an edit moves no
-    boundary far away."""
+    """One name in this many, selected by its hash, begins a new group of neighbours, so that an edit moves only nearby
+    boundaries."""
 
 
 CHUNK_LIMITS = ChunkLimits.defaults()
 
 
 class HistoryLimits(Value):
-    """Counts of other settings are made anew. The weights of `related` were fitted with these (`bench/cochange.py`)."""
+    """Limits of co-change counting; changing one recounts the history. The weights of `related` were fitted with these
+    values (`bench/cochange.py`)."""
 
     most_files: int = Field(default=30, ge=2)
-    """A commit of more files is a sweep (formatting, licence headers): it says nothing of what belongs together."""
+    """Maximum files of a commit that is counted: a larger one (formatting, licence headers) relates unrelated files."""
     habit_half_life: float = Field(default=13.5, gt=0)
-    """Commits of a file after which what was changed with it counts half for what is related to it. Its own commits:
-    in a large repository thousands of others pass while it rests. 34 found about as much."""
+    """Commits of a file after which an earlier co-change counts half for `related`. Only commits of that file count,
+    because a large repository has thousands of others in between. 34 performed about as well."""
     half_life: float = Field(default=1_500.0, gt=0)
-    """Commits of the repository after which the weight of a pair as co-access is half."""
+    """Commits of the repository after which the co-access weight of a pair is halved."""
     busy_half_life: float = Field(default=20.0, gt=0)
-    """Commits after which a file's being touched counts half: what is worked on now."""
+    """Commits after which a change of a file counts half as current work."""
     recent: int = Field(default=8, ge=0)
-    """Newest commits whose files may be guessed without any other tie."""
+    """Number of newest commits whose files may be suggested without any other relation."""
     least_together: int = Field(default=2, ge=1)
-    """Commits that a pair needs to become co-access: once may be chance."""
+    """Minimum common commits of a co-access pair: one may be chance."""
     least_weight: Share = 0.05
-    """Weaker pairs, which includes those of long ago, are no co-access."""
+    """Minimum weight of a co-access pair; excludes old ones."""
     most_per_file: int = Field(default=20, ge=1)
-    """Pairs of one file: retrieval looks at no more neighbours."""
+    """Maximum co-access pairs of one file: retrieval uses no more neighbours."""
 
 
 HISTORY_LIMITS = HistoryLimits.defaults()

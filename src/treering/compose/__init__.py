@@ -26,7 +26,7 @@ from treering.compose.locations import (
 from treering.compose.plug_ins import PLUG_INS, load_plug_ins
 from treering.compose.preload import preload_modules
 from treering.compose.services import Services
-from treering.compose.settings import LoadedSettings, Origin, load_settings, report_ignored
+from treering.compose.settings import LoadedSettings, Origin, inspect_settings, load_settings, report_ignored
 from treering.compose.stores import data_directory, new_id, now, open_store, salvage
 from treering.compose.unopened import unopened_report
 from treering.core.redaction import refuse_secret
@@ -52,6 +52,7 @@ __all__ = [
     "current_project",
     "data_directory",
     "embedded_path",
+    "inspect_settings",
     "keep_in_data_folder",
     "keep_in_project",
     "load_plug_ins",

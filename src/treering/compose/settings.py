@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import stat
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
@@ -21,14 +21,15 @@ from treering.location.repository import repository_around
 USER_FILE = "config.toml"
 PROJECT_FILE = "treering.toml"
 MAX_WARNING_CHARACTERS = 500
-MAX_WARNINGS = 20  # a file that is wrong throughout is one mistake
-MAX_FILE_BYTES = 65_536  # every setting with a comment takes a quarter of this
+MAX_WARNINGS = 20  # a file with more mistakes is probably not a settings file
+MAX_FILE_BYTES = 65_536  # all settings with comments take a quarter of this
 MODEL_FIELDS = ("provider", "model", "url", "directory", "key_variable", "dimension")
-"""They belong together: a model of one source must not meet the URL or the key of another."""
+"""Taken from one source as a whole, so that a model is never combined with the URL or key of another source."""
 
 _MODELS = ("embedder", "reranker", "writer")
+_MODEL_VARIABLES = tuple(f"TREERING_{model.upper()}_{part}" for model in _MODELS for part in ("URL", "KEY"))
 _TEST_SYNCHRONOUS = "TREERING_TEST_SYNCHRONOUS"
-# A pipe in the place of the file must not block, and Windows has neither flag.
+# Opening a pipe must not block. Windows has neither flag.
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
@@ -51,7 +52,11 @@ class LoadedSettings:
     user_file: Path = Path()
     project_file: Path = Path()
     warnings: tuple[str, ...] = ()
-    """What was ignored in the project's file, and why."""
+    """Reasons for which settings of the project's file were ignored, at most `MAX_WARNINGS`."""
+    ignored: int = 0
+    """Number of settings of the project's file that were ignored."""
+    errors: tuple[str, ...] = ()
+    """Mistakes in the user's file and the environment; only `inspect_settings` returns them."""
 
     def origin(self, name: str) -> Origin:
         """Where the value of a setting comes from."""
@@ -78,27 +83,52 @@ def load_settings(
     A mistake in the user's file or the environment is `InvalidInput`. The project's file comes with a clone: it sets
     only what `PROJECT_KEYS` lists, and everything else in it is ignored with a warning.
     """
-    variables = os.environ if environment is None else environment
+    return _load(settings, repository, os.environ if environment is None else environment, _refuse)
+
+
+def inspect_settings(
+    *, repository: str | os.PathLike[str] | None = None, environment: Mapping[str, str] | None = None
+) -> LoadedSettings:
+    """As `load_settings`, but mistakes are returned as `errors` instead of raised; wrong values are left out."""
+    errors: list[str] = []
+    loaded = _load(None, repository, os.environ if environment is None else environment, errors.append)
+    return replace(loaded, errors=tuple(errors))
+
+
+def _refuse(mistake: str) -> None:
+    raise InvalidInput(mistake)
+
+
+def _load(
+    settings: Settings | None,
+    repository: str | os.PathLike[str] | None,
+    variables: Mapping[str, str],
+    report: Callable[[str], None],
+) -> LoadedSettings:
     user_file, project_file = config_directory(variables) / USER_FILE, _project_file(repository)
     warnings: list[str] = []
+    project_values, ignored = ({}, 0) if project_file is None else _project_values(project_file, warnings)
     layers = {
-        Origin.USER_FILE: _user_values(user_file),
-        Origin.PROJECT_FILE: {} if project_file is None else _project_values(project_file, warnings),
-        Origin.ENVIRONMENT: _environment_values(variables),
+        Origin.USER_FILE: _user_values(user_file, report),
+        Origin.PROJECT_FILE: project_values,
+        Origin.ENVIRONMENT: _environment_values(variables, report),
         Origin.ARGUMENT: dict(_set_in(settings)) if settings is not None else {},
     }
+    _check_variables(variables, _key_variables(layers.values()), report)
     values, origins = _merged(layers)
     only_argument = set(origins.values()) <= {Origin.ARGUMENT}
     chosen = (settings or Settings.defaults()) if only_argument else Settings.make(**_nested(values))
     return LoadedSettings(
-        chosen, origins, user_file, project_file or Path(PROJECT_FILE), tuple(warnings[:MAX_WARNINGS])
+        chosen, origins, user_file, project_file or Path(PROJECT_FILE), tuple(warnings[:MAX_WARNINGS]), ignored
     )
 
 
 def report_ignored(loaded: LoadedSettings) -> None:
-    """Log what was ignored in the project's file."""
-    for warning in loaded.warnings:
-        logging.getLogger("treering").warning(warning)
+    """Log one warning if settings of the project's file were ignored."""
+    if not loaded.warnings:
+        return
+    summary = f"{loaded.project_file}: {loaded.ignored} settings are ignored; `treering config` shows which and why"
+    logging.getLogger("treering").warning(visible(summary) if loaded.ignored > 1 else loaded.warnings[0])
 
 
 def config_directory(environment: Mapping[str, str]) -> Path:
@@ -123,37 +153,42 @@ def _project_file(repository: str | os.PathLike[str] | None) -> Path | None:
         return None
 
 
-def _user_values(path: Path) -> dict[str, Any]:
-    """What the user's file sets; any mistake in it is an error."""
-    text = _text_of(path, follow=True)
-    if text is None:
+def _user_values(path: Path, report: Callable[[str], None]) -> dict[str, Any]:
+    """The settings in the user's file. Mistakes are reported and left out."""
+    try:
+        text = _text_of(path, follow=True)
+        found = {} if text is None else dict(_flat(_parsed(text, path)))
+    except InvalidInput as exc:
+        report(str(exc))
         return {}
-    values = dict(_flat(_parsed(text, path)))
-    for name, value in values.items():
+    values: dict[str, Any] = {}
+    for name, value in found.items():
         if reason := _rejected(name, value):
-            raise InvalidInput(f"{path}: {reason}")
+            report(f"{path}: {reason}")
+        else:
+            values[name] = value
     return values
 
 
-def _project_values(path: Path, warnings: list[str]) -> dict[str, Any]:
-    """What the project's file sets and may set."""
+def _project_values(path: Path, warnings: list[str]) -> tuple[dict[str, Any], int]:
+    """The settings that the project's file may set, and the number of ignored ones."""
     try:
         text = _text_of(path, follow=False)
         found = {} if text is None else dict(_flat(_parsed(text, path)))
     except InvalidInput as exc:
         warnings.append(_warning(f"{exc}", "the file is ignored"))
-        return {}
+        return {}, 0
     values: dict[str, Any] = {}
     for name, value in found.items():
         if reason := _rejected(name, value) or _forbidden(name, value):
             warnings.append(_warning(f"{path}: {reason}", "the setting is ignored"))
         else:
             values[name] = value
-    return values
+    return values, len(found) - len(values)
 
 
 def _warning(reason: str, effect: str) -> str:
-    """Names and values in it are a stranger's: short, and nothing that a terminal obeys."""
+    """The warning, shortened and without control characters, because the file is not trusted."""
     return f"{visible(reason)[:MAX_WARNING_CHARACTERS]}; {effect}"
 
 
@@ -236,28 +271,57 @@ def _nearest(name: str) -> str:
     return f"; did you mean {found[0]}?" if found else f"; {section} has {', '.join(own)}…" if own else ""
 
 
-def _environment_values(environment: Mapping[str, str]) -> dict[str, Any]:
-    """What the environment sets: TREERING_<SECTION>_<NAME>, and the variables that name models."""
+def _environment_values(environment: Mapping[str, str], report: Callable[[str], None]) -> dict[str, Any]:
+    """The settings in the environment: TREERING_<SECTION>_<NAME>, and the variables of models."""
+    found = models_in(environment)
+    if set_here := _set_variables(environment):
+        names = _variables()
+        found |= {names[each]: (each, _typed(environment[each])) for each in set_here if each in names}
     values: dict[str, Any] = {}
-    for name, (variable, value) in models_in(environment).items():
+    for name, (variable, value) in found.items():
         if reason := _rejected(name, value):
-            raise InvalidInput(f"{variable}: {reason}")
-        values[name] = value
+            report(f"{variable}: {reason}")
+        else:
+            values[name] = value
     if environment.get(_TEST_SYNCHRONOUS) == "off":
         values["store.synchronous"] = "off"
-    set_here = [name for name in environment if name.startswith("TREERING_") and name.count("_") > 1]
-    names = _variables() if set_here else {}
-    for variable in set_here:
-        if variable in names and environment[variable]:
-            value = _typed(environment[variable])
-            if reason := _rejected(names[variable], value):
-                raise InvalidInput(f"{variable}: {reason}")
-            values[names[variable]] = value
     return values
 
 
+def _set_variables(environment: Mapping[str, str]) -> list[str]:
+    """Variables that may be settings and are not empty."""
+    return [each for each in environment if each.startswith("TREERING_") and each.count("_") > 1 and environment[each]]
+
+
+def _check_variables(environment: Mapping[str, str], keys: Iterable[str], report: Callable[[str], None]) -> None:
+    """Report variables that begin with the name of a section and are not a setting. `keys` hold API keys."""
+    if not (set_here := _set_variables(environment)):
+        return
+    accepted = dict.fromkeys((*_variables(), *_MODEL_VARIABLES))
+    for section in _sections():
+        prefix = f"TREERING_{section.upper()}_"
+        for variable in set_here:
+            if variable.startswith(prefix) and variable not in accepted and variable not in keys:
+                nearest = _nearest_variable(variable, prefix, accepted)
+                report(f"{variable}: there is no such variable; did you mean {nearest}?")
+
+
+def _nearest_variable(variable: str, prefix: str, accepted: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    if variable.removeprefix(prefix).lower() in MODEL_FIELDS:
+        return prefix.removesuffix("_")  # one variable names provider and model
+    return get_close_matches(variable, [each for each in accepted if each.startswith(prefix)], 1, cutoff=0.0)[0]
+
+
+def _key_variables(layers: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Variables that the settings name as holders of an API key."""
+    names = [f"{model}.key_variable" for model in _MODELS]
+    return frozenset(str(values[name]) for values in layers for name in names if name in values)
+
+
 def _variables() -> Mapping[str, str]:
-    """The setting of each variable. Those of models have variables of their own."""
+    """The setting of each variable, without those that choose a model, which `models_in` reads."""
     return {
         f"TREERING_{name.replace('.', '_').upper()}": name
         for name in setting_names()
@@ -266,7 +330,7 @@ def _variables() -> Mapping[str, str]:
 
 
 def _typed(text: str) -> Any:
-    """As TOML writes it, such as 5, true or ["a"]; any other text is itself."""
+    """The value in TOML syntax, such as 5, true or ["a"]; other text unchanged."""
     import tomllib
 
     try:
@@ -276,14 +340,14 @@ def _typed(text: str) -> Any:
 
 
 def _set_in(settings: Settings) -> Iterator[tuple[str, Any]]:
-    """What the caller set, as opposed to what has its default."""
+    """The settings that the caller set explicitly."""
     for section in settings.model_fields_set:
         values: Value = getattr(settings, section)
         yield from ((f"{section}.{name}", getattr(values, name)) for name in values.model_fields_set)
 
 
 def _merged(layers: Mapping[Origin, Mapping[str, Any]]) -> tuple[dict[str, Any], dict[str, Origin]]:
-    """The last source wins; which model is used, and where, comes from one source as a whole."""
+    """Merged values and their origins. The last source wins; `MODEL_FIELDS` come from one source as a whole."""
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for origin, found in layers.items():

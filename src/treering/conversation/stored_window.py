@@ -23,7 +23,7 @@ from treering.ports.clock import Clock, NewId
 from treering.ports.store import Store
 from treering.render.token_counts import Meter
 
-FADING_MESSAGES = 1_000.0  # after so many messages the value of a unit has faded to a third (`bench/replay.py`)
+FADING_MESSAGES = 1_000.0  # messages after which the value of a unit has decayed to a third (`bench/replay.py`)
 MAX_REPORTED_COUNTS = 8  # the provider's own token counts kept to correct an estimate
 
 _MIN_SCALE = 0.85

@@ -11,7 +11,7 @@ from treering.search.answer import ScorePart
 
 SIMILARITY_WEIGHT = 0.5  # half of the relevance; the other half is divided below
 RECENCY_WEIGHT = 0.2
-RECENCY_DAYS = 30.0  # after so many days recency has faded to a third
+RECENCY_DAYS = 30.0  # days after which recency has decayed to a third
 SUCCESS_WEIGHT = 0.15
 USE_WEIGHT = 0.1
 USE_SCALE = 10.0  # the logarithm of accesses that counts in full

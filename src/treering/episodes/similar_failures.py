@@ -20,8 +20,8 @@ from treering.ports.collections import RecordMatches
 if TYPE_CHECKING:
     from treering.ports.store import Transaction
 
-SIMILAR_ERROR = 0.5  # error messages that share so many of their words are similar, though not the same
-SAME_TASK = 0.6  # requests that share so many of their words ask for the same, unless one names something else
+SIMILAR_ERROR = 0.5  # share of common words above which error messages are similar
+SAME_TASK = 0.6  # share of common words above which requests are the same task, unless one names something else
 RECOVERY_STEPS = 3  # steps shown after an error: what was tried next, and its result
 
 _MAX_LINE = 300

@@ -26,7 +26,7 @@ from treering.knowledge.model_evidence import is_supported
 from treering.ports.models import Writer
 from treering.prompts.model_answers import ask_json
 
-PAGE_TURNS = 30  # turns per call: enough to know who "she" is, few enough to miss nothing
+PAGE_TURNS = 30  # turns per call: enough to resolve pronouns, few enough that the model overlooks no facts
 MAX_TURN_CHARACTERS = 6_000  # a longer turn is pasted text and would push the others from the page
 
 CONFIDENCE = 0.8

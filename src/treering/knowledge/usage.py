@@ -10,10 +10,10 @@ from treering.core.scope import Scope
 from treering.knowledge.relations import propagate, reachable
 from treering.ports.store import Store, Transaction
 
-USES_PER_GAIN = 5  # so many uses without a correction are evidence
+USES_PER_GAIN = 5  # uses without a correction that count as evidence
 USE_GAIN = 0.05  # what they add to the confidence
 MAX_USE_CONFIDENCE = 0.95  # use alone goes no further: what is often repeated may still be wrong
-USES_FOR_REVIEW = 10  # so many uses without a correction replace a review
+USES_FOR_REVIEW = 10  # uses without a correction that replace a review
 
 USED, USE_CORRECTED = "used", "use corrected"
 """Reasons in the audit log."""

@@ -13,7 +13,7 @@ from treering.task.references import TaskStore
 from treering.task.sections import KINDS, Section
 from treering.task.state import TaskEntry, TaskState
 
-OLD_AFTER_OUTPUTS = 5  # an output with so many after it leaves first, unless a later subtask uses it
+OLD_AFTER_OUTPUTS = 5  # outputs with this many newer ones are removed first, unless a later subtask uses them
 LINES_SHARE = 0.25  # share of a section that such lines may take; the oldest beyond it are only counted
 PRUNED_SHARE = 0.8  # how full a summarised section is left, or the next item would be too much again
 

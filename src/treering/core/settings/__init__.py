@@ -1,4 +1,4 @@
-"""Every number and choice that can be changed, in one place, each with its reason."""
+"""All settings, with their defaults."""
 
 from pydantic import Field
 
@@ -61,7 +61,7 @@ __all__ = [
 
 
 class Settings(Value):
-    """All settings. Defaults are good; override with `treering.open(settings=…)`."""
+    """All settings, by section. Override the defaults with `treering.open(settings=…)`."""
 
     store: StoreSettings = Field(default_factory=StoreSettings.defaults)
     secrets: SecretSettings = Field(default_factory=SecretSettings.defaults)

@@ -1,4 +1,4 @@
-"""How agents are served that ask through MCP."""
+"""Settings of the MCP server."""
 
 from pydantic import Field
 
@@ -7,8 +7,8 @@ from treering.core.values import Value
 
 class AgentSettings(Value):
     answer_tokens: int = Field(default=2_000, ge=100)
-    """How long an answer is, unless the agent asks for more: what a model reads without losing its thread."""
+    """Default tokens of an MCP answer."""
     most_answer_tokens: int = Field(default=20_000, ge=100)
-    """How long an answer can be asked for; clients cut off what is longer, and then the end is lost."""
+    """Largest token budget that an agent can request; clients truncate longer answers."""
     index_wait_seconds: float = Field(default=8.0, ge=0)
-    """How long a question about code waits where nothing is indexed yet: most repositories are read in that time."""
+    """Seconds that the first query about code waits for the index."""

@@ -1,4 +1,4 @@
-"""What of a repository is read, and how the code graph is kept current."""
+"""Settings of the code index: which files it contains and how it is kept current."""
 
 from pydantic import Field
 
@@ -7,7 +7,7 @@ from treering.core.values import Labels, Value
 
 class CodeSettings(Value):
     largest_file: int = Field(default=1_000_000, ge=1)
-    """Bytes above which a file is data or generated: the longest files that people write stay far below."""
+    """Bytes above which a file is skipped as data or generated code."""
     vendored: Labels = (
         "node_modules",
         "bower_components",
@@ -17,20 +17,21 @@ class CodeSettings(Value):
         "site-packages",
         "__pycache__",
     )
-    """Folders of other people's code, wherever they stand."""
+    """Names of folders with third-party code; skipped at any depth."""
     built: Labels = ("build", "dist", "out", "target", "vendor", "coverage", "venv", "env")
-    """Folders that are outputs or copies beside a manifest; elsewhere such a name is anybody's."""
+    """Names of folders with build output; skipped at the root and beside a manifest such as `package.json`."""
     processes: int = Field(default=2, ge=1)
-    """Processes that read files when there are many."""
+    """Processes that parse and resolve files when many have changed."""
     seconds_a_file: float = Field(default=30.0, gt=0, le=3600)
-    """A process that is longer at one file is ended, and the file left alone: the longest take a second or two."""
+    """Maximum seconds a worker process spends on one file; then the file is skipped until it changes. Does not apply to
+    small updates, which run in your own process."""
     look_seconds: float = Field(default=2.0, ge=0)
-    """A query checks for changed files after this long, or sooner while checking takes less than a tenth of the
-    time."""
+    """Seconds after which a query checks again for changed files; sooner if the check takes less than a tenth of the
+    elapsed time."""
     debounce_ms: int = Field(default=500, ge=10)
-    """How long a watcher waits for more changes: half a second, by requirement."""
+    """Milliseconds that a watcher waits for more changes before it indexes."""
     inline_files: int = Field(default=100, ge=0)
-    """As many changed files are read again before a question is answered; more are left out, and the answer says so."""
+    """Maximum number of changed files that are indexed before a query is answered; with more, the answer says that it
+    is incomplete."""
     scip_bytes: int = Field(default=256 * 2**20, ge=1)
-    """Bytes of all SCIP indexes that are added at once: ten thousand files at 25 kB each. They take up to eight times
-    as much memory."""
+    """Maximum total bytes of the SCIP indexes added at once. Reading them takes up to eight times as much memory."""

@@ -1,4 +1,4 @@
-"""Which models are used, and how."""
+"""Settings of the embedder, the reranker and the language model."""
 
 from typing import Literal
 
@@ -9,44 +9,51 @@ from treering.core.values import Value
 
 class EmbedderSettings(Value):
     provider: Literal["auto", "bundled", "ollama", "openai", "none"] = "auto"
-    """Auto stays with the model that a project has vectors of; a new project gets Ollama's where it runs here, else
-    the bundled one. Nothing is ever sent to another machine unless `url` names it."""
+    """`bundled`, `ollama`, `openai` (any service with that API), `none` or `auto`. `auto` keeps the model that the
+    project has vectors of; a new project uses Ollama if it runs on this machine, else the bundled model. Text is sent
+    to another machine only if `url` names it."""
     model: str = ""
-    """The model's name at the provider; empty leaves the choice to us (for `openai` it must be given)."""
+    """Name of the model at the provider; empty: the provider's default. Required for `openai`."""
     url: str = ""
-    """Where Ollama or the OpenAI-compatible service listens; empty is Ollama's own port on this machine."""
+    """Address of Ollama or of the OpenAI-compatible service; empty: Ollama's port on this machine."""
     key_variable: str = "TREERING_EMBEDDER_KEY"
-    """The environment variable that holds the key: a key has no place in settings that are printed."""
+    """Environment variable that holds the API key. Settings are printed, so the key is not one of them."""
     dimension: int | None = Field(default=None, ge=1)
-    """Shorter vectors from a model that can be cut (Matryoshka); None takes what the model gives."""
+    """Length to which vectors are cut, for models that support it (Matryoshka); None: full length."""
     batch: int = Field(default=256, ge=1)
-    """Documents that are embedded between two commits: what a crash costs at most."""
+    """Documents embedded per commit; a crash loses at most this many."""
     inline: int = Field(default=1_000, ge=0)
-    """A search first embeds at most this many new documents, if the model runs in this process."""
+    """Maximum number of new documents that a search embeds first, if the model runs in this process."""
     query_seconds: float = Field(default=3.0, gt=0)
-    """How long a search waits for a server before it does without."""
+    """Seconds that a search waits for an embedding server before it continues without vectors."""
     rest_seconds: float = Field(default=30.0, ge=0)
-    """How long a server that failed is not asked again, or every search would wait for it."""
+    """Seconds during which a failed server is not called again, so that not every search waits for it."""
 
 
 class RerankerSettings(Value):
     provider: Literal["none", "local", "cohere", "jina", "vllm"] = "none"
-    """A directory with an ONNX cross-encoder, or the dialect of a `/rerank` service."""
+    """`local` (a folder with an ONNX cross-encoder), the API of a `/rerank` service (`cohere`, `jina`, `vllm`) or
+    `none`."""
     model: str = ""
+    """Name of the model at the service."""
     url: str = ""
+    """Address of the service."""
     directory: str = ""
-    """Holds `model.onnx` and `tokenizer.json` for `local`."""
+    """Folder with `model.onnx` and `tokenizer.json`, for `local`."""
     key_variable: str = "TREERING_RERANKER_KEY"
+    """Environment variable that holds the API key."""
     candidates: int = Field(default=20, ge=1)
-    """How many results are read again with the query; the best of them come first in the new order."""
+    """Number of top results that are reranked. More is slower."""
     share: float = Field(default=0.7, ge=0, le=1)
-    """How much the reranker's word counts against the order before it."""
+    """Weight of the reranker's score against the original order: 0 ignores it, 1 uses it alone."""
 
 
 class WriterSettings(Value):
     provider: Literal["openai", "anthropic"] = "openai"
-    """The API that the service speaks: OpenAI's chat completions (also Ollama, vLLM, LM Studio…) or Anthropic's."""
+    """API of the service: `openai` (chat completions; also Ollama, vLLM, LM Studio, llama.cpp) or `anthropic`."""
     url: str = ""
-    """Where the chat service is; empty means that no language model is used."""
+    """Address of the chat service; empty: no language model is used."""
     model: str = ""
+    """Name of the model at the service."""
     key_variable: str = "TREERING_WRITER_KEY"
+    """Environment variable that holds the API key."""

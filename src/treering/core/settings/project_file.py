@@ -1,7 +1,7 @@
-"""What a project's `treering.toml` may set. The file arrives with a clone, so it is not trusted.
+"""Settings that a project's `treering.toml` may set. The file arrives with a clone, so it is not trusted.
 
-A setting is listed here if the worst value costs no more than a poorer answer: budgets up to a limit, and which folders
-of the repository are read. Everything else is the user's: URLs, keys and models, where data is kept, schedules,
+A setting is listed here if its worst value only makes answers poorer: budgets up to a limit, and which folders of the
+repository are read. Everything else is left to the user: URLs, keys and models, storage locations, schedules,
 retention, spending, trust, and processes.
 """
 
@@ -36,4 +36,4 @@ PROJECT_KEYS: Mapping[str, float] = {
     "code.built": NO_LIMIT,
     "agents.answer_tokens": 20_000,
 }
-"""The settings that a project's file may set, each with the largest number that is taken from it."""
+"""Settings that a project's file may set, each with its largest accepted number."""

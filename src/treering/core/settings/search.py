@@ -1,4 +1,4 @@
-"""How records are found and ranked, and how much of a context they take."""
+"""Settings of search, confidence and context."""
 
 from pydantic import Field
 
@@ -7,43 +7,48 @@ from treering.core.values import Value
 
 class SearchSettings(Value):
     limit: int = Field(default=10, ge=1)
+    """Default number of results."""
     limit_max: int = Field(default=1_000, ge=1)
-    """More than this is an export."""
+    """Largest `limit` that a search accepts; use an export to read more."""
     candidates: int = Field(default=200, ge=10)
-    """Documents that each path brings to the fusion; more changed no benchmark figure."""
+    """Documents that each retrieval path contributes to the fusion. Larger values are slower and did not improve the
+    benchmarks."""
     feedback: int = Field(default=5, ge=0)
-    """The best results, whose likes are looked for in a second look."""
+    """Number of top results used for relevance feedback (a second search for similar documents); 0 disables it."""
     alike: float = Field(default=0.95, gt=0, le=1)
-    """Two results that share so much of their words say the same; one is shown."""
+    """Share of common words above which two results are duplicates; only the better one is shown."""
     certain: float = Field(default=0.25, ge=0)
-    """An answer whose best result has less than this sum of signs says that it is only the nearest: of 35 questions to
-    a small memory, those about something in it had .26 and more, the others .24 and less."""
+    """Score below which the best result is reported as only the nearest match. Of 35 test queries, those with an answer
+    scored 0.26 or more, the others 0.24 or less."""
 
 
 class PreciseSettings(Value):
-    """What a precise search takes for proof that a record is what the query is about."""
+    """Thresholds at which a precise search accepts a record."""
 
     share: float = Field(default=0.5, ge=0, lt=1)
-    """A record holds more than this share of what the query's telling words weigh: most of what is asked about."""
+    """Share of the weight of the query's significant words that a record must exceed to match."""
     likeness: float = Field(default=0.85, ge=0, le=1)
-    """Vectors alone prove something only this near: texts that say the same in other words. A shared topic is none."""
+    """Cosine similarity at which a record matches by its vector alone: paraphrases match, texts that only share a topic
+    do not."""
 
 
 class TrustSettings(Value):
     stale_factor: float = Field(default=0.5, ge=0, le=1)
-    """What remains of a record's confidence once it is stale: as likely right as wrong."""
+    """Factor applied to the confidence of a stale record."""
     tainted_factor: float = Field(default=0.7, ge=0, le=1)
-    """What remains of what was learned from outside content, until a person confirms it."""
+    """Factor applied to the confidence of a record from outside until a person confirms it."""
     stated_floor: float = Field(default=0.3, ge=0, le=1)
-    """What age leaves of the confidence of what somebody stated: it ranks lower, and is never lost."""
+    """Share of its confidence that an explicitly stated record keeps at any age: it ranks lower but does not fade
+    out."""
     recency_half_life_days: float = Field(default=30.0, gt=0)
-    """After a month a record is half as recent: about how long a piece of work stays in mind."""
+    """Days after which the recency of a record is halved."""
 
 
 class ContextSettings(Value):
     budget: int = Field(default=2_000, ge=0)
-    """Tokens of context where neither a budget nor a phase is named: what most phases take."""
+    """Tokens of a context if neither a budget nor a phase is given."""
     reflection_share: float = Field(default=0.15, ge=0, le=1)
-    """How much of the budget the newest reflection may take before what was found has had its part."""
+    """Share of the budget that the newest reflection may take before search results are added."""
     rules_share: float = Field(default=0.2, ge=0, le=1)
-    """How much of the budget preferences, requirements and pinned records may take before what was found."""
+    """Share of the budget that preferences, requirements and pinned records may take before search results are
+    added."""

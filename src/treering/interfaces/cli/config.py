@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from treering.interfaces.cli.exit_codes import ExitCode
 from treering.interfaces.cli.options import AsJson
 from treering.interfaces.cli.output import emit
 
@@ -34,13 +35,16 @@ def config(
     """Show each setting, its value and where it comes from.
 
     Sources, from the weakest: defaults, your own settings file, treering.toml in the repository, the environment.
-    Settings that a project's file must not set are ignored, and named here.
+    Lists the settings of a project's file that are ignored, with the reasons. Exits with 1 if your own settings file or
+    the environment has a mistake, after showing the settings without it.
     """
-    from treering.compose import Origin, load_settings
+    from treering.compose import Origin, inspect_settings
 
-    loaded = load_settings(repository=repository)
+    loaded = inspect_settings(repository=repository)
     names = [name for name in loaded.names() if not changed or loaded.origin(name) is not Origin.DEFAULT]
-    emit(_document(loaded, names), lambda: _picture(loaded, names), as_json=as_json)
+    emit(_document(loaded, names), lambda: _view(loaded, names), as_json=as_json)
+    if loaded.errors:
+        raise typer.Exit(ExitCode.FAILED)
 
 
 def _document(loaded: "LoadedSettings", names: list[str]) -> dict[str, Any]:
@@ -51,10 +55,11 @@ def _document(loaded: "LoadedSettings", names: list[str]) -> dict[str, Any]:
             name: {"value": masked(loaded.value(name)), "origin": loaded.origin(name).value} for name in names
         },
         "warnings": list(loaded.warnings),
+        "errors": masked(loaded.errors),
     }
 
 
-def _picture(loaded: "LoadedSettings", names: list[str]) -> "RenderableType":
+def _view(loaded: "LoadedSettings", names: list[str]) -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
@@ -73,6 +78,7 @@ def _picture(loaded: "LoadedSettings", names: list[str]) -> "RenderableType":
         Text(),
         rows(map(row, names)),
         *(Text(visible(f"ignored: {warning}"), "yellow") for warning in loaded.warnings),
+        *(Text(visible(f"error: {error}"), "red") for error in masked(loaded.errors)),
     )
 
 

@@ -1,4 +1,4 @@
-"""What counts as a find when episodes are searched for patterns."""
+"""Thresholds and bounds of pattern mining."""
 
 from pydantic import Field
 
@@ -6,58 +6,57 @@ from treering.core.values import LABELS, Value
 
 
 class MiningLimits(Value):
-    """Every candidate still has to prove itself: these numbers only keep out what is clearly chance or noise."""
+    """Limits that exclude chance and noise. Every candidate still has to be validated."""
 
     least_episodes: int = Field(default=5, ge=1)
-    """What happened fewer times decides nothing later, either: validation asks for as many applications."""
+    """Minimum episodes of a candidate: validation requires the same number of applications."""
     least_sessions: int = Field(default=3, ge=1)
-    """One busy session repeats itself, two may be one person's week; three make a habit."""
+    """Minimum sessions of a candidate: one session repeats itself, and two may be one person's week."""
     least_share: float = Field(default=0.01, ge=0, le=1)
-    """Of all episodes: in ten thousand, five alike are chance, and looking for them takes long."""
+    """Minimum share of all episodes: five similar ones among ten thousand are chance, and finding them is slow."""
     most_gap: int = Field(default=2, ge=0, le=20)
-    """Steps that may stand between two of a sequence: a look at something, a note; more, and it is another thread."""
+    """Maximum unrelated steps between two steps of a sequence."""
     longest: int = Field(default=6, ge=2, le=20)
-    """Steps of a sequence: what is longer is a plan, and nobody follows it by heart."""
+    """Maximum steps of a sequence."""
     most_sequences: int = Field(default=5_000, ge=1)
-    """Frequent sequences of each length that are looked at further, the most frequent: bounds time and memory."""
+    """Maximum sequences of each length that are extended, most frequent first; bounds time and memory."""
     most_places: int = Field(default=5_000_000, ge=1_000)
-    """Places in the episodes at which sequences of one length end, together: 40 MB, and as much again for the next."""
+    """Maximum end positions of all sequences of one length: 40 MB, and the same for the next length."""
     block: int = Field(default=1_000_000, ge=1_000)
-    """Places that are extended at once: some 100 MB while it runs, however many episodes there are."""
+    """Positions extended at once: about 100 MB of memory, independent of the number of episodes."""
     absorbed_at: float = Field(default=0.9, gt=0, le=1)
-    """A part is not told beside the whole that nearly all its episodes hold."""
+    """Share of its episodes that a longer sequence must contain for a part of it to be left out."""
     most_candidates: int = Field(default=100, ge=1)
-    """Of each kind, the best supported: each is tested later, and every test costs certainty for the others."""
+    """Maximum candidates of each category, best supported first: each further test weakens the others."""
     named_episodes: int = Field(default=50, ge=0, le=LABELS)
-    """Episodes that a candidate names for and against it; their numbers are counted in full."""
+    """Maximum ids of supporting and contradicting episodes stored with a candidate; the counts are complete."""
     least_gain: float = Field(default=0.1, ge=0, le=1)
-    """How much better a tool or a plan must do before it is worth saying: less nobody would notice."""
+    """Minimum gain in success rate of a tool or plan."""
     base_prior: float = Field(default=5.0, ge=0)
-    """Episodes of all kinds that stand in where a task type has few: two successes are no rate of 100 %."""
+    """Weight, in episodes, of the overall rate in that of a task type: two successes are not a rate of 100 %."""
     least_saved: float = Field(default=0.2, gt=0, lt=1)
-    """Share of the time or the steps that must be saved."""
+    """Minimum share of the time or steps that is saved."""
     saved_z: float = Field(default=2.33, ge=0)
-    """How sure the saving must be (rank sum, one-sided 1 %): many sequences are tried for every task type."""
+    """Minimum z-score of the saving (rank sum, one-sided 1 %): many sequences are tested for each task type."""
     recovery_within: int = Field(default=10, ge=1)
-    """Steps after a failure in which the same is tried again; later it is a new attempt."""
+    """Maximum steps between a failure and its retry; later, it is a new attempt."""
     recovery_steps: int = Field(default=4, ge=1)
-    """Different steps that a recovery names: more is a task of its own."""
+    """Maximum distinct steps of a recovery."""
 
     habit_sessions: int = Field(default=2, ge=1)
-    """Sessions in which steps followed each other before they are a habit; a table of habits weighs, it does not
-    claim, so two are enough."""
+    """Minimum sessions of a habit. Habits only rank predictions, so two are enough."""
     habit_order: int = Field(default=3, ge=1, le=6)
-    """Steps right before that are looked at: of recorded sessions, four said no more than three."""
+    """Directly preceding steps used as the context; four predicted no better than three in recorded sessions."""
     habit_window: int = Field(default=8, ge=1, le=50)
-    """Earlier steps that colour what comes next, each by itself."""
+    """Number of earlier steps that each influence the prediction independently."""
     most_habits: int = Field(default=20_000, ge=1)
-    """Contexts that are kept, the most frequent: some 10 MB."""
+    """Maximum contexts stored, most frequent first: about 10 MB."""
     most_followers: int = Field(default=20, ge=1)
-    """Steps kept after each context, the most frequent."""
+    """Maximum steps stored after each context, most frequent first."""
     most_failures: int = Field(default=2_000, ge=1)
-    """Different failures that are kept, the most frequent: looking through them takes milliseconds."""
+    """Maximum distinct failures stored, most frequent first; searching them takes milliseconds."""
     failure_words: int = Field(default=60, ge=1)
-    """Words by which a failure is known: what is behind them is output of the thing that failed."""
+    """Number of words that identify a failure; the rest is output of the failed command."""
 
 
 MINING_LIMITS = MiningLimits.defaults()
