@@ -61,13 +61,15 @@ class ContextBuilder:
         from treering.context.current_session import without_session
         from treering.context.reflection import latest_reflection
         from treering.render.budget import render_context
+        from treering.search.code_hits import names_code
 
         knowledge = options.get("knowledge", ALL_KNOWLEDGE)
         narrowed = any(options.get(name) for name in ("where", "as_of", "precise")) or knowledge != ALL_KNOWLEDGE
         named_phase = None if phase is None else Phase.named(phase)
         # The types that the phase prefers would fill the first results, so fetch enough for the share of each type.
         results = MAX_RESULTS * (len(PHASE_SHARES[named_phase]) if named_phase else 1)
-        defaults = {"limit": min(results, self.settings.search.limit_max), "thorough": False, "code": False}
+        defaults = {"limit": min(results, self.settings.search.limit_max), "thorough": False}
+        defaults["code"] = names_code(options.get("where"))
         chosen = dict(options) if session is None else without_session(options, session)
         answer = self.search(query, phase=phase, tainted=tainted, note_access=False, **{**defaults, **chosen})
         # No reflection for historical or turns-only searches: it describes the present.
