@@ -287,6 +287,9 @@ def test_files_that_belong_together_are_related_without_history(code: Code, root
     found = code.related("app/login.py")
     assert found.without_history
     assert "app/tokens.py" in {each.path for each in found.related}
+    claimed = {reason for each in found.related for reason in each.reasons}
+    assert claimed <= {"imports", "named alike", "path alike", "same folder", "test and code"}
+    assert not any(each.together for each in found.related)
 
 
 def test_unresolved_uses_are_stored(code: Code, root: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.repositories import Work
 from treering.adapters.git.commits import GitCommits
 from treering.code.limits import HistoryLimits
-from treering.core.errors import RepositoryUnavailable
+from treering.core.errors import NotFound, RepositoryUnavailable
 from treering.core.graph import CoAccessEdge
 from treering.core.settings import CodeSettings, Settings
 from treering.memory import Memory
@@ -128,6 +128,26 @@ def test_files_of_another_branch_are_no_relatives(memory: Memory, work: Work) ->
     work.git("checkout", "-q", "main")
     memory.code.index(work.root)
     assert related(memory, "a.py").keys() == {"b.py", "c.py"}
+
+
+def test_a_file_yet_to_be_written_has_relatives(memory: Memory, work: Work) -> None:
+    memory.code.index(work.root)
+    found = memory.code.related("test_a.py")
+    assert (found.path, found.related[0].path, found.status.guessed) == ("test_a.py", "a.py", ())
+
+
+def test_a_repository_without_commits_has_no_common_commits(memory: Memory, tmp_path: Path) -> None:
+    empty = Work(tmp_path / "empty")
+    for name in ("a.py", "test_a.py"):
+        (empty.root / name).write_text("")
+    memory.code.index(empty.root)
+    found = memory.code.related("a.py")
+    assert found.without_history
+    assert [(each.path, each.reasons) for each in found.related] == [
+        ("test_a.py", ("named alike", "same folder", "path alike"))
+    ]
+    with pytest.raises(NotFound, match=r"no file 'missing\.py'"):
+        memory.code.related("missing.py")
 
 
 def test_pairs_that_fade_leave(open_memory: Callable[..., Memory], work: Work, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -294,6 +294,17 @@ def test_code_is_a_kind_of_the_one_filter(memory: Memory, root: Path) -> None:
         memory.search(QUESTION, where=SearchFilter(kinds=("code",), roles=("user",)))
 
 
+def test_contradictory_options_for_code_are_rejected(memory: Memory, root: Path) -> None:
+    memory.code.index(root)
+    with pytest.raises(InvalidInput, match="only the kind turn, episode is requested; add the kind code"):
+        memory.search(QUESTION, code=True, where=SearchFilter(kinds=("turn", "episode")))
+    for kinds in (("code",), ("code", "turn")):
+        with pytest.raises(InvalidInput, match="the kind code is requested, but `code` excludes"):
+            memory.search(QUESTION, code=False, where=SearchFilter(kinds=kinds))
+    assert memory.search(QUESTION, code=True, where=SearchFilter(kinds=("turn", "code"))).code
+    assert "web/" in memory.context.build(QUESTION, where=SearchFilter(kinds=("code",))).text
+
+
 def test_code_does_not_crowd_out_knowledge(memory: Memory, tmp_path: Path) -> None:
     many = {f"shop/keep_{number}.py": f"def orders_kept_{number}(orders):\n    return orders\n" for number in range(20)}
     known = memory.remember("Orders are kept in PostgreSQL because of row-level security")

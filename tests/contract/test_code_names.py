@@ -74,11 +74,12 @@ def test_the_file_that_is_asked_about_is_never_among_its_relatives(code: Code, r
     assert code.root == root.resolve()
 
 
-def test_a_file_yet_to_be_written_is_not_taken_for_another(code: Code, root: Path) -> None:
+def test_an_unknown_file_is_not_taken_for_another(code: Code, root: Path) -> None:
     for name in ("app/logins.py", f"{root}/app/logins.py", "web/login.py", "tokns.py"):
-        found = code.related(name)
-        assert found.path == name.removeprefix(f"{root}/")
-        assert not found.status.guessed
+        with pytest.raises(NotFound, match=f"no file '{name.removeprefix(f'{root}/')}'"):
+            code.related(name)
+    written(root, {"app/notes.txt": "not indexed"})
+    assert code.related("app/notes.txt").related
     assert code.related("verfy").status.guessed == (NameGuess("verfy", "app/tokens.py::verify"),)
 
 

@@ -15,7 +15,7 @@ from treering.core.errors import Conflict, NotFound
 from treering.core.records import Knowledge
 from treering.core.runs import Run
 from treering.jobs.stage import StageRun
-from treering.knowledge.expiry import is_expired, was_retired_on_expiry
+from treering.knowledge.expiry import expiry_reason, was_retired_on_expiry
 from treering.knowledge.removal.stage import forget_expired
 from treering.memory import Memory
 
@@ -311,6 +311,6 @@ def test_whoever_goes_on_after_a_crash_loses_and_doubles_nothing(
 
 def test_is_faded_is_a_pure_question(memory: Memory) -> None:
     fact = infer(memory, "water is wet", type="fact")
-    assert not is_expired(fact, NOW, memory.settings)
-    assert is_expired(fact, NOW + 60 * DAY, memory.settings)
-    assert not is_expired(fact.replace(deleted_at=NOW), NOW + 60 * DAY, memory.settings)
+    assert expiry_reason(fact, NOW, memory.settings) is None
+    assert expiry_reason(fact, NOW + 60 * DAY, memory.settings) is not None
+    assert expiry_reason(fact.replace(deleted_at=NOW), NOW + 60 * DAY, memory.settings) is None

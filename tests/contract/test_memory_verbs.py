@@ -25,6 +25,22 @@ def test_a_remembered_text_is_recalled_with_its_source(memory: Memory) -> None:
     assert hits[0].source.startswith("decision, agent_explicit in src/db.py")
 
 
+@pytest.mark.parametrize(
+    ("verb", "call"),
+    [
+        ("remember", lambda memory: memory.remember("x", bogus=1)),
+        ("turn", lambda memory: memory.turn(session="s", role="user", text="x", bogus=1)),
+        ("task", lambda memory: memory.task("x", bogus=1)),
+        ("context.build", lambda memory: memory.context.build("x", bogus=1)),
+    ],
+)
+def test_an_unknown_argument_is_reported_with_the_verb_that_was_called(
+    memory: Memory, verb: str, call: Callable[[Memory], Any]
+) -> None:
+    with pytest.raises(InvalidInput, match=rf"^{verb}\(\) has no argument 'bogus'; use [a-z_]+, "):
+        call(memory)
+
+
 def test_a_corrected_record_gives_way_and_undo_brings_it_back(memory: Memory) -> None:
     old = memory.remember("We use Postgres 16", type="decision")
     new = memory.correct(old.id, "outdated", text="We use Postgres 18")

@@ -18,7 +18,7 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.runs import Run
 from treering.core.settings import LearnSettings, Settings
-from treering.knowledge.expiry import is_expired
+from treering.knowledge.expiry import expiry_reason
 from treering.knowledge.reflection.stage import reflect
 from treering.memory import Memory
 
@@ -119,7 +119,7 @@ def test_a_week_is_told_with_its_evidence(memory: Memory) -> None:
     ids = (facts[1].id, facts[0].id, facts[2].id, new.id, right.id, old.id, pattern.id, "e1", "e0", wrong.id)
     assert made.source_ids == ids
     assert (made.tags, made.payload.fact_count, made.payload.period_end) == (("weekly",), 3, NOW)
-    assert not is_expired(made, NOW + 10_000 * DAY, memory.settings)
+    assert expiry_reason(made, NOW + 10_000 * DAY, memory.settings) is None
 
 
 @pytest.mark.parametrize(("days", "again"), [(0, False), (5.9, False), (6.1, True)])

@@ -35,7 +35,21 @@ def test_projects_are_listed(terminal: Terminal) -> None:
     assert sizes == {"shop": (1, 0), "office": (0, 1)}
     shown = terminal.ok("projects")
     assert "office" in shown
-    assert "1 turns" in shown
+    assert "0 records, 1 turn, 0 episodes" in shown
+    for command in ("stats", "report"):
+        shown = terminal.ok(command, "--project", "office")
+        assert "1 turn, 1 session" in shown
+        assert "1 turns" not in shown
+
+
+def test_staleness_outside_of_a_repository_says_why_it_was_skipped(terminal: Terminal) -> None:
+    assert "skipped: no git repository with commits was found" in terminal.ok("maintain", "staleness")
+
+
+def test_a_use_of_an_unknown_record_fails(terminal: Terminal) -> None:
+    id = terminal.json("remember", "The port is 5432")["id"]
+    assert "no knowledge record with id 'nope' in project 'shop'" in terminal.refused("used", "nope")
+    assert "1 of 2 records" in terminal.ok("used", "nope", id)
 
 
 def _git(folder: Path, *arguments: str) -> None:
@@ -64,7 +78,7 @@ def test_staleness_compares_with_the_repository(project: Path, tmp_path: Path, h
     options = ("--repository", str(project)) if how == "from elsewhere" else ()
     id = terminal.json("remember", "Deploys run from main", "--file", "deploy.py")["id"]
     (run,) = terminal.json("maintain", "staleness", *options)["runs"]
-    assert "skipped" not in run["counts"]
+    assert "skipped_without_repository" not in run["counts"]
     _git(project, "rm", "-q", "deploy.py")
     _git(project, "commit", "-qm", "gone")
     terminal.ok("maintain", "staleness", *options)
@@ -74,4 +88,4 @@ def test_staleness_compares_with_the_repository(project: Path, tmp_path: Path, h
 def test_other_stages_do_not_compare_a_named_memory_with_the_repository_around(project: Path, tmp_path: Path) -> None:
     terminal = Terminal(project, {"TREERING_DB": str(tmp_path / "memory.db"), "TREERING_PROJECT": "shop"})
     runs = {run["stage"]: run["counts"] for run in terminal.json("maintain")["runs"]}
-    assert runs["staleness"] == {"skipped": 1}
+    assert runs["staleness"] == {"skipped_without_repository": 1}

@@ -46,6 +46,8 @@ def test_a_kind_can_be_asked_for(terminal: Terminal) -> None:
     assert "no kind of record has all of these fields" in terminal.refused(
         "search", "flaky", "--kind", "turn", "--type", "fact"
     )
+    assert "only the kind turn is requested" in terminal.refused("search", "flaky", "--code", "--kind", "turn")
+    assert "`code` excludes code locations" in terminal.refused("search", "flaky", "--no-code", "--kind", "code")
 
 
 CODE = {

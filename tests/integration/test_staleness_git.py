@@ -310,7 +310,7 @@ def test_without_a_repository_the_stage_says_that_it_was_skipped(memory: Memory,
     for repository in (None, Work(tmp_path / "empty").repository):
         progress = Counted()
         mark_stale(run_of(memory, NOW, progress), repository)
-        assert progress.counts == {"skipped": 1}
+        assert progress.counts == {"skipped_without_repository": 1}
 
 
 def test_no_git_and_no_repository_are_none(tmp_path: Path, work: Work) -> None:
@@ -401,4 +401,4 @@ def test_the_repository_that_a_worker_stands_in_is_that_of_its_own_project_only(
     monkeypatch.chdir(work.root)
     with open_memory_at(**options, clock=lambda: NOW, background=False) as memory:
         run = memory._parts.maintenance.runner.dry_run(memory.scope, "staleness")
-    assert ("skipped" not in run.counts) is compared
+    assert ("skipped_without_repository" not in run.counts) is compared

@@ -17,7 +17,7 @@ from treering.core.propagation import Propagation
 from treering.core.quotations import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind
 from treering.core.settings import Settings, TrustSettings
-from treering.knowledge.expiry import is_expired
+from treering.knowledge.expiry import expiry_reason
 from treering.knowledge.removal.stage import forget_expired
 
 DAY = timedelta(days=1)
@@ -49,14 +49,14 @@ relations = st.builds(Propagation, depth=st.integers(0, 6), least=st.floats(0.01
 @given(record=values(Knowledge), first=moments, second=moments)
 def test_what_has_faded_stays_faded(record: Knowledge, first: datetime, second: datetime) -> None:
     earlier, later = sorted((first, second))
-    if is_expired(record, earlier, SETTINGS):
-        assert is_expired(record, later, SETTINGS)
+    if expiry_reason(record, earlier, SETTINGS) is not None:
+        assert expiry_reason(record, later, SETTINGS) is not None
 
 
 @given(record=values(Knowledge), now=moments)
 def test_what_a_person_protects_never_fades(record: Knowledge, now: datetime) -> None:
-    assert not is_expired(record.replace(pinned=True), now, SETTINGS)
-    assert not is_expired(record.replace(user_verified=True), now, SETTINGS)
+    assert expiry_reason(record.replace(pinned=True), now, SETTINGS) is None
+    assert expiry_reason(record.replace(user_verified=True), now, SETTINGS) is None
 
 
 @given(record=values(Knowledge), few=st.integers(0, 2**40), more=st.integers(0, 2**40), now=moments)
@@ -123,7 +123,7 @@ def test_forgetting_twice_is_forgetting_once_and_undo_is_identity(
         made[record.id] = record
     first, second = Counted(), Counted()
     forget_expired(run_of(memory, NOW, first))
-    gone = [id for id, record in made.items() if is_expired(record, NOW, memory.settings)]
+    gone = [id for id, record in made.items() if expiry_reason(record, NOW, memory.settings) is not None]
     assert first.counts["unused"] + first.counts["doubted"] == len(gone)
     forget_expired(run_of(memory, NOW, second))
     assert not any(second.counts.values())

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.test_history_counts import PATHS, counted
+from tests.unit.test_history_counts import PATHS, add_all, counted
 from treering.code.history.co_access_seeds import co_access_edges
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack, unpack
@@ -46,9 +46,9 @@ def everything(counts: CoChange) -> dict[str, object]:
 def test_stored_and_followed_is_counted_anew(commits: list[Commit], stops: list[int], asked: str) -> None:
     whole, parts, begin = counted(*commits), counted(), 0
     for stop in sorted(stops):
-        parts.add_all(commits[begin:stop])
+        add_all(parts, commits[begin:stop])
         parts, begin = through_the_store(parts), max(begin, stop)
-    parts.add_all(commits[begin:])
+    add_all(parts, commits[begin:])
     assert everything(through_the_store(parts)) == everything(parts) == everything(whole)
     assert related(parts, asked) == related(whole, asked)
     assert co_access_edges(parts) == co_access_edges(whole)

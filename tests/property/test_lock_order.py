@@ -11,7 +11,7 @@ from sqlalchemy import event
 
 from tests.conftest import OpenMemory
 from tests.examples import examples
-from treering.adapters.sql.lock_order import CLAIMED, CLAIMS, DERIVED, JOB_KEYS, TABLES
+from tests.lock_order import CLAIMED, CLAIMS, DERIVED, JOB_KEYS, TABLES
 from treering.core.errors import TreeringError
 from treering.memory import Memory
 from treering.task.api import Task

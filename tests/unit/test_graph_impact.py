@@ -194,14 +194,12 @@ def test_totals_stay_exact_when_they_are_counted_for_all_nodes_at_once(graph: Co
 
 def test_edges_of_other_sources_live_as_long_as_the_file_they_belong_to(graph: CodeGraph) -> None:
     edge = calls("cli.py::main", "auth/tokens.py::decode")
-    graph.add_edges("cli.py", [edge], GraphSource.SCIP)
+    graph.replace_file("cli.py", graph.definitions("cli.py"), (), {GraphSource.SCIP: [edge]})
     assert [each.source for each in graph.edges() if each.target == edge.target and each.origin == edge.origin] == [
         "scip"
     ]
     graph.replace_file("cli.py", graph.definitions("cli.py"), ())
     assert all(each.source is GraphSource.AST for each in graph.edges())
-    with pytest.raises(NotFound):
-        graph.add_edges("nowhere.py", [edge], GraphSource.AGENT)
 
 
 def test_answers_say_that_the_index_is_being_made(graph: CodeGraph) -> None:

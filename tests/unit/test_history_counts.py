@@ -1,5 +1,7 @@
 """What commits say of files: through renames and deletes, with sweeps left out and old commits fading."""
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,9 +17,14 @@ def commit(*touches: str, at: int = 1_000) -> Commit:
     return Commit("c", at, tuple(Touch(part[0], part[1], part[-1]) for part in parts))
 
 
+def add_all(counts: CoChange, commits: Iterable[Commit]) -> None:
+    for each in commits:
+        counts.add(each)
+
+
 def counted(*commits: Commit, settings: HistoryLimits | None = None) -> CoChange:
     counts = CoChange(lambda path: path.endswith(".py"), settings)
-    counts.add_all(commits)
+    add_all(counts, commits)
     return counts
 
 
@@ -143,6 +150,6 @@ def test_every_path_has_at_most_one_file_for_any_commits(commits: list[Commit]) 
 @given(COMMITS, st.integers(0, 30))
 def test_counting_in_two_parts_is_counting_at_once(commits: list[Commit], cut: int) -> None:
     whole, parts = counted(*commits), counted(*commits[:cut])
-    parts.add_all(commits[cut:])
+    add_all(parts, commits[cut:])
     assert (whole.pairs, whole.files, whole.folder_pairs) == (parts.pairs, parts.files, parts.folder_pairs)
     assert whole.lineage.paths == parts.lineage.paths

@@ -79,7 +79,7 @@ def test_newer_claude_models_count_by_their_own_tokenizer() -> None:
 
 @pytest.mark.parametrize("model", ["gpt-4p", "claude-opus-9", "my-own-model", "", "gpt-4o-ultra", "claude-opus-4-9"])
 def test_an_unknown_model_asks_for_its_limit(model: str) -> None:
-    with pytest.raises(InvalidInput, match="limit="):
+    with pytest.raises(InvalidInput, match="as `limit`"):
         window_of(model)
 
 

@@ -213,9 +213,9 @@ def test_an_unknown_variable_of_a_section_is_an_error_that_names_the_nearest(
     place: Place, variable: str, nearest: str
 ) -> None:
     with pytest.raises(InvalidInput) as failed:
-        place.load(**{variable: "5"})
+        place.load(**dict[str, Any]({variable: "5"}))
     assert str(failed.value) == f"{variable}: there is no such variable; did you mean {nearest}?"
-    assert place.load(**{variable: ""}).settings == Settings()
+    assert place.load(**dict[str, Any]({variable: ""})).settings == Settings()
 
 
 def test_documented_variables_and_those_of_no_section_are_accepted(place: Place) -> None:

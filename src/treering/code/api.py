@@ -328,7 +328,10 @@ class Code:
         return from_folder(name, folder, self.root)
 
     def related(self, path: str, *, limit: int = 10) -> Relations:
-        """Files related to a file: changed together, imported, or named alike. The file need not exist yet."""
+        """Files related to a file: changed together, imported, or named alike.
+
+        With a git history the file need not exist yet; without one, an unknown file raises `NotFound`.
+        """
         from treering.code.history.relatives import relations
         from treering.code.live.targets import resolve_file_name
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
+from treering.core.fields import check_arguments
 from treering.core.phases import PHASE_SHARES, Phase
+from treering.search.api import SearchOptions
 from treering.search.request import ALL_KNOWLEDGE
 
 if TYPE_CHECKING:
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from treering.ports.store import Store
     from treering.render.budget import RenderedContext
     from treering.search.answer import Answer, Hit
-    from treering.search.api import SearchOptions
 
 MAX_RESULTS = 30  # results considered for a context, times the types of a phase: more than fit into the largest budget
 
@@ -64,13 +65,16 @@ class ContextBuilder:
         from treering.context.current_session import without_session
         from treering.context.reflection import latest_reflection
         from treering.render.budget import render_context
+        from treering.search.code_hits import names_code
 
+        check_arguments("context.build", options, SearchOptions)
         knowledge = options.get("knowledge", ALL_KNOWLEDGE)
         narrowed = any(options.get(name) for name in ("where", "as_of", "precise")) or knowledge != ALL_KNOWLEDGE
         named_phase = None if phase is None else Phase.named(phase)
         # The types that the phase prefers would fill the first results, so fetch enough for the share of each type.
         results = MAX_RESULTS * (len(PHASE_SHARES[named_phase]) if named_phase else 1)
-        defaults = {"limit": min(results, self.settings.search.limit_max), "thorough": False, "code": False}
+        defaults = {"limit": min(results, self.settings.search.limit_max), "thorough": False}
+        defaults["code"] = names_code(options.get("where"))
         chosen = dict(options) if session is None else without_session(options, session)
         answer = self.search(query, phase=phase, tainted=tainted, note_access=False, **{**defaults, **chosen})
         # No reflection for historical or turns-only searches: it describes the present.

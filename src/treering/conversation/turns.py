@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from treering.conversation.sessions import after_turn_stored
 from treering.core.errors import id_taken
+from treering.core.fields import TurnFields, check_arguments
 from treering.core.redaction import without_secrets
 from treering.core.timestamps import timestamp_of
 from treering.core.turns import Turn
 
 if TYPE_CHECKING:
+    from treering.core.messages import Role
     from treering.core.scope import Scope
     from treering.ports.clock import NewId
     from treering.ports.store import Store, Transaction
@@ -25,14 +27,25 @@ def add_turn(
     *,
     id: str | None,
     at: datetime | date | str | None,
+    session: str,
+    role: Role | str,
+    text: str,
     **fields: Any,
 ) -> Turn:
     """Append a turn. A turn that is delivered twice is stored once.
 
     Raises `Conflict` if the id belongs to a turn with another text or to a forgotten turn.
     """
+    check_arguments("turn", fields, TurnFields)
     turn = Turn.make(
-        id=new_id() if id is None else id, at=timestamp_of(at, now), recorded_at=now, owner=scope.principal, **fields
+        id=new_id() if id is None else id,
+        at=timestamp_of(at, now),
+        recorded_at=now,
+        owner=scope.principal,
+        session=session,
+        role=role,
+        text=text,
+        **fields,
     )
 
     def add(tx: Transaction) -> tuple[Turn, bool]:

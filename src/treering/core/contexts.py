@@ -37,9 +37,6 @@ class RemovedMessages(Value):
     written_by: Label | None = None
     """The language model that wrote the summary; None if it consists of excerpts."""
 
-    def untold(self) -> "RemovedMessages":
-        return self.replace(summary="", written_by=None)
-
 
 class ContextState(Value):
     """One conversation's window."""

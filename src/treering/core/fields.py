@@ -7,6 +7,8 @@ from datetime import date, datetime
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from treering.core.errors import InvalidInput
+
 if TYPE_CHECKING:
     from treering.core.episodes import (
         EpisodeExecution,
@@ -126,3 +128,12 @@ class TaskFields(TypedDict, total=False):
     success_criteria: Iterable[str]
     plan: Iterable[Any]
     system: Iterable[str] | str
+
+
+def check_arguments(verb: str, given: Iterable[str], known: type) -> None:
+    """Raise `InvalidInput`, naming the public verb, for a keyword argument that is not one of the `known` fields."""
+    unknown = sorted(set(given) - known.__annotations__.keys())
+    if unknown:
+        raise InvalidInput(
+            f"{verb}() has no argument {', '.join(map(repr, unknown))}; use {', '.join(sorted(known.__annotations__))}"
+        )

@@ -35,6 +35,8 @@ class Run(Record):
 
 LANGUAGE_MODEL = "language model"
 """Stage of the daily runs that count the tokens of learning, in `done`."""
+SKIPPED_WITHOUT_REPOSITORY = "skipped_without_repository"
+"""Count of a `staleness` run that found no repository with commits."""
 
 
 def token_run(now: datetime) -> str:

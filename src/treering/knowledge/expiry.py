@@ -12,11 +12,6 @@ LEARNED = frozenset({Source.CONSOLIDATION, Source.OBSERVER_INFERRED})
 _DAY = timedelta(days=1)
 
 
-def is_expired(record: Knowledge, now: datetime, settings: Settings) -> bool:
-    """Whether the record has expired; see `expiry_reason`."""
-    return expiry_reason(record, now, settings) is not None
-
-
 def expiry_reason(record: Knowledge, now: datetime, settings: Settings) -> str | None:
     """`unused`: several half-lives passed since the last use. `doubted`: the confidence is close to zero. Else None.
 

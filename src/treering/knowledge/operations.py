@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from treering.core.confidence import TAUGHT_CONFIDENCE
 from treering.core.errors import InvalidInput, NotFound, NothingToUndo, id_taken
+from treering.core.fields import KnowledgeFields, check_arguments
 from treering.core.history import Action
 from treering.core.payloads import Stated, knowledge_type
 from treering.core.queries import KnowledgeFilter, Order
@@ -63,6 +64,7 @@ class KnowledgeOperations:
         With an `id`, a new id always creates a record, and a known id must come with the same text. A record that the
         new one contradicts is superseded, or both wait for review; `conflicts` of the returned record names it.
         """
+        check_arguments("remember", fields, KnowledgeFields)
         record = self._record(scope, now, text, type, **fields)
         check = ConflictCheck(record, now, limit=self.settings.conflict_candidates)
 

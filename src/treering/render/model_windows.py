@@ -98,7 +98,7 @@ def _names(model: str) -> Iterator[str]:
 def _unknown_model_message(model: str, names: tuple[str, ...]) -> str:
     near = get_close_matches(names[-1], _table(), n=3, cutoff=0.5)
     hint = f" (nearest known: {', '.join(near)})" if near else ""
-    return f"the context window of {model!r} is unknown{hint}; pass limit= with its size in tokens"
+    return f"the context window of {model!r} is unknown{hint}; pass its size in tokens as `limit`"
 
 
 @cache

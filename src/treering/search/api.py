@@ -81,11 +81,12 @@ class Search:
 
         With `note_access`, the results count as accessed, which keeps inferred records from expiring.
         """
-        from treering.search.code_hits import code_request, names_code
+        from treering.search.code_hits import check_code_option, code_request, names_code
         from treering.search.pipeline import search
 
         if precise and superseded:
             raise InvalidInput("a precise search returns no superseded records; pass precise or superseded")
+        check_code_option(where, code=code)
         now = self.clock() if as_of is None else end_of(as_of, self.clock())
         filters = filters_of(where, knowledge, turns) if tainted else untainted(filters_of(where, knowledge, turns))
         if as_of is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from treering.core.errors import NotFound, TreeringError
+from treering.core.errors import InvalidInput, NotFound, TreeringError
 from treering.core.queries import ALL_CODE, CODE
 from treering.search.answer import Answer, Confidence, Explanation, Hit, RankExplanation
 from treering.search.location_questions import asks_for_location, mentions_code
@@ -96,6 +96,17 @@ def code_request(
         certain=certain,
         share=1.0 if named or mentions_code(query) else CODE_SHARE,
     )
+
+
+def check_code_option(where: SearchFilter | None, *, code: bool | None) -> None:
+    """Raise `InvalidInput` if `code` and the kinds of the filter contradict each other."""
+    if code and where is not None and where.kinds and CODE not in where.kinds:
+        raise InvalidInput(
+            f"`code` includes code locations, but only the kind {', '.join(where.kinds)} is requested; "
+            "add the kind code, or leave `code` out"
+        )
+    if code is False and names_code(where):
+        raise InvalidInput("the kind code is requested, but `code` excludes code locations; leave one of them out")
 
 
 def names_code(where: SearchFilter | None) -> bool:

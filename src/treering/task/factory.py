@@ -7,6 +7,7 @@ from warnings import warn
 
 from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput
+from treering.core.fields import TaskFields, check_arguments
 from treering.core.history import LogInjection
 from treering.core.scope import Scope
 from treering.core.secrets import redact
@@ -51,6 +52,7 @@ def open_task(
     **context: Any,
 ) -> Task:
     """Start a task if a description is given, else resume the latest save of the task `id`."""
+    check_arguments("task", context, TaskFields)
     if description is None and id is None:
         raise InvalidInput(
             "description and id are both missing; pass a description to start a task, or an id to resume one"

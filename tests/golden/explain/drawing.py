@@ -86,7 +86,7 @@ FOUND = Answer(
         ),
         runners_up=(
             _why(OTHER, "knowledge", {"words": 4}, 0.401, lost="0.029 behind the last result"),
-            _why(GOTCHA, "knowledge", {"meaning": 2}, 0.9, lost="says the same as k1"),
+            _why(GOTCHA, "knowledge", {"meaning": 2}, 0.9, lost="duplicate of k1"),
         ),
     ),
 )

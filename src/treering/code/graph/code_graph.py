@@ -87,14 +87,6 @@ class CodeGraph:
         with self._changing():
             self._contents.replace(path, definitions, {GraphSource.AST: edges, **(further or {})})
 
-    def add_edges(self, path: str, edges: Iterable[Edge], source: GraphSource) -> None:
-        """Add edges that belong to the file until it is replaced, stale or removed. Raises `NotFound` for unknown
-        files."""
-        with self._changing():
-            if path not in self:
-                raise NotFound(f"no file {path} is indexed; index it before giving it edges")
-            self._contents.add(path, edges, source)
-
     def remove_file(self, path: str) -> None:
         with self._changing():
             self._contents.remove(path)

@@ -72,10 +72,9 @@ class GraphContents:
         self.remove(path)
         self._define({path: definitions})
         for source, each in edges.items():
-            self.add(path, each, source)
+            self._add(path, each, source)
 
-    def add(self, path: str, edges: Iterable[Edge], source: GraphSource) -> None:
-        """Add edges that belong to the file."""
+    def _add(self, path: str, edges: Iterable[Edge], source: GraphSource) -> None:
         file, code = self._files[path], SOURCE_CODE[source]
         owner, rows = int(file.nodes[0]), file.rows.tolist()
         for edge in edges:

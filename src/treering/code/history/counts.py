@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -70,10 +70,6 @@ class CoChange:
         """Time of each of those commits, in seconds since 1970."""
         self._counts = counts
         self._paths: dict[int, str] = {}
-
-    def add_all(self, commits: Iterable[Commit]) -> None:
-        for commit in commits:
-            self.add(commit)
 
     def add(self, commit: Commit) -> None:
         touched, left = self.lineage.apply(commit.touches)

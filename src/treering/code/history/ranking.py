@@ -94,8 +94,30 @@ def related(
     queried = _query(counts, path, imports)
     weights = asdict(settings.weights)
     found = (
-        _scored(counts, number, terms_of(counts, queried, number, settings), weights, queried.near.get(number))
+        _explained(counts.path(number), terms_of(counts, queried, number, settings), weights, queried.near.get(number))
         for number in candidates(counts, queried, settings)
+    )
+    return nsmallest(limit, found, key=lambda each: (-each.score, each.path))
+
+
+def related_without_history(
+    paths: Iterable[str],
+    path: str,
+    limit: int,
+    imports: Mapping[str, Collection[str]],
+    settings: RankSettings = DEFAULTS,
+) -> list[RankedFile]:
+    """Those of `paths` related to `path` by name, folder or imports, best first; scored like a file without commits."""
+    name, imported = name_of(path), imports.get(path, ())
+    weights = asdict(settings.weights)
+    names = {other: name_of(other) for other in paths if other != path}
+    siblings = sum(other.folder == name.folder for other in names.values())
+    found = (
+        _explained(other, _path_terms(name, names[other], 1.0, imports=other in imported), weights)
+        for other in names
+        if other in imported
+        or names[other].subject == name.subject
+        or (names[other].folder == name.folder and siblings <= settings.max_siblings)
     )
     return nsmallest(limit, found, key=lambda each: (-each.score, each.path))
 
@@ -118,8 +140,6 @@ def terms_of(
     habit = queried.near.get(number)
     count = counts.files[number]
     together = habit.now(queried.touched, counts.settings.habit_half_life) if habit is not None else 0.0
-    alike = 1.0 if name.subject == queried.name.subject else likeness(name.own_words, queried.name.own_words)
-    same_folder = float(name.folder == queried.name.folder)
     busy = count.busy.now(counts.moment, counts.settings.busy_half_life)
     rest = counts.moment - count.last
     return {
@@ -129,12 +149,21 @@ def terms_of(
         "folders": log1p(_folder_share(counts, queried.name.folder, name.folder) / settings.folder_floor),
         "fresh": log(max(1.0, settings.horizon / (1 + rest))),
         "busy": log1p(busy / settings.busy_floor),
-        "words": likeness(name.words, queried.name.words),
+        **_path_terms(queried.name, name, queried.newness, imports=number in queried.imports),
+    }
+
+
+def _path_terms(queried: Name, other: Name, newness: float, *, imports: bool) -> dict[str, float]:
+    """The values that need no history."""
+    alike = 1.0 if other.subject == queried.subject else likeness(other.own_words, queried.own_words)
+    same_folder = float(other.folder == queried.folder)
+    return {
+        "words": likeness(other.words, queried.words),
         "same_folder": same_folder,
-        "test_and_code": float(name.is_test != queried.name.is_test),
-        "new_name": queried.newness * alike,
-        "new_folder": queried.newness * same_folder,
-        "imports": float(number in queried.imports),
+        "test_and_code": float(other.is_test != queried.is_test),
+        "new_name": newness * alike,
+        "new_folder": newness * same_folder,
+        "imports": float(imports),
     }
 
 
@@ -167,8 +196,8 @@ def _folder_share(counts: CoChange, one: str, other: str) -> float:
     return beside[other] / (beside.get(one, 0) + 2) / max(1, len(counts.by_folder[other]))
 
 
-def _scored(
-    counts: CoChange, number: int, values: Mapping[str, float], weights: Mapping[str, float], habit: PairCount | None
+def _explained(
+    path: str, values: Mapping[str, float], weights: Mapping[str, float], habit: PairCount | None = None
 ) -> RankedFile:
     gains = tuple(RankTerm(name, value, weights[name] * value) for name, value in values.items() if value)
-    return RankedFile(counts.path(number), sum(term.gain for term in gains), gains, habit.count if habit else 0)
+    return RankedFile(path, sum(term.gain for term in gains), gains, habit.count if habit else 0)

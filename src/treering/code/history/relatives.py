@@ -1,17 +1,15 @@
 """Files related to a file by history, imports and names."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.code.graph import IndexStatus
-from treering.code.history.counts import CoChange
-from treering.code.history.ranking import RankedFile, related
-from treering.code.history.stored_history import CoChangeHistory, RepositoryCounts, is_counted
-from treering.core.errors import RepositoryUnavailable
-from treering.ports.commits import Commit, Touch
+from treering.code.history.ranking import RankedFile, related, related_without_history
+from treering.code.history.stored_history import CoChangeHistory, RepositoryCounts
+from treering.core.errors import NotFound, RepositoryUnavailable
 
 if TYPE_CHECKING:
     from treering.code.graph import FileGraph
@@ -33,16 +31,20 @@ _NO_REPOSITORY = "the repository is not on this machine, or not the one of the c
 
 
 def relations(stored: CoChangeHistory, root: Path | None, path: str, limit: int, files: "FileGraph") -> Relations:
-    """Files related to a path that exists or may be created in the project."""
-    near = _neighbours(files)
+    """Files related to a path of the project.
+
+    With a history, the path need not exist yet. Raises `NotFound` for an unknown file if there is no history.
+    """
+    near, here = _neighbours(files), _there(root, frozenset(files.paths))
     reason = _NO_REPOSITORY
     try:
         history = stored.counts_at(root)
     except RepositoryUnavailable as exc:
         history, reason = None, str(exc)
     if history is None:
-        return Relations(path, tuple(related(_without_history(files.paths), path, limit, near)), reason)
-    here = _there(root, frozenset(files.paths))
+        if not here(path):
+            raise NotFound(f"no file {path!r} in the project, and no history to compare it with: {reason}")
+        return Relations(path, tuple(related_without_history(files.paths, path, limit, near)), reason)
     return Relations(path, _ranked(history, path, limit, near, here))
 
 
@@ -64,13 +66,6 @@ def _ranked(
     found = related(history.counts, inside + path, max(_MANY, limit), here)
     ours = (replace(each, path=each.path[len(inside) :]) for each in found if each.path.startswith(inside))
     return tuple(islice((each for each in ours if is_there(each.path)), limit))
-
-
-def _without_history(paths: Sequence[str]) -> CoChange:
-    """Counts as if all files had been added in one commit, so that names, folders and imports can be ranked."""
-    counts = CoChange(is_counted)
-    counts.add(Commit("", 0, tuple(Touch("A", path, path) for path in paths)))
-    return counts
 
 
 def _neighbours(files: "FileGraph") -> Mapping[str, frozenset[str]]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treering.core.errors import InvalidInput
+from treering.core.errors import InvalidInput, NotFound
 from treering.interfaces.cli.options import AsJson, Db, Project, RecordId, opened
 from treering.interfaces.cli.output import emit, record_document
 
@@ -94,6 +94,12 @@ def used(
     """Report that records were useful; this raises their confidence."""
     with opened(db, project) as memory:
         counted = memory.used(ids, corrected=corrected)
+        if not counted:
+            listed = ", ".join(map(repr, dict.fromkeys(ids)))
+            raise NotFound(
+                f"no knowledge record with id {listed} in project {memory.scope.project!r}; "
+                "run `treering search` to find ids"
+            )
     from treering.interfaces.cli import views as show
 
     done = "counted as corrected" if corrected else "counted as used"

@@ -92,7 +92,10 @@ def _fail(message: str, kind: str, code: ExitCode, *, as_json: bool) -> int:
 def _usage_error(exc: typer.TyperException) -> str:
     context = getattr(exc, "ctx", None)
     command = context.command_path if context else "treering"
-    return f"{exc.format_message().rstrip('.?')}; run `{command} --help` for usage"
+    message = exc.format_message()
+    if message.endswith("?"):
+        return f"{message} Run `{command} --help` for usage"
+    return f"{message.rstrip('.')}; run `{command} --help` for usage"
 
 
 def _unexpected(exc: Exception) -> str:

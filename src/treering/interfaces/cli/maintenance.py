@@ -143,6 +143,7 @@ def _mark(run: "Run") -> "RenderableType":
 def _summary(run: "Run") -> "RenderableType":
     from rich.text import Text
 
+    from treering.core.runs import SKIPPED_WITHOUT_REPOSITORY
     from treering.interfaces.cli import views as show
 
     if run.error:
@@ -150,8 +151,12 @@ def _summary(run: "Run") -> "RenderableType":
     if not run.finished_at:
         total = f" of {run.total:,}" if run.total else ""
         return Text(f"{run.done:,}{total} steps so far" if run.attempts else "queued")
+    if SKIPPED_WITHOUT_REPOSITORY in run.counts:
+        return Text("skipped: no git repository with commits was found; pass --repository PATH", "yellow")
     counts = {} if run.stage == "report" else run.counts
-    return Text(_counted({name.replace("_", " "): count for name, count in counts.items()}) or "done", show.FAINT)
+    return Text(
+        show.counts_line({name.replace("_", " "): count for name, count in counts.items()}) or "done", show.FAINT
+    )
 
 
 def _report(found: "HealthReport") -> "RenderableType":
@@ -162,15 +167,17 @@ def _report(found: "HealthReport") -> "RenderableType":
 
     grid = _grid(wrapped=1)
     rows: Mapping[str, str] = {
-        "holds": _counted(found.records),
-        "knowledge": _counted(found.knowledge),
-        "state": _counted(found.states),
-        **{f"last {period}": _counted(counts, sign="+") for period, counts in found.growth.items()},
-        "episodes": _counted(found.episodes),
-        "patterns": _counted({status.lower().replace("_", " "): count for status, count in found.patterns.items()}),
-        "learning": _counted(found.learning),
-        "jobs": _counted(found.jobs),
-        "dead jobs": _counted(found.dead_jobs),
+        "holds": show.counts_line(found.records),
+        "knowledge": show.counts_line(found.knowledge),
+        "state": show.counts_line(found.states),
+        **{f"last {period}": show.counts_line(counts, sign="+") for period, counts in found.growth.items()},
+        "episodes": show.counts_line(found.episodes),
+        "patterns": show.counts_line(
+            {status.lower().replace("_", " "): count for status, count in found.patterns.items()}
+        ),
+        "learning": show.counts_line(found.learning),
+        "jobs": show.counts_line(found.jobs),
+        "dead jobs": show.counts_line(found.dead_jobs),
         "sizes": ", ".join(f"{name} {show.size(count)}" for name, count in found.sizes.items()),
     }
     grid.add_row(Text("project", show.FAINT), show.safe(found.project))
@@ -205,7 +212,3 @@ def _last_runs(runs: "Sequence[Run]") -> "Sequence[RenderableType]":
     for run in runs:
         grid.add_row(Text(show.when(run.started_at), show.FAINT), _mark(run), run.stage, _summary(run))
     return Text("last runs", show.HEAD), grid
-
-
-def _counted(counts: Mapping[str, int], sign: str = "") -> str:
-    return ", ".join(f"{sign}{count:,} {name}" for name, count in counts.items() if count)

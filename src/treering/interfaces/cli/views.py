@@ -16,6 +16,7 @@ from treering.core.patterns import Pattern
 from treering.core.records import Knowledge, RelationKind
 from treering.core.turns import Turn
 from treering.core.visible_text import visible
+from treering.interfaces.cli.layout import counted
 
 if TYPE_CHECKING:
     from treering.archive.restore import ImportReport
@@ -45,6 +46,24 @@ _ESSENTIAL_SIGNALS = frozenset(
     }
 )
 safe = visible
+_SINGULAR = {
+    "turns": "turn",
+    "sessions": "session",
+    "episodes": "episode",
+    "patterns": "pattern",
+    "applications": "application",
+    "entities": "entity",
+    "events": "event",
+    "graph nodes": "graph node",
+    "graph edges": "graph edge",
+    "audit entries": "audit entry",
+    "sessions to be read": "session to be read",
+    "duplicates folded": "duplicate folded",
+    "facts retired": "fact retired",
+    "files": "file",
+    "definitions": "definition",
+    "edges": "edge",
+}
 _REDACTED = re.compile(r"\[redacted:([a-z0-9_]+)\]")
 
 
@@ -181,7 +200,10 @@ def projects(found: Sequence["ProjectSize"]) -> RenderableType:
     """One line for each project."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     for each in found:
-        held = f"{each.knowledge:,} records, {each.turns:,} turns, {each.episodes:,} episodes"
+        held = ", ".join(
+            counted(count, noun)
+            for noun, count in (("record", each.knowledge), ("turn", each.turns), ("episode", each.episodes))
+        )
         grid.add_row(Text(safe(each.project), HEAD), held, Text(size(each.characters + each.blob_bytes), FAINT))
     return grid if found else Text("no projects", FAINT)
 
@@ -194,10 +216,10 @@ def stats(found: "Stats") -> RenderableType:
     for name in ("project", "engine", "location"):
         grid.add_row(name, Text(safe(getattr(found, name))))
     for name, counts in (("holds", found.records), ("knowledge", found.knowledge), ("state", found.states)):
-        grid.add_row(name, _counted(counts) or "nothing yet")
+        grid.add_row(name, counts_line(counts) or "nothing yet")
     if found.latest:
         grid.add_row("latest", ", ".join(f"{kind} {at:%Y-%m-%d %H:%M}" for kind, at in found.latest.items()))
-    if waiting := _counted(found.jobs):
+    if waiting := counts_line(found.jobs):
         grid.add_row("jobs", waiting)
     if found.code:
         grid.add_row("code", _code(found.code))
@@ -210,7 +232,7 @@ def _code(found: Mapping[str, Any]) -> RenderableType:
     totals = found["totals"]
     counts = {name: totals[name] for name in ("files", "definitions", "edges")}
     left = "" if found["current"] else "; not up to date: run `treering index --status` for details"
-    return Text.assemble(f"{safe(found['root'])}: {_counted(counts) or 'nothing yet'}", (left, "yellow"))
+    return Text.assemble(f"{safe(found['root'])}: {counts_line(counts) or 'nothing yet'}", (left, "yellow"))
 
 
 def imported(found: "ImportReport") -> RenderableType:
@@ -319,5 +341,10 @@ def _change(entry: "HistoryEntry", *, already_shown: str | None) -> RenderableTy
     return Group(*lines)
 
 
-def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+def counts_line(counts: Mapping[str, int], sign: str = "") -> str:
+    """`1 turn, 2 sessions`: the counts that are not zero."""
+    return ", ".join(
+        f"{sign}{count:,} {_SINGULAR.get(name, name) if count == 1 else name}"
+        for name, count in counts.items()
+        if count
+    )

@@ -38,7 +38,9 @@ def work(
     once: Annotated[bool, typer.Option("--once", help="Run what is due now, then exit.")] = False,
     every: Annotated[
         float | None,
-        typer.Option("--every", metavar="SECONDS", min=0.1, help="How often to check the schedule."),
+        typer.Option(
+            "--every", metavar="SECONDS", min=0.1, help="Interval between checks of the schedule. Default: 60."
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing until the end.")] = False,
     repository: Repository = None,

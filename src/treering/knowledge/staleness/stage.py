@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from treering.core.history import Action
 from treering.core.queries import AuditFilter, KnowledgeFilter, Order, TimeRange
 from treering.core.records import Knowledge
+from treering.core.runs import SKIPPED_WITHOUT_REPOSITORY
 from treering.core.settings import StalenessSettings
 from treering.core.values import FilePath
 from treering.jobs.record_pages import record_pages
@@ -56,7 +57,7 @@ def mark_stale(run: StageRun, repository: Repository | None) -> None:
     """
     head = repository.head() if repository is not None else None
     if repository is None or head is None:
-        run.progress.advance(None, 0, skipped=1)
+        run.progress.advance(None, 0, **{SKIPPED_WITHOUT_REPOSITORY: 1})
         return
     started_head, _, after = (run.cursor or "").partition(" ")
     # After a crash, the rest is compared with the same commit.

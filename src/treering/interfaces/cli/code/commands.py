@@ -180,7 +180,7 @@ def deps(
 
 
 def related(
-    path: Annotated[str, typer.Argument(metavar="FILE", help="A file, which need not exist yet.")],
+    path: Annotated[str, typer.Argument(metavar="FILE", help="A file; with a git history it need not exist yet.")],
     *,
     limit: Limit = None,
     db: Db = None,

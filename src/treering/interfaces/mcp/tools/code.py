@@ -162,7 +162,10 @@ def _route(found: "DependencyPath", names: tuple[str, str], room: int) -> ToolAn
 class RelatedFiles(Arguments):
     path: Annotated[
         Name,
-        Field(description="A file, relative to the repository root; it need not exist yet.", examples=["shop/db.py"]),
+        Field(
+            description="A file, relative to the repository root; with a git history it need not exist yet.",
+            examples=["shop/db.py"],
+        ),
     ]
     limit: Limit = 10
 
