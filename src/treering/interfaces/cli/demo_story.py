@@ -69,5 +69,5 @@ NEXT = (
     ("store something", '{treering} remember "Deploy from main" --type decision'),
     ("find it again", '{treering} search "deploy" --explain'),
     ("from Python", 'import treering; treering.open().search("deploy")'),
-    ("more", "README.md, docs/quickstart.md, {treering} --help"),
+    ("more", "README.md, docs/quickstart.md"),
 )
