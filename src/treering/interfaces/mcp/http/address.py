@@ -25,7 +25,9 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        return ipaddress.ip_address(self.ip.partition("%")[0]).is_loopback
+        ip = ipaddress.ip_address(self.ip.partition("%")[0])
+        # Python 3.13 takes mapped IPv4 addresses for loopback, earlier versions do not.
+        return ip.is_loopback and getattr(ip, "ipv4_mapped", None) is None
 
     @property
     def name(self) -> str:
