@@ -24,7 +24,7 @@ _DECAY = 0.94
 _MIN_TERMS = 20
 # Below this share of known terms a message has another topic; at 0.3 false shifts double.
 _MAX_SHIFT_LIKENESS = 0.25
-# If users seldom repeat words, as in casual chats, words are no evidence and no shift is detected.
+# If users seldom repeat words, as in casual chats, words are not evidence, and no shift is detected.
 _MIN_USUAL = 0.3
 _USUAL_RATE = 0.2
 _MIN_USUAL_TERMS = 5

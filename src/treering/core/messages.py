@@ -27,7 +27,7 @@ class MessageFormat(StrEnum):
 
 
 class TextPart(Value):
-    """Text. In a stored turn, None stands for the turn's own text."""
+    """Text. In a stored turn, None means the turn's own text."""
 
     kind: Literal["text"] = "text"
     text: Text | None = None

@@ -137,11 +137,11 @@ class Evidence(Value):
     """Evidence for and against a pattern."""
 
     generation: Count = 1
-    """Incremented by each refinement, since outcomes of an earlier form are no evidence for the current one."""
+    """Incremented by each refinement, since outcomes of an earlier form are not evidence for the current one."""
     highest: Count = 0
     """Highest generation that was undone; its number is not reused."""
     began_at: Instant | None = None
-    """Start of this generation. Earlier episodes may have shaped the pattern and are no evidence for it."""
+    """Start of this generation. Earlier episodes may have shaped the pattern and are not evidence for it."""
     supporting: Keys = ()
     """Newest episodes that succeeded with it."""
     counter: Keys = ()

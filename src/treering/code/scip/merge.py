@@ -86,8 +86,8 @@ def add_scip(project: IndexedProject, files: Sequence[ScipFile]) -> list[str]:
         _check_matches_project(file, found)
     added = [_counts(file, found, contents) for file, found in zip(files, read, strict=True)]
     further, before = changed_scip_edges(contents.values(), read), json.loads(state.report)
-    told = {**before, "scip": [asdict(each) for each in added]}
-    if further or told != before:
+    report = {**before, "scip": [asdict(each) for each in added]}
+    if further or report != before:
         with project.writing() as stored:
             generation = stored.describe(
                 project.owner,
@@ -95,7 +95,7 @@ def add_scip(project: IndexedProject, files: Sequence[ScipFile]) -> list[str]:
                 root=state.root,
                 version=state.version,
                 complete=state.complete,
-                report=json.dumps(told),
+                report=json.dumps(report),
             )
             stored.add_further(further, generation)
             stored.release_lease(project.owner)
