@@ -18,6 +18,7 @@ from treering.adapters.arrays.files import DamagedArrays, map_arrays, write_arra
 from treering.adapters.arrays.growing import GrowingArrays
 from treering.adapters.sql import embedded_index, index_files
 from treering.compose import now
+from treering.location.database_files import remove
 from treering.memory import Memory
 
 QUERIES = ("which crane lifts 7 tons", "harbour fog in the morning", "who painted hull 12", "where is the anchor")
@@ -278,3 +279,8 @@ def test_states_that_grow_from_the_same_arrays_never_change_each_other(steps: li
         longer, (grown,) = growing.appended(len(view), [np.array(added, np.uint8)])
         states.append((longer, grown, expected + added))
     assert all(view.tolist() == expected for _, view, expected in states)
+
+
+def test_a_deleted_memory_leaves_no_index(saved: Path) -> None:
+    remove(saved)
+    assert list(saved.parent.iterdir()) == []
