@@ -57,8 +57,8 @@ class Dialect(Protocol):
         """Execution options of a connection whose transaction is about to start."""
         ...
 
-    def limit_waits(self, connection: Connection, seconds: float) -> None:
-        """Make statements of this transaction fail instead of waiting longer for a lock."""
+    def start(self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None) -> None:
+        """Start a transaction in this scope, whose statements fail instead of waiting longer than `seconds`."""
         ...
 
     def has_unstored_vectors(self, scope: Scope) -> bool:

@@ -147,8 +147,6 @@ class Nearby:
         kind = f"{self.schema}.halfvec({query.vector.shape[0]})"
         # The graph index is used only for the bare distance expression.
         apart = f"(embedding::{kind} OPERATOR({self.schema}.<=>) %s::{kind}){' + 0' if exact else ''}"
-        if not exact:
-            connection.execute(_SEARCHING)
         near = (
             f"SELECT number, embedding FROM nearby WHERE tenant = %s AND project = %s AND model = {_quoted(model)} "
             f"AND {conditions} ORDER BY {apart} LIMIT %s"
@@ -193,10 +191,11 @@ class Nearby:
         _attempted(connection, [statement])
 
 
-_SEARCHING = sql(
-    "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), "
+SEARCHING = (
+    "set_config('hnsw.iterative_scan', 'relaxed_order', true), "
     f"set_config('hnsw.ef_search', '{IN_VIEW}', true), set_config('hnsw.max_scan_tuples', '{_PASSED_BY}', true)"
 )
+"""Settings of a transaction that searches the graph."""
 
 
 def nearby_in(connection: Connection) -> Nearby | None:

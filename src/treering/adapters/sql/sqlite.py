@@ -171,8 +171,9 @@ class SQLite:
     def options(self, *, writing: bool) -> dict[str, Any]:
         return {"writing": writing}
 
-    def limit_waits(self, connection: Connection, seconds: float) -> None:
+    def start(self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None) -> None:
         """Only the start of a transaction waits, within the limit of `writing`."""
+        self.enter(connection, scope)
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
         loaded = self._loaded.get((scope.tenant, scope.project))
