@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, Protocol, TypeVar, overload
@@ -145,6 +145,14 @@ class EntityCollection(Revisable[Entity, EntityFilter], Protocol):
         """Recount mentions from the links that are visible to everyone who sees the entity."""
         ...
 
+    def expect_names(self, keys: Callable[[], Sequence[str]]) -> None:
+        """Announce that `by_names` will look up these keys: a server does so together with its next statement."""
+        ...
+
+    def by_names(self, keys: Callable[[], Iterable[str]]) -> Mapping[str, Entity]:
+        """Entities with one of the `same_name` keys, by id. `keys` is called once, and not without entities."""
+        ...
+
     def drop_unmentioned(self, ids: Iterable[str]) -> int:
         """Purge entities that no record mentions any more and no user named; return their number.
 
@@ -167,6 +175,10 @@ class SearchableRevisable(Revisable[V, F_contra], Searchable[V, F_contra], Proto
 class KnowledgeCollection(SearchableRevisable[Knowledge, KnowledgeFilter], Protocol):
     def count_use(self, ids: Iterable[str]) -> int:
         """Count one use of each, now; return how many exist. A use is not a change, so there is nothing to undo."""
+        ...
+
+    def superseded_sources(self, ids: Iterable[str]) -> frozenset[str]:
+        """Those of the given turns from which a deprecated record was learned."""
         ...
 
     def mark_returned(self, returned: Mapping[str, datetime]) -> None:

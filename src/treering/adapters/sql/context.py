@@ -110,6 +110,10 @@ class Dialect(Protocol):
 
     def before_bulk(self, connection: Connection) -> None: ...
 
+    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]]) -> None:
+        """Look up entities by their `same_name` keys together with the next statement, if the engine is a server."""
+        ...
+
     def index(self, context: TransactionContext) -> SearchIndex:
         """The search index of the context's project."""
         ...
@@ -172,6 +176,21 @@ class RemovedRecord(NamedTuple):
     text: str = ""
 
 
+class Companion(NamedTuple):
+    """A statement with one value that runs together with the next one of the index, and the receiver of its value."""
+
+    statement: str
+    named: dict[str, Any]
+    receive: Callable[[Any], None]
+
+
+class NamesRead(NamedTuple):
+    """The entities with one of the keys, as rows, newest first."""
+
+    keys: frozenset[str]
+    rows: Sequence[Mapping[Any, Any]]
+
+
 @dataclass
 class Unsaved:
     """State shared by the views of one transaction and invisible to others."""
@@ -206,6 +225,14 @@ class TransactionContext:
     """Jobs to queue at the end of the transaction: from each group the first whose key is not queued by then."""
     registering: set[PrincipalName] = field(default_factory=set)
     """Rows of `principals` that this transaction stores."""
+    records_read: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Rows that a search of this reading transaction has read, as JSON, by kind and id."""
+    sources_read: dict[str, bool] = field(default_factory=dict)
+    """By id of a turn that was read: whether a record that was learned from it is deprecated."""
+    names_read: list[NamesRead] = field(default_factory=list)
+    """The entities that a search of this reading transaction has looked up by name."""
+    companions: list[Companion] = field(default_factory=list)
+    """Statements that wait for the next one of the index."""
     after_commit: list[Callable[[], object]] = field(default_factory=list)
     """Callbacks to run after the commit."""
 
@@ -218,7 +245,7 @@ class TransactionContext:
         """The same transaction in another scope."""
         self.dialect.enter(self.connection, scope)
         try:
-            yield replace(self, scope=scope)
+            yield replace(self, scope=scope, records_read={}, sources_read={}, names_read=[], companions=[])
         finally:
             # After a database error, this transaction accepts no further statements.
             with suppress(DBAPIError):

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from treering.adapters.sql import entity_links as mentioned
-from treering.adapters.sql.kinds import ENTITIES
+from treering.adapters.sql.kinds import ENTITIES, same_names
+from treering.adapters.sql.records import batches
 from treering.adapters.sql.revised_records import RevisedRecords
 from treering.core.entities import Entity
+from treering.core.queries import EntityFilter, Order
 from treering.core.scope import Scope, Visibility
-from treering.core.values import EMPTY
+from treering.core.values import EMPTY, LABEL_BYTES, LABELS
 
 if TYPE_CHECKING:
     from treering.adapters.sql.context import TransactionContext
     from treering.ports.collections import Detail, EntityMentions
 
 
+# The index on names returns the first row at once.
+_BY_NAME = Order(by="name")
 _AT_ONCE = 500
 """Purged records whose links are removed in one statement."""
 
@@ -33,6 +37,22 @@ class EntityRecords(RevisedRecords[Entity]):
 
     def count_mentions(self, heard: Mapping[str, EntityMentions]) -> None:
         mentioned.count_mentions(self._context, heard)
+
+    def expect_names(self, keys: Callable[[], Sequence[str]]) -> None:
+        self._context.dialect.expect_names(self._context, keys)
+
+    def by_names(self, keys: Callable[[], Iterable[str]]) -> Mapping[str, Entity]:
+        read = self._context.names_read
+        if not read and not self.find(order=_BY_NAME, limit=1).items:
+            return {}
+        wanted = [key for key in keys() if len(key.encode()) <= LABEL_BYTES]
+        if read and read[0].keys.issuperset(wanted):
+            named = [self._decode(row) for row in read[0].rows]
+            return {each.id: each for each in named if not set(wanted).isdisjoint(same_names(each))}
+        found: dict[str, Entity] = {}
+        for page in batches(wanted, LABELS):
+            found |= {each.id: each for each in self.find(EntityFilter(same_names=tuple(page)), limit=LABELS).items}
+        return found
 
     def recount(self, ids: Iterable[str]) -> None:
         mentioned.recount(self._context, ids)

@@ -1,6 +1,6 @@
 """The server engine: PostgreSQL, with row-level security for every scope."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,7 @@ from treering.core.errors import (
 )
 from treering.core.scope import EVERY_VISIBILITY, Scope, Visibility
 from treering.core.settings import StoreSettings
+from treering.core.values import LABELS
 from treering.ports.index import SearchIndex
 from treering.ports.store import Check
 
@@ -188,7 +189,7 @@ class Postgres:
             with ClientCursor(driver) as cursor:
                 cursor.execute(statement, (scope.tenant, scope.project, scope.principal), prepare=False)
         except Error as exc:
-            lost = connection.dialect.is_disconnect(exc, driver, None)
+            lost = bool(driver.closed)
             if lost:
                 connection.invalidate(exc)
             raise DBAPIError.instance(statement, None, exc, Error, connection_invalidated=lost) from exc
@@ -262,6 +263,12 @@ class Postgres:
             context.connection.exec_driver_sql(f"SELECT {_BY_INDEX}")
         remembered = self._remembered.setdefault(_counted_in(context.scope), Remembered())
         return ServerIndex(context, remembered, self._nearby)
+
+    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]]) -> None:
+        from treering.adapters.sql.server_names import named_entities
+
+        if not context.writing:
+            context.companions.append(named_entities(context, list(keys())[:LABELS]))
 
     def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
         return column == any_(bindparam(None, list(numbers), ARRAY(BIGINT), unique=True))

@@ -186,6 +186,9 @@ class SQLite:
         """Every statement names its scope. Fails if the file was deleted, because writes would be lost."""
         self._refuse_another_file()
 
+    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]]) -> None:
+        """A look-up in the file costs no more on its own."""
+
     def migrating(self, connection: Connection) -> None:
         """No wait needed: the migrating transaction is the only writer."""
 
