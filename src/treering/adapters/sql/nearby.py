@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError
 
-from treering.adapters.sql.server_words import read_array, read_reals
+from treering.adapters.sql.server_words import read_array, read_reals, sent_array
 from treering.adapters.vectors.signs import centred
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Narrowed:
         if self.numbers is not None:
             # As a sub-select, because the planner would consider each of many thousand numbers.
             written.append("number = ANY(ARRAY(SELECT unnest(%(near_numbers)s::bigint[])))")
-            values["near_numbers"] = self.numbers
+            values["near_numbers"] = sent_array(self.numbers)
         return " AND ".join(written), values
 
 
@@ -170,7 +170,7 @@ class Nearby:
             f"SELECT number, embedding::{self.schema}.vector FROM nearby WHERE tenant = %(tenant)s "
             "AND project = %(project)s AND model = %(near_model)s AND number = wanted.number LIMIT 1) AS near"
         )
-        named = {"tenant": here[0], "project": here[1], "near_model": model, "near_numbers": numbers}
+        named = {"tenant": here[0], "project": here[1], "near_model": model, "near_numbers": sent_array(numbers)}
         return statement, {**named, **query.named()}
 
     def beside(self) -> str:

@@ -23,6 +23,7 @@ from treering.adapters.sql.server_words import (
     kind_number,
     owner_code,
     read_array,
+    sent_array,
 )
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.sql.unstored_vectors import MadeVector
@@ -97,7 +98,9 @@ class ServerIndex(SqlIndex):
             return super().matching_ids(filters, numbers)
         model = self._asked[0].model if self._asked else ""
         statement = matching_statement(self._context.scope, filters)
-        rows = self._context.connection.execute(statement, {"numbers": numbers.tolist(), "model": model}).all()
+        rows = self._context.connection.execute(
+            statement, {"numbers": sent_array(numbers.tolist()), "model": model}
+        ).all()
         self._context.records_read.update({(kind, id): record for _, kind, id, record, *_ in rows})
         self._context.sources_read.update({id: learned for _, kind, id, _, _, learned in rows if kind == TURNS.name})
         known = self._read_vectors[1] if model == self._read_vectors[0] else {}
@@ -255,7 +258,7 @@ class ServerIndex(SqlIndex):
         statements = [other] if other else []
         if missing:
             statements = [
-                (COUNTED, {**self._named, "codes": missing, "owner": owner_code(self._principal)}),
+                (COUNTED, {**self._named, "codes": sent_array(missing), "owner": owner_code(self._principal)}),
                 *statements,
             ]
         row = run_together(self._context, statements)
@@ -269,7 +272,7 @@ class ServerIndex(SqlIndex):
 
     def _alone(self, numbers: NDArray[np.int64]) -> ServerDocuments:
         """The documents without their neighbours."""
-        named = {**self._named, "numbers": numbers.tolist()}
+        named = {**self._named, "numbers": sent_array(numbers.tolist())}
         return read_documents(self._run(documents_statement(neighbours=False), named).one())
 
     def _run(self, statement: str, values: Any) -> Any:

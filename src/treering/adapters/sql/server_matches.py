@@ -47,7 +47,7 @@ def matching_statement(scope: Scope, filters: Mapping[str, Filter]) -> CompoundS
 def _statement(scope: Scope, filters: tuple[tuple[str, Filter], ...]) -> CompoundSelect[Any]:
     """Cached: building the statement costs as much as running it."""
     here = (documents.c.tenant == scope.tenant, documents.c.project == scope.project)
-    wanted = documents.c.number == any_of(bindparam("numbers", type_=ARRAY(BIGINT)))
+    wanted = documents.c.number == any_of(cast(bindparam("numbers", type_=Text), ARRAY(BIGINT)))
     listed = select(documents.c.number, documents.c.kind, documents.c.id).where(*here, wanted)
     candidates = listed.cte("candidates").prefix_with("MATERIALIZED")
     own = and_(

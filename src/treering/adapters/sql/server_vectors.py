@@ -19,7 +19,7 @@ from treering.adapters.sql.server_statistics import (
     read_vectors,
     run_together,
 )
-from treering.adapters.sql.server_words import read_array, read_reals
+from treering.adapters.sql.server_words import read_array, read_reals, sent_array
 from treering.adapters.vectors.signs import centred
 from treering.ports.index import DOCUMENT_KINDS, IndexQuery
 
@@ -129,7 +129,7 @@ class ServerVectors:
         seen: list[NDArray[np.int64]] = []
         if query is None or not kept:
             return lambda: np.empty(0, np.int64)
-        named = {**self._named, "unstored": list(kept), "unstored_kinds": list(within.kinds)}
+        named = {**self._named, "unstored": sent_array(list(kept)), "unstored_kinds": list(within.kinds)}
         self._context.companions.append(Companion(_SEEN, named, lambda sent: seen.append(read_array(sent))))
 
         def choose() -> NDArray[np.int64]:
@@ -144,7 +144,7 @@ class ServerVectors:
 
     def documents(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> tuple[ServerDocuments, NDArray[np.float64]]:
         """Documents with their neighbours, and their cosines to the query; NaN for a missing or zero vector."""
-        named = {**self._named, "numbers": numbers.tolist()}
+        named = {**self._named, "numbers": sent_array(numbers.tolist())}
         query = self._query(wanted)
         nearby = self._whole_nearby(wanted.model) if query is not None else None
         if query is not None and nearby is not None:
@@ -169,7 +169,7 @@ class ServerVectors:
     def likeness_statement(self, model: str, query: Query, numbers: NDArray[np.int64]) -> Statement:
         if (nearby := self._whole_nearby(model)) is not None:
             return nearby.likeness(self._here, model, query, numbers.tolist())
-        return _CHOSEN_VECTORS, {**self._named, "model": model, "numbers": numbers.tolist()}
+        return _CHOSEN_VECTORS, {**self._named, "model": model, "numbers": sent_array(numbers.tolist())}
 
     def likeness(self, model: str, query: Query, numbers: NDArray[np.int64], row: Sequence[Any]) -> NDArray[np.float64]:
         """Cosines to a centred vector, from a row of `likeness_statement`; NaN for a missing or zero vector."""

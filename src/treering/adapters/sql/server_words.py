@@ -196,8 +196,8 @@ class QueryWords:
         """Parameters of `FOUND_BY_WORDS`; `frequency` gives cached counts of a code or a word."""
         pairs = [(place, code) for place, word in enumerate(self.words) for code in word]
         return {
-            "words": [place for place, _ in pairs],
-            "codes": [code for _, code in pairs],
+            "words": sent_array([place for place, _ in pairs]),
+            "codes": sent_array([code for _, code in pairs]),
             "known": [frequency((code,)) for _, code in pairs],
             "several": [_has_several_forms(word) and frequency(word) is None for word in self.words],
             "most": most,
@@ -266,6 +266,11 @@ def _rows(number: NDArray[np.int64], parts: Sequence[WordPostings]) -> tuple[NDA
     summed = np.bincount(places, np.concatenate([part.count for part in parts]))
     rows = np.flatnonzero(summed)
     return rows, summed[rows].astype(np.int64)
+
+
+def sent_array(numbers: Sequence[int]) -> str:
+    """Integers as the text of an array, which the driver takes as it is: ten times as fast as a list."""
+    return f"{{{str(list(numbers))[1:-1]}}}"
 
 
 def read_array(sent: bytes | None) -> NDArray[np.int64]:
