@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from sqlalchemy import event
@@ -23,37 +24,38 @@ SEARCHES: dict[str, Callable[[Memory], Answer]] = {
     "as of a day": lambda memory: memory.search(QUERY, as_of="2030-01-01"),
     "one kind": lambda memory: memory.search(QUERY, where=SearchFilter(kinds=(SearchedKind.TURN,))),
     "roles": lambda memory: memory.search(QUERY, where=SearchFilter(roles=("user",)), limit=3),
+    "an entity": lambda memory: memory.search("what did Ana Schmidt tell?"),
     "a name that is no entity": lambda memory: memory.search("what did Zacharias say about the request?"),
     "a question in another language": lambda memory: memory.search("wie wird eine Anfrage abgebrochen?"),
     "a question about the past": lambda memory: memory.search("how was a request cancelled before?"),
 }
 
 
+@dataclass
+class Sent:
+    """What the server receives: statements, and messages that begin a transaction and set its scope."""
+
+    statements: list[str] = field(default_factory=list)
+    transactions: int = 0
+
+
 @contextmanager
-def statements_of(memory: Memory) -> Iterator[list[str]]:
-    """Statements that the server receives, without COMMIT and the message that begins a transaction."""
-    sent: list[str] = []
-    engine: Any = memory.store._engine  # type: ignore[attr-defined]
+def sent_by(memory: Memory) -> Iterator[Sent]:
+    sent, engine = Sent(), cast("Any", memory.store)._engine
 
     def execute(_c: Any, _cursor: Any, statement: str, _values: Any, _context: Any, _many: bool) -> None:
-        sent.append(" ".join(statement.split()))
+        sent.statements.append(" ".join(statement.split()))
+
+    def begin(_connection: Any) -> None:
+        sent.transactions += 1
 
     event.listen(engine, "before_cursor_execute", execute)
+    event.listen(engine, "begin", begin)
     try:
         yield sent
     finally:
         event.remove(engine, "before_cursor_execute", execute)
-
-
-@contextmanager
-def transactions_of(memory: Memory) -> Iterator[list[object]]:
-    begun: list[object] = []
-    engine: Any = memory.store._engine  # type: ignore[attr-defined]
-    event.listen(engine, "begin", begun.append)
-    try:
-        yield begun
-    finally:
-        event.remove(engine, "begin", begun.append)
+        event.remove(engine, "begin", begin)
 
 
 @pytest.fixture
@@ -76,19 +78,18 @@ def server_memory(open_engine: Callable[..., Memory], postgres_url: str, tmp_pat
     (tmp_path / "code" / "request.py").write_text("def cancel(request):\n    request.socket.close()\n")
     memory.code.index(tmp_path / "code")
     memory.settle()
-    assert memory.entities.search("Ana Schmidt")
+    assert memory.entities.find("Ana Schmidt")
     for search in SEARCHES.values():
         search(memory)
     return memory
 
 
 def test_a_search_sends_at_most_six_statements(server_memory: Memory) -> None:
-    counts = {}
     for name, search in SEARCHES.items():
-        with statements_of(server_memory) as sent, transactions_of(server_memory) as begun:
+        with sent_by(server_memory) as sent:
             assert search(server_memory), name
-        counts[name] = (len(sent), len(begun))
-    assert {name: each for name, each in counts.items() if each[0] > MAX_STATEMENTS or each[1] > 1} == {}
+        assert len(sent.statements) <= MAX_STATEMENTS, "\n".join((name, *sent.statements))
+        assert sent.transactions == 1, name
 
 
 def test_a_search_after_a_stored_write_sends_at_most_six_statements(server_memory: Memory) -> None:
@@ -96,10 +97,10 @@ def test_a_search_after_a_stored_write_sends_at_most_six_statements(server_memor
     server_memory.remember("A pending request is cancelled by a signal")
     server_memory.turn(session="s", role="user", text="Cancel that pending request with a signal")
     server_memory.settle()
-    with statements_of(server_memory) as sent:
+    with sent_by(server_memory) as sent:
         found = server_memory.search("cancelled by a signal")
     assert "signal" in found[0].text
-    assert len(sent) <= MAX_STATEMENTS, "\n".join(sent)
+    assert len(sent.statements) <= MAX_STATEMENTS, "\n".join(sent.statements)
 
 
 def test_another_process_is_never_missed(server_memory: Memory, open_engine: Callable[..., Memory]) -> None:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from treering.core.language.folding import bare
 from treering.core.language.scripts import SPACELESS
-from treering.core.queries import EntityFilter, EntityLinkFilter
 from treering.core.statements import same_name
-from treering.core.values import LABEL_BYTES, LABELS
+from treering.core.values import LABEL_BYTES
 
 if TYPE_CHECKING:
     from treering.core.entities import Entity
@@ -104,9 +103,9 @@ def entities_named(
 
 def mentions_of(tx: Transaction, named: EntityMatch) -> Mapping[tuple[str, str], float]:
     """Confidence by kind and id of the records that mention the entity; empty if more than `MAX_LINKS` do."""
-    page = tx.entity_links.find(EntityLinkFilter(entities=named.ids), limit=MAX_LINKS)
+    links = tx.entities.links(named.ids, limit=MAX_LINKS + 1)
     confidences: dict[tuple[str, str], float] = {}
-    for link in page.items if page.next is None else ():
+    for link in links if len(links) <= MAX_LINKS else ():
         key = link.record_kind, link.record
         confidences[key] = max(link.confidence, confidences.get(key, 0.0))
     return confidences
@@ -154,7 +153,7 @@ def _with_merged(tx: Transaction, named: Sequence[EntityMatch]) -> tuple[EntityM
     of = {id: position for position, each in enumerate(named) for id in each.ids}
     pending = tuple(of)
     for _ in range(MAX_MERGES if named else 0):
-        merged = tx.entities.find(EntityFilter(merged_into=pending), limit=LABELS).items
+        merged = tx.entities.merged_into(pending)
         fresh = {each.id: of[each.merged_into] for each in merged if each.merged_into and each.id not in of}
         of, pending = of | fresh, tuple(fresh)
         if not pending:

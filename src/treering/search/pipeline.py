@@ -17,7 +17,7 @@ from treering.core.turns import Turn
 from treering.search.answer import Answer, Confidence, Hit, StoredRecord
 from treering.search.asked_types import asked_type, names_only_a_time, names_only_type_and_time, narrowed_to_type
 from treering.search.duplicates import fold_duplicates
-from treering.search.entity_names import query_name_keys
+from treering.search.entity_names import MAX_LINKS, query_name_keys
 from treering.search.expansion import expand_query, has_few_results
 from treering.search.explanation import explain_ranking
 from treering.search.fusion import normalised
@@ -286,7 +286,7 @@ def search(
     privacy = QueryPrivacy(request.query, True if request.private else None)
     run = _SearchRun(request, privacy, settings, models, now, watch)
     with store.reading(scope, now) as tx:
-        tx.entities.expect_names(partial(query_name_keys, request.query))
+        tx.entities.expect_names(partial(query_name_keys, request.query), max_links=MAX_LINKS)
         with watch.stage("embed"):
             meaning = embed_query_within(tx, privacy, models)
         if meaning is not None:
@@ -294,7 +294,7 @@ def search(
     with watch.stage("embed"):
         meaning = embed_query(scope, store, now, privacy, models=models, settings=settings)
     with store.reading(scope, now) as tx:
-        tx.entities.expect_names(partial(query_name_keys, request.query))
+        tx.entities.expect_names(partial(query_name_keys, request.query), max_links=MAX_LINKS)
         return run.answer(tx, meaning)
 
 

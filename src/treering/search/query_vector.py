@@ -113,9 +113,10 @@ def embed_query(
 
 
 def embed_query_within(tx: Transaction, privacy: QueryPrivacy, models: Models) -> QueryVector | None:
-    """Embed the query in an open transaction; None if that takes longer: `embed_query` then does it without one.
+    """Embed the query in an open transaction.
 
-    It takes longer with a model outside this process, and if documents have no vector yet.
+    None if that takes longer, because the model runs outside this process or documents have no vector yet; then call
+    `embed_query` without a transaction.
     """
     try:
         known = tx.index.models()

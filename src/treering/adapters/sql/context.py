@@ -110,8 +110,8 @@ class Dialect(Protocol):
 
     def before_bulk(self, connection: Connection) -> None: ...
 
-    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]]) -> None:
-        """Look up entities by their `same_name` keys together with the next statement, if the engine is a server."""
+    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]], max_links: int) -> None:
+        """On a server, look up entities by name, their links and records, together with the next statement."""
         ...
 
     def index(self, context: TransactionContext) -> SearchIndex:
@@ -184,11 +184,26 @@ class Companion(NamedTuple):
     receive: Callable[[Any], None]
 
 
-class NamesRead(NamedTuple):
-    """The entities with one of the keys, as rows, newest first."""
+@dataclass
+class ReadAhead:
+    """What a reading transaction has read together with something else, for the look-ups that follow."""
 
-    keys: frozenset[str]
-    rows: Sequence[Mapping[Any, Any]]
+    records: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """Rows by kind and id, as JSON."""
+    numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Numbers of documents by kind and id."""
+    superseded_sources: dict[str, bool] = field(default_factory=dict)
+    """By id of a turn: whether a record that was learned from it is deprecated."""
+    related: dict[str, bool] = field(default_factory=dict)
+    """By id of a record: whether another one has a relation to it."""
+    name_keys: frozenset[str] = frozenset()
+    """Keys by which entities were looked up."""
+    entities: Sequence[Mapping[Any, Any]] = ()
+    """Rows of the entities with one of these keys, newest first."""
+    merged: dict[str, bool] = field(default_factory=dict)
+    """By id of an entity: whether others were merged into it."""
+    links: dict[str, Sequence[Mapping[Any, Any]]] = field(default_factory=dict)
+    """By id of an entity: rows of its newest links, and one more than a search follows."""
 
 
 @dataclass
@@ -225,12 +240,7 @@ class TransactionContext:
     """Jobs to queue at the end of the transaction: from each group the first whose key is not queued by then."""
     registering: set[PrincipalName] = field(default_factory=set)
     """Rows of `principals` that this transaction stores."""
-    records_read: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Rows that a search of this reading transaction has read, as JSON, by kind and id."""
-    sources_read: dict[str, bool] = field(default_factory=dict)
-    """By id of a turn that was read: whether a record that was learned from it is deprecated."""
-    names_read: list[NamesRead] = field(default_factory=list)
-    """The entities that a search of this reading transaction has looked up by name."""
+    ahead: ReadAhead = field(default_factory=ReadAhead)
     companions: list[Companion] = field(default_factory=list)
     """Statements that wait for the next one of the index."""
     after_commit: list[Callable[[], object]] = field(default_factory=list)
@@ -245,7 +255,7 @@ class TransactionContext:
         """The same transaction in another scope."""
         self.dialect.enter(self.connection, scope)
         try:
-            yield replace(self, scope=scope, records_read={}, sources_read={}, names_read=[], companions=[])
+            yield replace(self, scope=scope, ahead=ReadAhead(), companions=[])
         finally:
             # After a database error, this transaction accepts no further statements.
             with suppress(DBAPIError):

@@ -264,11 +264,11 @@ class Postgres:
         remembered = self._remembered.setdefault(_counted_in(context.scope), Remembered())
         return ServerIndex(context, remembered, self._nearby)
 
-    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]]) -> None:
+    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]], max_links: int) -> None:
         from treering.adapters.sql.server_names import named_entities
 
         if not context.writing:
-            context.companions.append(named_entities(context, list(keys())[:LABELS]))
+            context.companions.append(named_entities(context, list(keys())[:LABELS], max_links))
 
     def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
         return column == any_(bindparam(None, list(numbers), ARRAY(BIGINT), unique=True))

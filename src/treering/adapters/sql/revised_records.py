@@ -22,9 +22,11 @@ from treering.adapters.sql.rows import insert_rows
 from treering.adapters.sql.tables import facets
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, NothingToUndo, Unreadable
 from treering.core.history import Action, Revision
+from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
+from treering.ports.collections import RecordMatches
 
 if TYPE_CHECKING:
     from treering.adapters.sql.context import TransactionContext
@@ -244,8 +246,14 @@ class KnowledgeTable(RevisedRecords[Knowledge]):
                 counted += 1
         return counted
 
+    def related_to(self, ids: Sequence[str], *, limit: int) -> RecordMatches[Knowledge]:
+        known = self._context.ahead.related
+        if not any(known.get(id, True) for id in ids):
+            return RecordMatches((), ())
+        return self.newest(KnowledgeFilter(related_to=tuple(ids)), limit=limit)
+
     def superseded_sources(self, ids: Iterable[str]) -> frozenset[str]:
-        known, wanted = self._context.sources_read, [id for id in ids if is_storable(id)]
+        known, wanted = self._context.ahead.superseded_sources, [id for id in ids if is_storable(id)]
         if missing := [id for id in wanted if id not in known]:
             learned = and_(facets.c.id == self._table.c.id, self._visible(), self._table.c.deprecated_at.is_not(None))
             scope = self._context.scope

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, exists, select
 from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, SqlIndex, read_vector
 from treering.adapters.sql.kinds import TURNS
 from treering.adapters.sql.server_documents import ServerDocuments, documents_statement, read_documents
-from treering.adapters.sql.server_matches import matching_statement
+from treering.adapters.sql.server_matches import matching_statement, numbers_statement
 from treering.adapters.sql.server_statistics import EXACT, MAX_POSTINGS, Remembered, Statement, Statistics, run_together
 from treering.adapters.sql.server_vectors import ServerVectors, VectorFilter
 from treering.adapters.sql.server_words import (
@@ -92,17 +92,25 @@ class ServerIndex(SqlIndex):
             words_weight=sum(asked.weights),
         )
 
+    def matching_numbers(self, filters: Mapping[str, Filter]) -> NDArray[np.int64]:
+        """One statement for all kinds: the server chooses where to start by its statistics."""
+        if not filters:
+            return np.empty(0, np.int64)
+        found = self._context.connection.execute(numbers_statement(self._context.scope, filters)).scalars()
+        return np.array(sorted(found), np.int64)
+
     def matching_ids(self, filters: Mapping[str, Filter], numbers: NDArray[np.int64]) -> Mapping[int, tuple[str, str]]:
         """Reads the records and vectors as well: most callers need them next."""
         if self._context.writing or not filters or not len(numbers):
             return super().matching_ids(filters, numbers)
         model = self._asked[0].model if self._asked else ""
         statement = matching_statement(self._context.scope, filters)
-        rows = self._context.connection.execute(
-            statement, {"numbers": sent_array(numbers.tolist()), "model": model}
-        ).all()
-        self._context.records_read.update({(kind, id): record for _, kind, id, record, *_ in rows})
-        self._context.sources_read.update({id: learned for _, kind, id, _, _, learned in rows if kind == TURNS.name})
+        named = {"numbers": sent_array(numbers.tolist()), "model": model}
+        rows = self._context.connection.execute(statement, named).all()
+        ahead = self._context.ahead
+        ahead.records.update({(kind, id): record for _, kind, id, record, *_ in rows})
+        ahead.numbers.update({(kind, id): number for number, kind, id, *_ in rows})
+        ahead.superseded_sources.update({id: learned for _, kind, id, _, _, learned in rows if kind == TURNS.name})
         known = self._read_vectors[1] if model == self._read_vectors[0] else {}
         known |= {number: None if vector is None else read_vector(vector) for number, _, _, _, vector, _ in rows}
         self._read_vectors = (model, known)

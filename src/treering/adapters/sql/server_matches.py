@@ -43,6 +43,17 @@ def matching_statement(scope: Scope, filters: Mapping[str, Filter]) -> CompoundS
     return _statement(scope, tuple(filters.items()))
 
 
+def numbers_statement(scope: Scope, filters: Mapping[str, Filter]) -> CompoundSelect[Any]:
+    """Numbers of all documents that pass the filter of their kind."""
+    parts = []
+    for name, where in filters.items():
+        kind = _KINDS[name]
+        record = and_(kind.table.c.id == documents.c.id, in_scope(kind, scope), *matching(kind, where))
+        here = (documents.c.tenant == scope.tenant, documents.c.project == scope.project, documents.c.kind == name)
+        parts.append(select(documents.c.number).select_from(documents.join(kind.table, record)).where(*here))
+    return union_all(*parts)
+
+
 @lru_cache(maxsize=200)
 def _statement(scope: Scope, filters: tuple[tuple[str, Filter], ...]) -> CompoundSelect[Any]:
     """Cached: building the statement costs as much as running it."""

@@ -186,7 +186,7 @@ class SQLite:
         """Every statement names its scope. Fails if the file was deleted, because writes would be lost."""
         self._refuse_another_file()
 
-    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]]) -> None:
+    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]], max_links: int) -> None:
         """A look-up in the file costs no more on its own."""
 
     def migrating(self, connection: Connection) -> None:
