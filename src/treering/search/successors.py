@@ -31,8 +31,12 @@ def with_successor(
     tx: Transaction, ranked: Sequence[RankedResult], filters: Filters, read: Read
 ) -> Sequence[RankedResult]:
     """The results; a successor is placed before the turn whose fact it superseded, if that turn is among the best."""
+    turns = [each.record.id for each in ranked[:_MAX_CHECKED] if isinstance(each.record, Turn)]
+    superseded = tx.knowledge.superseded_sources(turns) if turns else ()
     for place, old in enumerate(ranked[:_MAX_CHECKED]):
-        successor = _successor(tx, old.record) if isinstance(old.record, Turn) else None
+        if not isinstance(old.record, Turn) or old.record.id not in superseded:
+            continue
+        successor = _successor(tx, old.record)
         if successor is None:
             continue
         found = next((each for each in ranked if each.record.id in (*successor.source_ids, successor.id)), None)

@@ -30,12 +30,14 @@ class ListedDocuments:
         return [DocumentRef(*row) for row in self._context.connection.execute(statement)]
 
     def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]:
-        if not ids:
-            return {}
+        known = self._context.ahead.numbers
+        found = {id: known[kind, id] for id in ids if (kind, id) in known}
+        if len(found) == len(ids):
+            return found
         statement = select(documents.c.id, documents.c.number).where(
-            *self._here(), documents.c.kind == kind, documents.c.id.in_(ids)
+            *self._here(), documents.c.kind == kind, documents.c.id.in_([id for id in ids if id not in found])
         )
-        return {row.id: row.number for row in self._context.connection.execute(statement)}
+        return found | {row.id: row.number for row in self._context.connection.execute(statement)}
 
     def _here(self) -> tuple[ColumnElement[bool], ...]:
         scope = self._context.scope

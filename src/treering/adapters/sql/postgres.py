@@ -1,6 +1,6 @@
 """The server engine: PostgreSQL, with row-level security for every scope."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,7 @@ from treering.core.errors import (
 )
 from treering.core.scope import EVERY_VISIBILITY, Scope, Visibility
 from treering.core.settings import StoreSettings
+from treering.core.values import LABELS
 from treering.ports.index import SearchIndex
 from treering.ports.store import Check
 
@@ -96,11 +97,11 @@ _ENTER = (
     "SELECT set_config('treering.tenant', %s, true), set_config('treering.project', %s, true), "
     "set_config('treering.principal', %s, true)"
 )
+# Every look-up has an index, but the planner has no statistics of tables that were just filled.
+_BY_INDEX = ", ".join(f"set_config('enable_{way}', 'off', true)" for way in ("seqscan", "bitmapscan", "sort"))
+_START = {False: f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_ENTER}, {_BY_INDEX}", True: f"BEGIN; {_ENTER}"}
 _NAMES = "SELECT tenant, project, principal FROM treering_names(%s::text, %s::text) ORDER BY 1, 2, 3"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-_BY_INDEX = (
-    "SELECT set_config('enable_' || way, 'off', true) FROM unnest(ARRAY['seqscan', 'bitmapscan', 'sort']) AS way"
-)
 _MIGRATION_LOCK = 0x7472_6565
 _EMPTIED = tuple(documents.c[name] for name in ("tenant", "project", "number", "owner", "codes", "counts"))
 
@@ -168,13 +169,30 @@ class Postgres:
         return nullcontext()
 
     def options(self, *, writing: bool) -> dict[str, Any]:
-        if writing:
-            return {}
-        return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        """The driver sends no BEGIN of its own: `start` does."""
+        return {"isolation_level": "AUTOCOMMIT"}
 
-    def limit_waits(self, connection: Connection, seconds: float) -> None:
-        # 0 means no timeout; the server's minimum is a millisecond.
-        connection.execute(select(func.set_config("lock_timeout", f"{max(1, round(seconds * 1000))}ms", True)))
+    def start(self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None) -> None:
+        """One message begins the transaction and sets its scope."""
+        from psycopg import ClientCursor, Error
+
+        from treering.adapters.sql.nearby import SEARCHING
+
+        statement, driver = _START[writing], connection.connection.driver_connection
+        assert driver is not None
+        if self._nearby is not None and not writing:
+            statement += f", {SEARCHING}"
+        if seconds is not None:
+            # 0 means no timeout; the server's minimum is a millisecond.
+            statement += f", set_config('lock_timeout', '{max(1, round(seconds * 1000))}ms', true)"
+        try:
+            with ClientCursor(driver) as cursor:
+                cursor.execute(statement, (scope.tenant, scope.project, scope.principal), prepare=False)
+        except Error as exc:
+            lost = bool(driver.closed)
+            if lost:
+                connection.invalidate(exc)
+            raise DBAPIError.instance(statement, None, exc, Error, connection_invalidated=lost) from exc
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
         remembered = self._remembered.get(_counted_in(scope))
@@ -234,16 +252,23 @@ class Postgres:
         """No preparation needed."""
 
     def index(self, context: TransactionContext) -> SearchIndex:
-        from treering.adapters.sql.nearby import nearby_in
+        from treering.adapters.sql.nearby import SEARCHING, nearby_in
         from treering.adapters.sql.server_index import ServerIndex
         from treering.adapters.sql.server_statistics import Remembered
 
-        if self._nearby is None:
-            self._nearby = nearby_in(context.connection)
-        # Every look-up has an index, but the planner has no statistics of tables that were just filled.
-        context.connection.exec_driver_sql(_BY_INDEX)
+        if self._nearby is None and (nearby := nearby_in(context.connection)) is not None:
+            context.connection.exec_driver_sql(f"SELECT {SEARCHING}")
+            self._nearby = nearby
+        if context.writing:
+            context.connection.exec_driver_sql(f"SELECT {_BY_INDEX}")
         remembered = self._remembered.setdefault(_counted_in(context.scope), Remembered())
         return ServerIndex(context, remembered, self._nearby)
+
+    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]], max_links: int) -> None:
+        from treering.adapters.sql.server_names import named_entities
+
+        if not context.writing:
+            context.companions.append(named_entities(context, list(keys())[:LABELS], max_links))
 
     def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
         return column == any_(bindparam(None, list(numbers), ARRAY(BIGINT), unique=True))

@@ -172,8 +172,9 @@ class SQLite:
     def options(self, *, writing: bool) -> dict[str, Any]:
         return {"writing": writing}
 
-    def limit_waits(self, connection: Connection, seconds: float) -> None:
+    def start(self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None) -> None:
         """Only the start of a transaction waits, within the limit of `writing`."""
+        self.enter(connection, scope)
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
         loaded = self._loaded.get((scope.tenant, scope.project))
@@ -185,6 +186,9 @@ class SQLite:
     def enter(self, connection: Connection, scope: Scope) -> None:
         """Every statement names its scope. Fails if the file was deleted, because writes would be lost."""
         self._refuse_another_file()
+
+    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]], max_links: int) -> None:
+        """A look-up in the file costs no more on its own."""
 
     def migrating(self, connection: Connection) -> None:
         """No wait needed: the migrating transaction is the only writer."""

@@ -413,9 +413,7 @@ class SqlStore:
             connection = self._engine.connect().execution_options(**options)
             try:
                 transaction = connection.begin()
-                self._dialect.enter(connection, scope)
-                if seconds is not None:
-                    self._dialect.limit_waits(connection, seconds)
+                self._dialect.start(connection, scope, writing=writing, seconds=seconds)
             except BaseException as exc:
                 connection.close()
                 if last or not getattr(exc, "connection_invalidated", False):
