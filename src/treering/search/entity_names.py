@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from treering.core.language.folding import bare
 from treering.core.language.scripts import SPACELESS
-from treering.core.queries import EntityFilter, EntityLinkFilter, Order
+from treering.core.queries import EntityFilter, EntityLinkFilter
 from treering.core.statements import same_name
 from treering.core.values import LABEL_BYTES, LABELS
 
@@ -24,8 +24,6 @@ MAX_ENTITIES = 8  # named entities that are followed, the longest names first; e
 MAX_LINKS = 100  # an entity that more records mention says nothing about any of them
 MAX_MERGES = 5  # merges from an entity to the one that remains; more is a cycle
 
-# The index on names returns the first row at once.
-_BY_NAME = Order(by="name")
 _MAX_NAME_WORDS = 4
 _MAX_NAME_CHARACTERS = 8
 # Splits words as `same_name` does: `next.js`, `c++` and `c#` are words, other punctuation separates words.
@@ -78,8 +76,6 @@ def entities_named(
     tx: Transaction, spans: Sequence[NameSpan], name_keys: NameKeys, limit: int
 ) -> tuple[EntityMatch, ...]:
     """Entities that the spans name, at most `limit`, those with the longest names first."""
-    if not spans or not tx.entities.find(order=_BY_NAME, limit=1).items:
-        return ()
     keys: dict[str, list[NameSpan]] = {}
     for span in spans:
         for key in name_keys(span):

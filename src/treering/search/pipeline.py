@@ -33,7 +33,7 @@ from treering.search.paths import Paths, RankedCandidates, narrow_to_time
 from treering.search.precise_search import PreciseSearch
 from treering.search.private_words import QueryPrivacy
 from treering.search.query import Question, interpret
-from treering.search.query_vector import QueryVector, embed_query
+from treering.search.query_vector import QueryVector, embed_at_once, embed_query
 from treering.search.ranked_result import RankedResult
 from treering.search.relevance_feedback import with_feedback
 from treering.search.request import SearchRequest, valid_at
@@ -281,11 +281,17 @@ def search(
         with store.reading(scope, now) as tx:
             return _newest(tx, request)
     watch = Stopwatch()
-    with watch.stage("embed"):
-        privacy = QueryPrivacy(request.query, True if request.private else None)
-        meaning = embed_query(scope, store, now, privacy, models=models, settings=settings)
+    privacy = QueryPrivacy(request.query, True if request.private else None)
+    run = partial(_SearchRun, request, privacy, settings, models, now, watch)
     with store.reading(scope, now) as tx:
-        return _SearchRun(request, privacy, settings, models, now, watch, meaning.missing(tx)).answer(tx, meaning)
+        with watch.stage("embed"):
+            vector = embed_at_once(tx, request.query, models)
+        if vector is not None:
+            return run(vector.missing(tx)).answer(tx, vector)
+    with watch.stage("embed"):
+        vector = embed_query(scope, store, now, privacy, models=models, settings=settings)
+    with store.reading(scope, now) as tx:
+        return run(vector.missing(tx)).answer(tx, vector)
 
 
 def _newest(tx: Transaction, request: SearchRequest) -> Answer:

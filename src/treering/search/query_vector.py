@@ -79,6 +79,24 @@ class QueryVector:
         return replace(wanted, vector=self.vector, model=space_of(self.model, part_of(wanted.model)))
 
 
+def embed_at_once(tx: Transaction, query: str, models: Models) -> QueryVector | None:
+    """The query vector if the model is in this process and no document waits for a vector.
+
+    None if anything takes longer than a transaction should stay open: use `embed_query` then.
+    """
+    try:
+        known = tx.index.models()
+        embedder = models.embedder(known, hurried=True)
+        if not embedder.local or known != [embedder.model] or _is_behind(tx, embedder.model):
+            return None
+        vector = embedder.query(query)
+        if vector.shape[1] != tx.index.dimension(embedder.model):
+            return None
+    except ModelUnavailable:
+        return None
+    return QueryVector(embedder.model, embedder.reliability(query), vector)
+
+
 def embed_query(
     scope: Scope,
     store: Store,
@@ -129,7 +147,7 @@ class _QueryEmbedding:
         try:
             with self.store.reading(self.scope, self.now) as tx:
                 dimension = tx.index.dimension(model) if model in tx.index.models() else None
-                behind = embed_new and self._is_behind(tx, model)
+                behind = embed_new and _is_behind(tx, model, self.parts)
             vector = embedder.query(self.query)
             if dimension is not None and vector.shape[1] != dimension:
                 return QueryVector(
@@ -142,14 +160,15 @@ class _QueryEmbedding:
             self.models.failed("embedder", exc)
             return QueryVector(skip_reason=str(exc))
 
-    def _is_behind(self, tx: Transaction, model: str) -> bool:
-        """Whether documents, or parts of episodes, have no stored vector of the model."""
-        covered = tx.index.coverage(model)
-        return (
-            covered.vectors < covered.documents
-            or bool(tx.index.unstored_vectors(model))
-            or any(tx.index.unembedded(space_of(model, part), limit=1) for part in self.parts)
-        )
-
     def _embed_new(self, embedder: Embedder) -> str:
         return catch_up(self.scope, self.store, self.now, embedder, self.settings.embedder, parts=self.parts)
+
+
+def _is_behind(tx: Transaction, model: str, parts: Sequence[str] = ()) -> bool:
+    """Whether documents, or parts of episodes, have no stored vector of the model."""
+    covered = tx.index.coverage(model)
+    return (
+        covered.vectors < covered.documents
+        or bool(tx.index.unstored_vectors(model))
+        or any(tx.index.unembedded(space_of(model, part), limit=1) for part in parts)
+    )

@@ -42,7 +42,7 @@ def score_record(
     if isinstance(record, Knowledge):
         factors = _knowledge_factors(record, now, phase, settings)
         if is_stated(record):
-            fresh = _knowledge_factors(record.replace(last_accessed_at=now), now, phase, settings)
+            fresh = _knowledge_factors(record.model_copy(update={"last_accessed_at": now}), now, phase, settings)
             age = prod(factors.values()) / (prod(fresh.values()) or 1.0)
     elif getattr(record, "tainted", False):
         factors = {"tainted": settings.trust.tainted_factor}

@@ -26,6 +26,8 @@ _HAVING = facets.alias("having_facet")
 COMMON = 1_000
 # Indexed columns that can be more selective than a facet.
 _COLUMNS = {"types": "type", "sessions": "session", "ids": "id"}
+# Filters by identity, which few records pass: starting from them without counting is never slow.
+_SELECTIVE = frozenset({"same_names", "aliases", "merged_into", "derived_from", "fact_keys", "related_to", "same_text"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,11 @@ def choose(connection: Connection, scope: Scope, kind: RecordKind[Any], where: F
     """The rarest facet in the filter; None if there is none, or an indexed column is rarer."""
     if where is None:
         return None
+    candidates = list(_candidates(scope, kind, where))
+    if len(candidates) == 1 and candidates[0][0] in _SELECTIVE and not any(getattr(where, by, ()) for by in _COLUMNS):
+        return Driver(*candidates[0], count=1)
     best: Driver | None = None
-    for field, condition, values in _candidates(scope, kind, where):
+    for field, condition, values in candidates:
         count = _counted(connection, select(_HAVING.c.id).where(condition))
         if best is None or count < best.count:
             best = Driver(field, condition, values, count)
