@@ -19,6 +19,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
+    exists,
     func,
     select,
     true,
@@ -103,8 +104,10 @@ class SqlIndex(ABC):
         return np.array(sorted(found), np.int64)
 
     def matching_ids(self, filters: Mapping[str, Filter], numbers: NDArray[np.int64]) -> Mapping[int, tuple[str, str]]:
+        if not filters:
+            return {}
         statement = _matching_among(self._context.dialect.lists, self._context.scope, tuple(filters.items()))
-        found = {number: (kind, id) for kind, number, id in self._execute_among(statement, numbers)} if filters else {}
+        found = {number: (kind, id) for kind, number, id in self._execute_among(statement, numbers).all()}
         if len(found) < len(numbers):
             self._hide_missing(np.array([number for number in numbers.tolist() if number not in found], np.int64))
         return found
@@ -340,15 +343,16 @@ def _matching_among(
 ) -> CompoundSelect[Any]:
     """Kind, number and id of the documents with the bound numbers whose records pass the filter of their kind.
 
-    The documents come first: beginning with a long session, SQLite would try each of its turns on all of them.
+    Records are looked up one by one: for a join SQLite reads every turn, into a Bloom filter or of a long session.
     """
-    listed = _rows_among(lists, documents, "tenant", "project", "kind", "number", "id")
+    listed = _rows_among(lists, documents, "kind", "number", "id")
     candidates = listed.cte("candidates").prefix_with("MATERIALIZED")
     return union_all(
         *(
-            select(candidates.c.kind, candidates.c.number, candidates.c.id)
-            .select_from(candidates.join(kind.table, _same_record(kind, candidates.c)))
-            .where(candidates.c.kind == kind.name, in_scope(kind, scope), *matching(kind, where))
+            select(candidates.c.kind, candidates.c.number, candidates.c.id).where(
+                candidates.c.kind == kind.name,
+                exists().where(kind.table.c.id == candidates.c.id, in_scope(kind, scope), *matching(kind, where)),
+            )
             for kind, where in ((_KINDS[name], where) for name, where in filters)
         )
     )

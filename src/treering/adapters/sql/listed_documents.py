@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Select, bindparam, select
 
 from treering.adapters.sql.tables import documents
 from treering.ports.index import DocumentRef
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import TransactionContext
+    from treering.adapters.sql.context import ListParameters, TransactionContext
 
 
 class ListedDocuments:
@@ -32,11 +33,22 @@ class ListedDocuments:
     def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]:
         if not ids:
             return {}
-        statement = select(documents.c.id, documents.c.number).where(
-            *self._here(), documents.c.kind == kind, documents.c.id.in_(ids)
-        )
-        return {row.id: row.number for row in self._context.connection.execute(statement)}
+        lists, scope = self._context.dialect.lists, self._context.scope
+        values = {"tenant": scope.tenant, "project": scope.project, "kind": kind, "ids": lists.bound(ids)}
+        return dict(self._context.connection.execute(_numbered(lists), values).all())
 
     def _here(self) -> tuple[ColumnElement[bool], ...]:
         scope = self._context.scope
         return documents.c.tenant == scope.tenant, documents.c.project == scope.project
+
+
+# Cached: building the statement costs more than running it.
+@cache
+def _numbered(lists: ListParameters) -> Select[Any]:
+    """Id and number of the documents of the bound kind with the bound ids."""
+    return select(documents.c.id, documents.c.number).where(
+        documents.c.tenant == bindparam("tenant"),
+        documents.c.project == bindparam("project"),
+        documents.c.kind == bindparam("kind"),
+        lists.among(documents.c.id, "ids"),
+    )

@@ -18,7 +18,7 @@ from treering.adapters.sql.ids import take_ids
 from treering.adapters.sql.kinds import ADDRESSED, AUDIT, RecordKind
 from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.pages import Sort, sort
-from treering.adapters.sql.query_driver import choose
+from treering.adapters.sql.query_driver import IdentityLookup, choose
 from treering.adapters.sql.rows import insert_new, insert_rows, insert_tuples
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, SecretRefused, Unreadable, id_taken
 from treering.core.history import Action, AuditDetail
@@ -120,6 +120,10 @@ class Records(Generic[V]):
     def _sorted(
         self, where: Filter | None, sorting: Sort, limit: int, after: str | None = None
     ) -> Sequence[Mapping[Any, Any]]:
+        lookup, lists = IdentityLookup.of(where) if after is None else None, self._context.dialect.lists
+        if lookup is not None:
+            statement = lookup.statement(self._kind, self._context.scope, lists, sorting)
+            return self._fetched(statement, {"values": lists.bound(lookup.values), "most": limit})
         driver = choose(self._context.connection, self._context.scope, self._kind, where)
         if driver is not None and driver.count == 0 and after is None:
             return ()
@@ -133,7 +137,8 @@ class Records(Generic[V]):
     def _fetched(self, statement: Select[Any], values: dict[str, Any] | None = None) -> list[Row]:
         """Whole rows as dictionaries, whose look-ups cost a fraction of those of the driver's rows."""
         names = self._table.c.keys()
-        return [dict(zip(names, row, strict=True)) for row in self._context.connection.execute(statement, values)]
+        rows = self._context.connection.execute(statement, values).all()
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def _found(self, rows: Sequence[tuple[Mapping[Any, Any], float]]) -> RecordMatches[V]:
         """Report unreadable records instead of failing."""
