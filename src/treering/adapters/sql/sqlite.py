@@ -32,7 +32,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.context import PrincipalName
+from treering.adapters.sql.context import ListParameters, PrincipalName
 from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import EVERYONE
 from treering.adapters.sql.migrate import refuse_another_programs
@@ -50,7 +50,7 @@ from treering.core.scope import Scope
 from treering.ports.store import Check, CopyContents
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import TransactionContext
+    from treering.adapters.sql.context import ListParameters, TransactionContext
     from treering.core.settings import StoreSettings
     from treering.ports.index import SearchIndex
 
@@ -76,11 +76,22 @@ _ANALYSED = 1_000
 _TARGET_ERRORS = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")
 
 
+class JsonLists:
+    """Lists as JSON, which a table-valued function reads."""
+
+    def among(self, column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+        return column.in_(select(func.json_each(bindparam(name)).table_valued("value").c.value))
+
+    def bound(self, values: Sequence[Any]) -> str:
+        return json.dumps(values)
+
+
 class SQLite:
     """Differences of the embedded engine."""
 
     name = "sqlite"
     raw_files: tuple[str, ...] = ("", "-wal", "-shm", "-journal")
+    lists: ListParameters = JsonLists()
 
     def __init__(
         self, path: Path, settings: StoreSettings, *, exclusive: bool = False, read_only: StoreError | None = None
@@ -217,7 +228,8 @@ class SQLite:
         for tenant, project in {(tenant, project) for tenant, project, _ in emptied}:
             here = (vectors.c.tenant == tenant, vectors.c.project == project)
             numbers = [number for *_, number in emptied]
-            connection.execute(delete(vectors).where(*here, self.among(vectors.c.number, numbers)))
+            removal = delete(vectors).where(*here, self.lists.among(vectors.c.number, "numbers"))
+            connection.execute(removal, {"numbers": self.lists.bound(numbers)})
 
     def restore_index(self, connection: Connection, scope: Scope) -> None:
         from treering.core.embedded_text import part_of
@@ -241,10 +253,6 @@ class SQLite:
             files, connect = IndexFiles(self._index_folder, project), context.connection.engine.connect
             self._loaded.setdefault(project, ProjectIndex(project, files, connect, saves=self.read_only is None))
         return EmbeddedIndex(context, self._loaded[project])
-
-    def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
-        listed = func.json_each(bindparam(None, json.dumps(list(numbers)), unique=True)).table_valued("value")
-        return column.in_(select(listed.c.value))
 
     def after_bulk(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_CACHE_KIB}")
