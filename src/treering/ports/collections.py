@@ -278,7 +278,10 @@ class JobQueue(Readable[Job, JobFilter], Protocol):
         ...
 
     def enqueue_first(self, jobs: Sequence[Job]) -> bool:
-        """Queue the first of these whose key is not queued yet; False if all are queued. See `enqueue`."""
+        """Queue the first of these alternatives whose key is free; see `enqueue`.
+
+        They are of one kind. False if one of them is queued and due, so that it has yet to begin, or if no key is free.
+        """
         ...
 
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int: ...
