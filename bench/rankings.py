@@ -45,7 +45,8 @@ def main() -> int:
     use_bundled_embedder()
     datasets = [load(name, groups=chosen.groups) for name in chosen.sets or DEFAULT_SETS]
     with tempfile.TemporaryDirectory() as name, _place(Path(name), postgres=chosen.postgres) as place:
-        found = {dataset.name: rankings(dataset, place) for dataset in datasets}
+        engine = "PostgreSQL" if chosen.postgres else "SQLite"
+        found = {f"{dataset.name}, {engine}": rankings(dataset, place) for dataset in datasets}
     if chosen.save:
         Path(chosen.save).write_text(json.dumps(found), "utf-8")
     recorded = json.loads(RECORDED.read_text("utf-8")) if RECORDED.exists() else {}
@@ -69,7 +70,8 @@ def rankings(dataset: Dataset, place: str | Path) -> Mapping[str, Sequence[Seque
 
 
 def _ranked(project: str, group: Group, place: str | Path) -> Sequence[Sequence[str]]:
-    with treering.open(place, project=project, settings=Settings(), clock=lambda: NOW) as memory:
+    # In the background, a turn may be embedded before the turn after it is stored; its vector is then another one.
+    with treering.open(place, project=project, settings=Settings(), clock=lambda: NOW, background=False) as memory:
         for document in group.documents:
             memory.turn(session="s", role="user", text=document.text, id=document.id, at=document.date)
         memory.settle(timeout=600.0)
