@@ -249,7 +249,7 @@ Goal: no error, no lost write, flat memory. Clients of the official SDK, half of
 at the one before, in one process beside the server on the same two cores, each calling again as soon as it has
 its answer; the times are measured by the clients, so they include waiting for each other. Every text is new,
 and each acknowledged record is read back from the file by its id after the server has ended. While records
-are written, memory grows: by their index, by the pages that each connection caches (up to 16 MB), and by
+are written, memory grows: by their index, by the pages that each connection caches (up to 2 MB), and by
 freed memory that the allocator keeps. The phase without writes shows whether it is flat. The remaining files
 and threads are the connections to the database and the threads that wait for the next call.
 
