@@ -145,12 +145,12 @@ async def _client(number: int, server: Served, load: Load, ends: tuple[float, fl
             while time.monotonic() < end:
                 calls += 1
                 name = pick.choices(tuple(mix), tuple(mix.values()))[0]
-                answered = await _call(client, name, _arguments(name, pick, f"{number}-{calls}"), load)
+                answered = await _call(client, name, arguments(name, pick, f"{number}-{calls}"), load)
                 if answered is not None and mix is MIXED:
                     load.seconds[name].append(answered)
 
 
-def _arguments(name: str, pick: random.Random, unique: str) -> dict[str, Any]:
+def arguments(name: str, pick: random.Random, unique: str) -> dict[str, Any]:
     words = " ".join(pick.choices(WORDS, k=12))
     texts = {"record_memory": {"text": f"Observation {unique}: {words}"}, "search_memory": {"query": words[:60]}}
     return texts.get(name, {})
