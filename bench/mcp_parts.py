@@ -189,9 +189,9 @@ def told(by_tool: dict[str, dict[str, float]], http: dict[str, float], before: d
 
 
 NOTE = """
-Milliseconds of processor time in the server, for one call of the mix of `mcp-load` (4 `record_memory`, 3 `search_memory`,
-2 `get_session_context`, 1 `memory_stats` of 10), one call after the other, without the background jobs. A part that
-calls another does not count the time of that.
+Milliseconds of processor time in the server, for one call of the mix of `mcp-load` (of ten calls 4 `record_memory`,
+3 `search_memory`, 2 `get_session_context`, 1 `memory_stats`), one call after the other, without the background jobs.
+A part that calls another does not count the time of that.
 """
 
 

@@ -29,6 +29,9 @@ _INTERROGATIVES = frozenset(files("treering.core.language").joinpath("asking.txt
 # No word contains this character, so its rarity is that of a word in no document.
 _UNUSED_CODE = code_of("\0")
 
+_ROUNDED = 1 - 1e-9
+"""Sums in another order may differ by this share."""
+
 Codes = frozenset[int]
 
 
@@ -68,6 +71,9 @@ class QueryWords:
         A match needs more than half of the query's weight, one rare word, and two words unless the query has only one.
         """
         present = self._asked_codes.intersection(document.tolist())
+        # Most documents share a word or two, which is too little whatever the words are.
+        if sum(map(self._weight_of_code.__getitem__, present)) < _ROUNDED * self._least_weight:
+            return ()
         found = [word for word in self.words if word.is_in(present)]
         has_weight = sum(word.weight for word in found) > self._least_weight
         several = len(found) >= min(2, len(self.words))
@@ -130,8 +136,17 @@ class QueryWords:
         return frozenset(self._asked.tolist())
 
     @cached_property
+    def _weight_of_code(self) -> Mapping[int, float]:
+        """Weight of the words that have the code, in themselves or in a part."""
+        weights = dict.fromkeys(self._asked_codes, 0.0)
+        for word in self.words:
+            for code in word.codes.union(*word.parts):
+                weights[code] += word.weight
+        return weights
+
+    @cached_property
     def _least_weight(self) -> float:
-        return self.settings.share * sum(word.weight for word in self.words)
+        return float(self.settings.share * sum(word.weight for word in self.words))
 
     @cached_property
     def _rare(self) -> float:
