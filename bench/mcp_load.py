@@ -145,12 +145,12 @@ async def _client(number: int, server: Served, load: Load, ends: tuple[float, fl
             while time.monotonic() < end:
                 calls += 1
                 name = pick.choices(tuple(mix), tuple(mix.values()))[0]
-                answered = await _call(client, name, _arguments(name, pick, f"{number}-{calls}"), load)
+                answered = await _call(client, name, arguments(name, pick, f"{number}-{calls}"), load)
                 if answered is not None and mix is MIXED:
                     load.seconds[name].append(answered)
 
 
-def _arguments(name: str, pick: random.Random, unique: str) -> dict[str, Any]:
+def arguments(name: str, pick: random.Random, unique: str) -> dict[str, Any]:
     words = " ".join(pick.choices(WORDS, k=12))
     texts = {"record_memory": {"text": f"Observation {unique}: {words}"}, "search_memory": {"query": words[:60]}}
     return texts.get(name, {})
@@ -249,7 +249,7 @@ Goal: no error, no lost write, flat memory. Clients of the official SDK, half of
 at the one before, in one process beside the server on the same two cores, each calling again as soon as it has
 its answer; the times are measured by the clients, so they include waiting for each other. Every text is new,
 and each acknowledged record is read back from the file by its id after the server has ended. While records
-are written, memory grows: by their index, by the pages that each connection caches (up to 16 MB), and by
+are written, memory grows: by their index, by the pages that each connection caches (up to 2 MB), and by
 freed memory that the allocator keeps. The phase without writes shows whether it is flat. The remaining files
 and threads are the connections to the database and the threads that wait for the next call.
 

@@ -70,6 +70,10 @@ class Readable(Protocol[V, F_contra]):
 
     def count(self, where: F_contra | None = None) -> int: ...
 
+    def count_by(self, column: str, filters: Sequence[F_contra]) -> Mapping[str, Sequence[int]]:
+        """The number of records that pass each filter, by the value of a column; all read in one statement."""
+        ...
+
     def stream(self, where: F_contra | None = None) -> Iterator[V]: ...
 
 

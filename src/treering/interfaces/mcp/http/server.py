@@ -102,6 +102,8 @@ def application(host: MemoryHost, hosts: Iterable[str], token: AccessToken, limi
     """The application of the SDK behind our gate, which checks Host and Origin for all paths."""
     inner = build_server(host).streamable_http_app(
         streamable_http_path=PATH,
+        # No call reports progress, and an event stream for one answer costs both sides twice the processor time.
+        json_response=True,
         max_request_body_size=limits.body_bytes,
         session_idle_timeout=limits.session_idle_seconds,
         max_sessions=limits.sessions,
