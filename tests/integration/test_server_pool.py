@@ -19,6 +19,7 @@ import treering
 from tests.conftest import own_database
 from treering.adapters.sql.store import SqlStore
 from treering.core.errors import InvalidInput, StoreUnavailable
+from treering.core.runs import RunState
 from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.memory import Memory
@@ -96,6 +97,22 @@ def test_threads_of_thirty_memories_stay_below_the_limit(
     assert max(highest) <= 4
     assert connections() <= 2
     assert all(memory.stats().records["knowledge"] == 1 for memory in memories)
+
+
+def test_no_verb_waits_for_a_second_connection(url: str, open_at: Open, tmp_path: Path) -> None:
+    """Otherwise threads that share a pool could wait for each other while each of them holds a connection."""
+    memory = open_at(url, settings=Settings.make(store={"pool_size": 1, "busy_seconds": 2.0}))
+    with engine_of(memory).connect():  # one of the two that the pool may open
+        record = memory.remember("Ship on Tuesdays.")
+        memory.turn(session="s", role="user", text="When do we ship?")
+        memory.correct(record.id, text="Ship on Mondays.")
+        assert len(memory.search("ship"))
+        memory.settle()
+        assert all(run.state is RunState.DONE for run in memory.maintenance.run())
+        memory.maintenance.report()
+        memory.stats()
+        memory.doctor()
+        memory.forget(memory.remember("Forgotten.").id, hard=True)
 
 
 def test_memories_opened_and_closed_by_threads_at_once(url: str, open_at: Open, connections: Callable[[], int]) -> None:

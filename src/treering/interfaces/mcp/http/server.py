@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from mcp.server.transport_security import TransportSecuritySettings
@@ -16,6 +17,7 @@ from uvicorn import Config
 from treering.interfaces.mcp.host import MemoryHost
 from treering.interfaces.mcp.http.address import (
     PATH,
+    Address,
     accepted_hosts,
     check_exposure,
     listen,
@@ -24,6 +26,7 @@ from treering.interfaces.mcp.http.address import (
 from treering.interfaces.mcp.http.allocator import share_arenas
 from treering.interfaces.mcp.http.gate import Gate
 from treering.interfaces.mcp.http.limits import HttpLimits
+from treering.interfaces.mcp.http.shared_sessions import SharedSessions
 from treering.interfaces.mcp.http.shutdown import StoppableServer
 from treering.interfaces.mcp.http.timeouts import with_head_timeout
 from treering.interfaces.mcp.http.token import AccessToken, token_for
@@ -56,8 +59,7 @@ class HttpOptions:
 def serve_http(host: MemoryHost, options: HttpOptions, *, as_json: bool) -> None:
     """Serve until the process is asked to end."""
     limits, logs = HttpLimits(), log_to_stderr()
-    _restore_garbage_collection()
-    share_arenas()
+    prepare_process()
     address = resolve(options.host, options.port)
     check_exposure(address, options.allowed, has_token=options.has_token)
 
@@ -69,49 +71,63 @@ def serve_http(host: MemoryHost, options: HttpOptions, *, as_json: bool) -> None
         port = sock.getsockname()[1]
         hosts = accepted_hosts(address, port, options.allowed)
         token = token_for(options.project, file=options.token_file, given=options.token)
-        config = Config(
-            application(host, hosts, token, limits),
-            http=with_head_timeout(limits),
-            ws="none",
-            loop="asyncio",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            limit_concurrency=limits.connections,
-            timeout_keep_alive=limits.keep_alive_seconds,
-            timeout_graceful_shutdown=limits.shutdown_seconds,
-        )
-        url = f"http://{address.name}:{port}{PATH}"
-        elsewhere = None if address.is_loopback else f"https://{options.allowed[0]}{PATH}"
-        server = StoppableServer(config, ready=lambda: _announce(url, elsewhere, token, as_json=as_json), close=close)
+        config = server_config(application(host, hosts, token, limits), limits)
+        ready = partial(announce, address, port, options, token, as_json=as_json)
+        server = StoppableServer(config, ready=ready, close=close)
         try:
             server.run(sockets=[sock])
         finally:
             close()
 
 
-def _restore_garbage_collection() -> None:
+def prepare_process() -> None:
     """Collect as often as Python does by default: the reference cycles of a server add up to hundreds of megabytes."""
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
+    share_arenas()
 
 
-def application(host: MemoryHost, hosts: Iterable[str], token: AccessToken, limits: HttpLimits) -> ASGIApp:
-    """The application of the SDK behind our gate, which checks Host and Origin for all paths."""
-    inner = build_server(host).streamable_http_app(
+def server_config(app: ASGIApp, limits: HttpLimits) -> Config:
+    return Config(
+        app,
+        http=with_head_timeout(limits),
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=limits.connections,
+        timeout_keep_alive=limits.keep_alive_seconds,
+        timeout_graceful_shutdown=limits.shutdown_seconds,
+    )
+
+
+def application(
+    host: MemoryHost, hosts: Iterable[str], token: AccessToken, limits: HttpLimits, *, session_key: bytes | None = None
+) -> ASGIApp:
+    """The application of the SDK behind our gate, which checks Host and Origin for all paths.
+
+    With a `session_key`, sessions of the previous protocol are valid in every process that has the key.
+    """
+    inner: ASGIApp = build_server(host).streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=limits.body_bytes,
         session_idle_timeout=limits.session_idle_seconds,
         max_sessions=limits.sessions,
+        stateless_http=session_key is not None,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+    if session_key is not None:
+        inner = SharedSessions(inner, session_key)
     return Gate(inner, hosts=hosts, token=token.text, limits=limits)
 
 
-def _announce(url: str, elsewhere: str | None, token: AccessToken, *, as_json: bool) -> None:
+def announce(address: Address, port: int, options: HttpOptions, token: AccessToken, *, as_json: bool) -> None:
     """Print the URL, the command that connects a client, and the file of the token, but never the token."""
+    url = f"http://{address.name}:{port}{PATH}"
+    elsewhere = None if address.is_loopback else f"https://{options.allowed[0]}{PATH}"
     if as_json:
         document = {"url": url, "token_file": None if token.file is None else str(token.file), "pid": os.getpid()}
         print(json.dumps(document), flush=True)
