@@ -31,6 +31,7 @@ _BENCHES = (
     Bench("query-kinds", "query kinds and time words", "search", ("bench.query_kinds",)),
     Bench("precision", "precise search on PrecisionMemBench (--show)", "precision", ("bench.precision",)),
     Bench("retrieval", "retrieval on public sets", "retrieval", ("bench.retrieval", "bench.retrieval --engines")),
+    Bench("rankings", "same results in the same order as recorded", "retrieval", ("bench.rankings",)),
     Bench("changing-facts", "facts that change: now, before, on a day", "changing", ("bench.changing_facts",)),
     Bench("state-weights", "learn the weights of the order of states", "changing", ("bench.state_weights",)),
     Bench("weights", "learn the weights of the fusion", "retrieval", ("bench.weights",)),

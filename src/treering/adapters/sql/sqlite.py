@@ -105,6 +105,7 @@ class SQLite:
         self._loaded: dict[tuple[str, str], Any] = {}
         self._opened: tuple[int, int] | None = None
         self.location = str(path)
+        self._index_folder = path.with_name(f"{path.name}-index")
 
     def open(self) -> Engine:
         self._refuse_what_is_no_database()
@@ -231,9 +232,13 @@ class SQLite:
 
     def index(self, context: TransactionContext) -> SearchIndex:
         from treering.adapters.sql.embedded_index import EmbeddedIndex, ProjectIndex
+        from treering.adapters.sql.index_files import IndexFiles
 
         project = (context.scope.tenant, context.scope.project)
-        return EmbeddedIndex(context, self._loaded.setdefault(project, ProjectIndex()))
+        if project not in self._loaded:
+            files, connect = IndexFiles(self._index_folder, project), context.connection.engine.connect
+            self._loaded.setdefault(project, ProjectIndex(project, files, connect, saves=self.read_only is None))
+        return EmbeddedIndex(context, self._loaded[project])
 
     def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
         listed = func.json_each(bindparam(None, json.dumps(list(numbers)), unique=True)).table_valued("value")
@@ -251,7 +256,9 @@ class SQLite:
     def sizes(self, connection: Connection) -> dict[str, int]:
         names = {"database": "", "write-ahead log": "-wal"}
         files = {name: Path(f"{self._path}{suffix}") for name, suffix in names.items()}
-        return {name: file.stat().st_size for name, file in files.items() if file.exists()}
+        sizes = {name: file.stat().st_size for name, file in files.items() if file.exists()}
+        saved = sum(path.stat().st_size for path in self._index_folder.glob("*/*"))
+        return {**sizes, "search index": saved} if saved else sizes
 
     def check(self, connection: Connection, scope: Scope) -> Sequence[Check]:
         damage = self.damage(connection)
@@ -259,7 +266,20 @@ class SQLite:
         return (
             Check("engine", True, f"SQLite {sqlite3.sqlite_version}, embedded{unsynced}"),
             Check("integrity", not damage, damage or "ok", DAMAGED if damage else ""),
+            self._check_index_files((scope.tenant, scope.project)),
         )
+
+    def _check_index_files(self, project: tuple[str, str]) -> Check:
+        from treering.adapters.sql.index_files import IndexFiles
+
+        files, loaded = IndexFiles(self._index_folder, project), self._loaded.get(project)
+        if problem := files.problem():
+            return Check("index files", False, f"damaged ({problem})", "the next search writes them again")
+        if loaded is not None and loaded.problem:
+            advice = "make room or give this user the right to write; until then, first searches are slower"
+            return Check("index files", False, f"cannot be written ({loaded.problem})", advice)
+        size = files.size()
+        return Check("index files", True, f"{size / 1e6:,.1f} MB" if size else "none needed yet")
 
     def damage(self, connection: Connection) -> str:
         problems = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
@@ -273,7 +293,9 @@ class SQLite:
             raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def erase_traces(self, engine: Engine, seconds: float | None) -> None:
-        deadline = time.monotonic() + (self._settings.busy_seconds if seconds is None else seconds)
+        patience = self._settings.busy_seconds if seconds is None else seconds
+        deadline = time.monotonic() + patience
+        self._remove_index_files(patience)
         while not self._empty_log(engine):
             if time.monotonic() > deadline:
                 raise StoreUnavailable(
@@ -281,6 +303,14 @@ class SQLite:
                     "end it, then run `treering doctor --repair` to remove the last copy from the log"
                 )
             time.sleep(0.05)
+
+    def _remove_index_files(self, seconds: float) -> None:
+        """They hold the codes and vectors of what was removed; the next search writes them again without."""
+        from treering.adapters.sql.index_files import remove_all
+
+        remove_all(self._index_folder, seconds=seconds)
+        for loaded in list(self._loaded.values()):
+            loaded.forget_files()
 
     def _empty_log(self, engine: Engine) -> bool:
         """One attempt without waiting: writers of this process continue between attempts."""
@@ -323,7 +353,9 @@ class SQLite:
         )
 
     def before_close(self, engine: Engine) -> None:
-        """Store the planner's statistics, if the database is writable."""
+        """Finish saving the index, and store the planner's statistics if the database is writable."""
+        for loaded in list(self._loaded.values()):
+            loaded.wait()
         if self.read_only is not None:
             return
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -44,12 +44,17 @@ class Words:
 class Postings:
     """The rows of the documents that contain each code. Rows start at `first`."""
 
+    ARRAYS: ClassVar = ("codes", "starts", "rows", "counts")
+
     first: int
     size: int
     codes: NDArray[np.uint32]
     starts: NDArray[np.int64]
     rows: NDArray[np.int32]
     counts: NDArray[np.uint8]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {name: getattr(self, name) for name in self.ARRAYS}
 
     @classmethod
     def of(cls, first: int, words: Words) -> Postings:
@@ -67,6 +72,12 @@ class Postings:
             np.concatenate([part.rows + np.int32(part.first - first) for part in parts]),
             np.concatenate([part.counts for part in parts]),
         )
+
+    def without(self, gone: NDArray[np.bool_]) -> Postings:
+        """Without the words of the documents in these rows, counted from `first`."""
+        kept = ~gone[self.rows]
+        codes = np.repeat(self.codes, np.diff(self.starts))[kept]
+        return self._inverted(self.first, self.size, codes, self.rows[kept], self.counts[kept])
 
     @classmethod
     def _inverted(
