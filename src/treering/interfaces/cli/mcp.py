@@ -88,8 +88,7 @@ def mcp(
         "--json": json or None,
     }
     if http:
-        from treering.interfaces.mcp.host_factory import host_for
-        from treering.interfaces.mcp.http.server import HttpOptions, serve_http
+        from treering.interfaces.mcp.http.announcement import HttpOptions
 
         options = HttpOptions(
             host or _HOST,
@@ -105,6 +104,9 @@ def mcp(
             _require_server(db)
             serve_workers(db, options, workers, as_json=json)
         else:
+            from treering.interfaces.mcp.host_factory import host_for
+            from treering.interfaces.mcp.http.server import serve_http
+
             serve_http(host_for(db, project), options, as_json=json)
     elif given := [option for option, value in http_options.items() if value is not None]:
         raise InvalidInput(f"{', '.join(given)} has no effect without --http; add --http")

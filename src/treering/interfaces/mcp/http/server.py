@@ -1,14 +1,8 @@
 """Serves one project's memory to several clients over HTTP."""
 
 import gc
-import json
-import os
-import shlex
-import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
@@ -17,13 +11,13 @@ from uvicorn import Config
 from treering.interfaces.mcp.host import MemoryHost
 from treering.interfaces.mcp.http.address import (
     PATH,
-    Address,
     accepted_hosts,
     check_exposure,
     listen,
     resolve,
 )
 from treering.interfaces.mcp.http.allocator import share_arenas
+from treering.interfaces.mcp.http.announcement import HttpOptions, announce
 from treering.interfaces.mcp.http.gate import Gate
 from treering.interfaces.mcp.http.limits import HttpLimits
 from treering.interfaces.mcp.http.shared_sessions import SharedSessions
@@ -31,29 +25,10 @@ from treering.interfaces.mcp.http.shutdown import StoppableServer
 from treering.interfaces.mcp.http.timeouts import with_head_timeout
 from treering.interfaces.mcp.http.token import AccessToken, token_for
 from treering.interfaces.mcp.logs import log_to_stderr
-from treering.interfaces.mcp.server import NAME, build_server
+from treering.interfaces.mcp.server import build_server
 
 _GC_THRESHOLDS = (700, 10, 10)
 """Defaults of Python; the command line collects less often."""
-
-
-@dataclass(frozen=True, slots=True)
-class HttpOptions:
-    """The address to listen on, and the authentication."""
-
-    host: str
-    port: int
-    allowed: tuple[str, ...] = ()
-    """Host names by which other machines reach it."""
-    project: str | None = None
-    """Project whose own token is used if the user gives none."""
-    token_file: Path | None = None
-    token: str | None = field(default=None, repr=False)
-
-    @property
-    def has_token(self) -> bool:
-        """Whether the user gave a token."""
-        return self.token_file is not None or self.token is not None
 
 
 def serve_http(host: MemoryHost, options: HttpOptions, *, as_json: bool) -> None:
@@ -122,20 +97,3 @@ def application(
     if session_key is not None:
         inner = SharedSessions(inner, session_key)
     return Gate(inner, hosts=hosts, token=token.text, limits=limits)
-
-
-def announce(address: Address, port: int, options: HttpOptions, token: AccessToken, *, as_json: bool) -> None:
-    """Print the URL, the command that connects a client, and the file of the token, but never the token."""
-    url = f"http://{address.name}:{port}{PATH}"
-    elsewhere = None if address.is_loopback else f"https://{options.allowed[0]}{PATH}"
-    if as_json:
-        document = {"url": url, "token_file": None if token.file is None else str(token.file), "pid": os.getpid()}
-        print(json.dumps(document), flush=True)
-    shown = "$TREERING_MCP_TOKEN" if token.file is None else f"$(cat {shlex.quote(str(token.file))})"
-    lines = [
-        f"serving at {url} until Ctrl-C; the token is in {token.file or 'TREERING_MCP_TOKEN'}",
-        f'  claude mcp add --transport http {NAME} {elsewhere or url} --header "Authorization: Bearer {shown}"',
-    ]
-    if elsewhere:
-        lines.insert(1, "requests, with the token, are not encrypted: put a TLS proxy in front of the server")
-    print("\n".join(lines), file=sys.stderr, flush=True)

@@ -7,7 +7,6 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from uvicorn import Config
@@ -17,25 +16,9 @@ from treering.interfaces.mcp.http.limits import HttpLimits
 from treering.interfaces.mcp.http.server import application, prepare_process, server_config
 from treering.interfaces.mcp.http.shutdown import StoppableServer
 from treering.interfaces.mcp.http.token import AccessToken
+from treering.interfaces.mcp.http.worker_protocol import CLOSED, READY, WorkerOrder
 from treering.interfaces.mcp.logs import log_to_stderr
 from treering.interfaces.mcp.shutdown import CLOSE_SECONDS
-
-READY = b"r"
-CLOSED = b"c"
-"""Messages to the supervisor: this worker accepts connections; one of its connections has ended."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerOrder:
-    """What a worker is told on its standard input, so that no other user sees the token."""
-
-    channel: int
-    """File descriptor on which connections arrive. It is closed when the supervisor ends, for whatever reason."""
-    db: str | None
-    project: str | None
-    session: str
-    hosts: tuple[str, ...]
-    token: str = field(repr=False)
 
 
 def serve() -> None:

@@ -20,10 +20,10 @@ from dataclasses import asdict, dataclass, field
 from treering.core.errors import InvalidInput, StoreUnavailable
 from treering.interfaces.mcp.host_factory import new_session
 from treering.interfaces.mcp.http.address import accepted_hosts, check_exposure, listen, resolve
+from treering.interfaces.mcp.http.announcement import HttpOptions, announce
 from treering.interfaces.mcp.http.limits import HttpLimits
-from treering.interfaces.mcp.http.server import HttpOptions, announce
 from treering.interfaces.mcp.http.token import token_for
-from treering.interfaces.mcp.http.worker import CLOSED, READY, WorkerOrder
+from treering.interfaces.mcp.http.worker_protocol import CLOSED, READY, WorkerOrder
 from treering.interfaces.mcp.shutdown import CLOSE_SECONDS, handled_signals
 
 MAX_RESTARTS = 5
