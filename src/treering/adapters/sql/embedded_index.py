@@ -22,7 +22,7 @@ from treering.adapters.sql.saved_index import MIN_SAVED, SavedIndex
 from treering.adapters.sql.unstored_vectors import MadeVector, PendingVectors
 from treering.adapters.vectors.signs import SAMPLE, first_sampled, in_common
 from treering.adapters.vectors.space import VectorSpace
-from treering.adapters.words.postings import WordScores, score
+from treering.adapters.words.postings import WordScores, score, score_rows
 from treering.core.embedded_text import part_of, spaces_of
 from treering.core.ranking import BM25, BM25_B, BM25_K1
 from treering.ports.index import Candidates, Coverage, IndexQuery
@@ -140,6 +140,7 @@ class EmbeddedIndex(SqlIndex):
         self._read: IndexState | None = None
         self._models_read: set[str] = set()
         self._scored: tuple[IndexQuery, WordScores] | None = None
+        self._visible: tuple[IndexState, NDArray[np.bool_] | None] | None = None
 
     def load(self, model: str) -> None:
         self._state(model)
@@ -173,11 +174,13 @@ class EmbeddedIndex(SqlIndex):
         return self._columns(wanted, self._state(wanted.model).segments.rows_of(np.sort(numbers)))
 
     def word_scores(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        segments, scored = self._state().segments, self._score(wanted)
-        found = np.zeros(len(numbers))
+        segments, seen = self._state().segments, self._seen()
         rows = segments.rows_of(numbers)
-        found[np.isin(numbers, segments.columns.number[rows])] = scored.scores[rows]
-        return found / (scored.weight or 1.0)
+        lengths = segments.columns.length[rows]
+        scores, weight = score_rows(segments.postings, wanted, rows, lengths, ranking=self._ranking(), seen=seen)
+        found = np.zeros(len(numbers))
+        found[np.isin(numbers, segments.columns.number[rows])] = scores if seen is None else scores * seen[rows]
+        return found / (weight or 1.0)
 
     def rarity(self, codes: NDArray[np.uint32]) -> NDArray[np.float64]:
         ranking, held = self._ranking(), np.zeros(len(codes), np.int64)
@@ -281,25 +284,25 @@ class EmbeddedIndex(SqlIndex):
     def _seen(self) -> NDArray[np.bool_] | None:
         """Mask of the documents that this principal can see; None if all are visible."""
         state = self._state()
-        strangers = len(state.owners) - 1 - (self._context.scope.principal in state.owners)
-        if not strangers and not state.segments.gone.any():
-            return None
-        mine = state.owners.get(self._context.scope.principal, 0)
-        owner = state.segments.columns.owner
-        return np.asarray(~state.segments.gone & ((owner == 0) | (owner == mine)), np.bool_)
+        if self._visible is None or self._visible[0] is not state:
+            self._visible = (state, state.visible_to(self._context.scope.principal))
+        return self._visible[1]
 
     def _allowed(
         self, state: IndexState, kinds: Sequence[str], among: NDArray[np.int64] | None
     ) -> NDArray[np.bool_] | None:
         seen, segments = self._seen(), state.segments
-        codes = [KIND_NUMBERS[kind] for kind in kinds]
-        present = np.isin(segments.columns.kind, codes)
-        allowed = present if seen is None else present & seen
+        codes = {KIND_NUMBERS[kind] for kind in kinds}
         if among is not None:
-            chosen = np.zeros(len(segments), np.bool_)
-            chosen[segments.rows_of(np.sort(among))] = True
-            allowed &= chosen
-        return None if allowed.all() else allowed
+            rows = segments.rows_of(np.sort(among))
+            chosen = rows[np.isin(segments.columns.kind[rows], list(codes))]
+            allowed = np.zeros(len(segments), np.bool_)
+            allowed[chosen] = True if seen is None else seen[chosen]
+            return allowed
+        if codes >= segments.kinds:
+            return seen
+        present = np.isin(segments.columns.kind, list(codes))
+        return present if seen is None else present & seen
 
     def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
         """Hide documents that the file no longer has, unless they are newer than this transaction.

@@ -47,6 +47,14 @@ class IndexState:
         """Number of documents or vectors that are in no file."""
         return max((self.segments.unsaved, *(space.unsaved for space in self.spaces.values())))
 
+    def visible_to(self, principal: str) -> NDArray[np.bool_] | None:
+        """Mask of the documents that a principal can see; None if all are visible."""
+        segments = self.segments
+        if self.owners.keys() <= {"", principal} and not segments.gone.any():
+            return None
+        owner, mine = segments.columns.owner, self.owners.get(principal, 0)
+        return np.asarray(~segments.gone & ((owner == 0) | (owner == mine)), np.bool_)
+
     def without_files(self) -> IndexState:
         return self._with_parts(lambda part: replace(part, file=""))
 

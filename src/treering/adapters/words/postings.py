@@ -151,3 +151,33 @@ def score(
     if not touched:
         return WordScores(scores, np.empty(0, np.int64), total)
     return WordScores(scores, touched[0] if len(touched) == 1 else np.flatnonzero(scores), total)
+
+
+def score_rows(
+    parts: Sequence[Postings],
+    wanted: IndexQuery,
+    rows: NDArray[np.int64],
+    lengths: NDArray[np.int32],
+    *,
+    ranking: BM25,
+    seen: NDArray[np.bool_] | None,
+) -> tuple[NDArray[np.float32], float]:
+    """The same scores for some rows, whose documents have these lengths, and the total weight of the words."""
+    scores, total = np.zeros(len(rows), np.float32), 0.0
+    for place, forms in enumerate(wanted.words):
+        found = [(part.first, *part.holding(code)) for part in parts for code in forms]
+        if seen is None and len(forms) == 1:
+            held = sum(len(numbers) for _, numbers, _ in found)
+        else:
+            together, _ = holding(parts, forms)
+            held = len(together) if seen is None else int(np.count_nonzero(seen[together]))
+        weight = wanted.share(place) * ranking.weight(held)
+        total += weight
+        counts = np.zeros(len(rows), np.float32)
+        for first, numbers, times in found:
+            if len(numbers):
+                there = np.minimum(np.searchsorted(numbers, rows - first), len(numbers) - 1)
+                counts += np.where(numbers[there] == rows - first, times[there], 0)
+        holds = np.flatnonzero(counts)
+        scores[holds] += weight * ranking.saturation(counts[holds], lengths[holds])
+    return scores, total
