@@ -33,6 +33,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from treering.adapters.sql.context import ListParameters, PrincipalName
+from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import EVERYONE
 from treering.adapters.sql.migrate import refuse_another_programs
@@ -141,6 +142,7 @@ class SQLite:
         event.listen(engine, "do_connect", self._refuse_another_file)
         event.listen(engine, "connect", self._prepare)
         event.listen(engine, "begin", self._begin)
+        survive_forks(engine, self.after_fork)
         return engine
 
     @contextmanager
@@ -381,6 +383,9 @@ class SQLite:
             return
         finally:
             raw.close()
+
+    def release(self, engine: Engine) -> None:
+        engine.dispose()
 
     def after_fork(self) -> None:
         self._writers = threading.Lock()
