@@ -138,6 +138,11 @@ class Remembered:
     """Models with all vectors in pgvector; new vectors are added there, too."""
     unstored: PendingVectors = field(default_factory=PendingVectors)
 
+    def forget_counts(self) -> None:
+        """After a removal: everything that removed documents may have contributed to."""
+        self.summary = self.languages = self.speakers = None
+        self.spaces, self.common = {}, {}
+
 
 class Statistics:
     """Statistics of one project as one transaction sees it. Uncommitted changes are not cached."""
