@@ -27,6 +27,7 @@ _BENCHES = (
     Bench("working", "working memory: variables, outputs, saves", "sessions", ("bench.working",)),
     Bench("cues", "cues in messages, topic changes", "sessions", ("bench.cues",)),
     Bench("search", "search up to 1,000,000 records", "search", ("bench.search_speed", "bench.search_postgres")),
+    Bench("search-stages", "processor time of one search by stage", "search_stages", ("bench.search_stages",)),
     Bench("beside-writers", "search beside continuous writers", "search", ("bench.beside_writers",)),
     Bench("query-kinds", "query kinds and time words", "search", ("bench.query_kinds",)),
     Bench("precision", "precise search on PrecisionMemBench (--show)", "precision", ("bench.precision",)),

@@ -27,6 +27,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class ListParameters(Protocol):
+    """Lists of numbers or ids as one parameter, so that a statement does not depend on their length."""
+
+    def among(self, column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+        """Whether the column holds one of the values in the list bound to `name`."""
+        ...
+
+    def bound(self, values: Sequence[Any]) -> Any:
+        """The list as the value of the parameter."""
+        ...
+
+    def __hash__(self) -> int: ...
+
+
 class Dialect(Protocol):
     """Differences between the two engines."""
 
@@ -38,6 +52,7 @@ class Dialect(Protocol):
     """Rows of `principals` that this process has stored."""
     raw_files: tuple[str, ...]
     """Suffixes of the database files after the location; empty for a server."""
+    lists: ListParameters
 
     def open(self) -> Engine: ...
 
@@ -116,10 +131,6 @@ class Dialect(Protocol):
 
     def index(self, context: TransactionContext) -> SearchIndex:
         """The search index of the context's project."""
-        ...
-
-    def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
-        """Whether the column holds one of `numbers`, with a statement that does not depend on their count."""
         ...
 
     def after_bulk(self, connection: Connection) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Select, bindparam, select
 
 from treering.adapters.sql.tables import documents
 from treering.ports.index import DocumentRef
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import TransactionContext
+    from treering.adapters.sql.context import ListParameters, TransactionContext
 
 
 class ListedDocuments:
@@ -32,13 +33,25 @@ class ListedDocuments:
     def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]:
         known = self._context.ahead.numbers
         found = {id: known[kind, id] for id in ids if (kind, id) in known}
-        if len(found) == len(ids):
+        missing = [id for id in ids if id not in found]
+        if not missing:
             return found
-        statement = select(documents.c.id, documents.c.number).where(
-            *self._here(), documents.c.kind == kind, documents.c.id.in_([id for id in ids if id not in found])
-        )
-        return found | {row.id: row.number for row in self._context.connection.execute(statement)}
+        lists, scope = self._context.dialect.lists, self._context.scope
+        values = {"tenant": scope.tenant, "project": scope.project, "kind": kind, "ids": lists.bound(missing)}
+        return found | dict(self._context.connection.execute(_numbered(lists), values).all())
 
     def _here(self) -> tuple[ColumnElement[bool], ...]:
         scope = self._context.scope
         return documents.c.tenant == scope.tenant, documents.c.project == scope.project
+
+
+# Cached: building the statement costs more than running it.
+@cache
+def _numbered(lists: ListParameters) -> Select[Any]:
+    """Id and number of the documents of the bound kind with the bound ids."""
+    return select(documents.c.id, documents.c.number).where(
+        documents.c.tenant == bindparam("tenant"),
+        documents.c.project == bindparam("project"),
+        documents.c.kind == bindparam("kind"),
+        lists.among(documents.c.id, "ids"),
+    )

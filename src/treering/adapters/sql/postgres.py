@@ -10,6 +10,8 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    String,
+    Text,
     and_,
     any_,
     bindparam,
@@ -24,7 +26,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, insert
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.context import PrincipalName, TransactionContext
+from treering.adapters.sql.context import ListParameters, PrincipalName, TransactionContext
 from treering.adapters.sql.kinds import KINDS
 from treering.adapters.sql.owners import SHARED
 from treering.adapters.sql.tables import documents, facets, vectors
@@ -124,11 +126,22 @@ def server_url(written: str) -> URL:
         ) from None
 
 
+class ArrayLists:
+    """Lists as arrays."""
+
+    def among(self, column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+        return column == any_(bindparam(name, type_=ARRAY(Text if isinstance(column.type, String) else BIGINT)))
+
+    def bound(self, values: Sequence[Any]) -> Sequence[Any]:
+        return values
+
+
 class Postgres:
     """Differences of the server engine."""
 
     name = "postgresql"
     raw_files: tuple[str, ...] = ()
+    lists: ListParameters = ArrayLists()
 
     def __init__(self, url: URL, settings: StoreSettings, *, read_only: StoreError | None = None) -> None:
         """`read_only` is raised by every write."""
@@ -272,9 +285,6 @@ class Postgres:
 
         if not context.writing:
             context.companions.append(named_entities(context, list(keys())[:LABELS], max_links))
-
-    def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
-        return column == any_(bindparam(None, list(numbers), ARRAY(BIGINT), unique=True))
 
     def after_bulk(self, connection: Connection) -> None:
         """Autovacuum would do this within a minute or so; the first queries should not wait for it."""

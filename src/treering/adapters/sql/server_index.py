@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, exists, select
+from sqlalchemy import ColumnElement, exists
 
 from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, SqlIndex, read_vector
 from treering.adapters.sql.kinds import TURNS
@@ -174,13 +174,13 @@ class ServerIndex(SqlIndex):
 
     def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
         """Existing documents; does not wait for one that another transaction is purging."""
-        held = select(documents.c.number).where(self._among(documents, numbers))
-        held = held.with_for_update(read=True, key_share=True, skip_locked=True)
-        return set(self._execute(held).scalars())
+        held = self._chosen(documents, "number").with_for_update(read=True, key_share=True, skip_locked=True)
+        return set(self._execute_among(held, numbers).scalars())
 
     def _locked(self, numbers: Sequence[int]) -> Collection[int]:
-        present = select(documents.c.number).where(self._among(documents, np.array(numbers, np.int64)))
-        return set(self._execute(present).scalars()) if numbers else set()
+        if not numbers:
+            return set()
+        return set(self._execute_among(self._chosen(documents, "number"), np.array(numbers, np.int64)).scalars())
 
     def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
         self._vectors.add(model, found)

@@ -32,7 +32,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.context import PrincipalName
+from treering.adapters.sql.context import ListParameters, PrincipalName
 from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import EVERYONE
 from treering.adapters.sql.migrate import refuse_another_programs
@@ -50,7 +50,7 @@ from treering.core.scope import Scope
 from treering.ports.store import Check, CopyContents
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import TransactionContext
+    from treering.adapters.sql.context import ListParameters, TransactionContext
     from treering.core.settings import StoreSettings
     from treering.ports.index import SearchIndex
 
@@ -76,11 +76,22 @@ _ANALYSED = 1_000
 _TARGET_ERRORS = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")
 
 
+class JsonLists:
+    """Lists as JSON, which a table-valued function reads."""
+
+    def among(self, column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+        return column.in_(select(func.json_each(bindparam(name)).table_valued("value").c.value))
+
+    def bound(self, values: Sequence[Any]) -> str:
+        return json.dumps(values)
+
+
 class SQLite:
     """Differences of the embedded engine."""
 
     name = "sqlite"
     raw_files: tuple[str, ...] = ("", "-wal", "-shm", "-journal")
+    lists: ListParameters = JsonLists()
 
     def __init__(
         self, path: Path, settings: StoreSettings, *, exclusive: bool = False, read_only: StoreError | None = None
@@ -104,6 +115,7 @@ class SQLite:
         self._loaded: dict[tuple[str, str], Any] = {}
         self._opened: tuple[int, int] | None = None
         self.location = str(path)
+        self._index_folder = path.with_name(f"{path.name}-index")
 
     def open(self) -> Engine:
         self._refuse_what_is_no_database()
@@ -216,7 +228,8 @@ class SQLite:
         for tenant, project in {(tenant, project) for tenant, project, _ in emptied}:
             here = (vectors.c.tenant == tenant, vectors.c.project == project)
             numbers = [number for *_, number in emptied]
-            connection.execute(delete(vectors).where(*here, self.among(vectors.c.number, numbers)))
+            removal = delete(vectors).where(*here, self.lists.among(vectors.c.number, "numbers"))
+            connection.execute(removal, {"numbers": self.lists.bound(numbers)})
 
     def restore_index(self, connection: Connection, scope: Scope) -> None:
         from treering.core.embedded_text import part_of
@@ -233,13 +246,13 @@ class SQLite:
 
     def index(self, context: TransactionContext) -> SearchIndex:
         from treering.adapters.sql.embedded_index import EmbeddedIndex, ProjectIndex
+        from treering.adapters.sql.index_files import IndexFiles
 
         project = (context.scope.tenant, context.scope.project)
-        return EmbeddedIndex(context, self._loaded.setdefault(project, ProjectIndex()))
-
-    def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
-        listed = func.json_each(bindparam(None, json.dumps(list(numbers)), unique=True)).table_valued("value")
-        return column.in_(select(listed.c.value))
+        if project not in self._loaded:
+            files, connect = IndexFiles(self._index_folder, project), context.connection.engine.connect
+            self._loaded.setdefault(project, ProjectIndex(project, files, connect, saves=self.read_only is None))
+        return EmbeddedIndex(context, self._loaded[project])
 
     def after_bulk(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_CACHE_KIB}")
@@ -253,7 +266,9 @@ class SQLite:
     def sizes(self, connection: Connection) -> dict[str, int]:
         names = {"database": "", "write-ahead log": "-wal"}
         files = {name: Path(f"{self._path}{suffix}") for name, suffix in names.items()}
-        return {name: file.stat().st_size for name, file in files.items() if file.exists()}
+        sizes = {name: file.stat().st_size for name, file in files.items() if file.exists()}
+        saved = sum(path.stat().st_size for path in self._index_folder.glob("*/*"))
+        return {**sizes, "search index": saved} if saved else sizes
 
     def check(self, connection: Connection, scope: Scope) -> Sequence[Check]:
         damage = self.damage(connection)
@@ -261,7 +276,20 @@ class SQLite:
         return (
             Check("engine", True, f"SQLite {sqlite3.sqlite_version}, embedded{unsynced}"),
             Check("integrity", not damage, damage or "ok", DAMAGED if damage else ""),
+            self._check_index_files((scope.tenant, scope.project)),
         )
+
+    def _check_index_files(self, project: tuple[str, str]) -> Check:
+        from treering.adapters.sql.index_files import IndexFiles
+
+        files, loaded = IndexFiles(self._index_folder, project), self._loaded.get(project)
+        if problem := files.problem():
+            return Check("index files", False, f"damaged ({problem})", "the next search writes them again")
+        if loaded is not None and loaded.problem:
+            advice = "make room or give this user the right to write; until then, first searches are slower"
+            return Check("index files", False, f"cannot be written ({loaded.problem})", advice)
+        size = files.size()
+        return Check("index files", True, f"{size / 1e6:,.1f} MB" if size else "none needed yet")
 
     def damage(self, connection: Connection) -> str:
         problems = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
@@ -275,7 +303,9 @@ class SQLite:
             raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def erase_traces(self, engine: Engine, seconds: float | None) -> None:
-        deadline = time.monotonic() + (self._settings.busy_seconds if seconds is None else seconds)
+        patience = self._settings.busy_seconds if seconds is None else seconds
+        deadline = time.monotonic() + patience
+        self._remove_index_files(patience)
         while not self._empty_log(engine):
             if time.monotonic() > deadline:
                 raise StoreUnavailable(
@@ -283,6 +313,14 @@ class SQLite:
                     "end it, then run `treering doctor --repair` to remove the last copy from the log"
                 )
             time.sleep(0.05)
+
+    def _remove_index_files(self, seconds: float) -> None:
+        """They hold the codes and vectors of what was removed; the next search writes them again without."""
+        from treering.adapters.sql.index_files import remove_all
+
+        remove_all(self._index_folder, seconds=seconds)
+        for loaded in list(self._loaded.values()):
+            loaded.forget_files()
 
     def _empty_log(self, engine: Engine) -> bool:
         """One attempt without waiting: writers of this process continue between attempts."""
@@ -325,7 +363,9 @@ class SQLite:
         )
 
     def before_close(self, engine: Engine) -> None:
-        """Store the planner's statistics, if the database is writable."""
+        """Finish saving the index, and store the planner's statistics if the database is writable."""
+        for loaded in list(self._loaded.values()):
+            loaded.wait()
         if self.read_only is not None:
             return
         try:
