@@ -70,6 +70,10 @@ class Readable(Protocol[V, F_contra]):
 
     def count(self, where: F_contra | None = None) -> int: ...
 
+    def count_by(self, column: str, filters: Sequence[F_contra]) -> Mapping[str, Sequence[int]]:
+        """The number of records that pass each filter, by the value of a column; all read in one statement."""
+        ...
+
     def stream(self, where: F_contra | None = None) -> Iterator[V]: ...
 
 
@@ -278,7 +282,10 @@ class JobQueue(Readable[Job, JobFilter], Protocol):
         ...
 
     def enqueue_first(self, jobs: Sequence[Job]) -> bool:
-        """Queue the first of these whose key is not queued yet; False if all are queued. See `enqueue`."""
+        """Queue the first of these alternatives whose key is free; see `enqueue`.
+
+        They are of one kind. False if one of them is queued and due, so that it has yet to begin, or if no key is free.
+        """
         ...
 
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int: ...

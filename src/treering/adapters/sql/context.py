@@ -54,7 +54,9 @@ class Dialect(Protocol):
     """Suffixes of the database files after the location; empty for a server."""
     lists: ListParameters
 
-    def open(self) -> Engine: ...
+    def open(self) -> Engine:
+        """An engine that survives forks; several memories may share it. `release` must follow."""
+        ...
 
     def translated(self) -> AbstractContextManager[None]:
         """Translate driver errors into ours."""
@@ -164,6 +166,10 @@ class Dialect(Protocol):
         ...
 
     def before_close(self, engine: Engine) -> None: ...
+
+    def release(self, engine: Engine) -> None:
+        """Close the connections that no other memory uses."""
+        ...
 
     def after_fork(self) -> None:
         """In a child process: release locks that the parent's threads hold."""

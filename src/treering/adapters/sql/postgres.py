@@ -15,7 +15,6 @@ from sqlalchemy import (
     and_,
     any_,
     bindparam,
-    create_engine,
     delete,
     func,
     make_url,
@@ -29,11 +28,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from treering.adapters.sql.context import ListParameters, PrincipalName, TransactionContext
 from treering.adapters.sql.kinds import KINDS
 from treering.adapters.sql.owners import SHARED
+from treering.adapters.sql.server_pool import ServerPool, join_pool, leave_pool, prepare_options
 from treering.adapters.sql.tables import documents, facets, vectors
 from treering.core.errors import (
     Conflict,
     InvalidInput,
-    MissingDependency,
     StoreError,
     StoreFull,
     StoreReadOnly,
@@ -50,6 +49,10 @@ if TYPE_CHECKING:
     from treering.adapters.sql.nearby import Nearby
     from treering.adapters.sql.server_statistics import Remembered
 
+_PREPARED_ELSEWHERE = (
+    "a pooler such as PgBouncer ran a prepared statement on another server connection; set prepare_threshold=none in "
+    "the URL"
+)
 # By SQLSTATE, most specific first, with advice.
 _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("28", StoreUnavailable, "the server refused the login; check user and password in the URL"),
@@ -76,6 +79,8 @@ _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("08", StoreUnavailable, "the connection was lost; try again when the server is back"),
     ("40", TransactionAborted, "the server aborted this transaction in favour of another one; try again"),
     ("55P03", StoreUnavailable, "another transaction kept a lock; try again"),
+    ("26000", StoreError, _PREPARED_ELSEWHERE),
+    ("42P05", StoreError, _PREPARED_ELSEWHERE),
 )
 # Other errors with the SQLSTATE of missing privileges, distinguished by their text.
 _DENIALS: tuple[tuple[str, type[StoreError], str], ...] = (
@@ -144,8 +149,10 @@ class Postgres:
     lists: ListParameters = ArrayLists()
 
     def __init__(self, url: URL, settings: StoreSettings, *, read_only: StoreError | None = None) -> None:
-        """`read_only` is raised by every write."""
+        """`read_only` is raised by every write; `InvalidInput` if a parameter of the URL is wrong."""
+        prepare_options(url)
         self._url = url
+        self._pool: ServerPool | None = None
         self.read_only = read_only
         self._settings = settings
         self.registered = set[PrincipalName]()
@@ -154,17 +161,8 @@ class Postgres:
         self.location = url.render_as_string(hide_password=True).replace("+psycopg", "")
 
     def open(self) -> Engine:
-        try:
-            import psycopg  # noqa: F401
-        except ImportError as exc:
-            raise MissingDependency("PostgreSQL needs its driver: pip install 'treering[postgres]'") from exc
-        return create_engine(
-            self._url.set(drivername="postgresql+psycopg"),
-            pool_size=self._settings.pool_size,
-            max_overflow=self._settings.pool_size,
-            pool_timeout=self._settings.busy_seconds,
-            connect_args={"connect_timeout": max(1, round(self._settings.connect_seconds))},
-        )
+        self._pool = join_pool(self, self._url, self._settings)
+        return self._pool.engine
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -333,6 +331,10 @@ class Postgres:
 
     def before_close(self, engine: Engine) -> None:
         """Nothing to do."""
+
+    def release(self, engine: Engine) -> None:
+        if self._pool is not None:
+            leave_pool(self, self._pool)
 
     def after_fork(self) -> None:
         """Start with an empty cache: its locks may be held by threads of the parent process."""
