@@ -94,22 +94,27 @@ def embed_query(
     `parts` of episodes are embedded as well. A query that a model on another machine may not read is embedded by the
     local model only.
     """
+    embedding = _QueryEmbedding(scope, store, now, privacy.query, models, settings, parts)
     try:
         with store.reading(scope, now) as tx:
             known = tx.index.models()
             embedder = models.embedder(known, hurried=True)
             allowed = privacy.may_leave(tx, embedder.location)
+            embed_new = embedder.location is ModelLocation.HERE and embedder.local and set(known) <= {embedder.model}
+            space = embedding.read_space(tx, embedder, embed_new=embed_new)
     except ModelUnavailable as exc:
         models.failed("embedder", exc)
         return QueryVector(skip_reason=str(exc))
-    embedding = _QueryEmbedding(scope, store, now, privacy.query, models, settings, parts)
     if embedder.location is ModelLocation.HERE:
-        return embedding.meaning(embedder, embed_new=embedder.local and set(known) <= {embedder.model})
-    local_model = local_embedder(models)
-    local = None if local_model is None else embedding.meaning(local_model, embed_new=True)
+        return embedding.meaning(embedder, space)
+    local_model, local = local_embedder(models), None
+    if local_model is not None:
+        with store.reading(scope, now) as tx:
+            local_space = embedding.read_space(tx, local_model, embed_new=True)
+        local = embedding.meaning(local_model, local_space)
     if not allowed:
         return local or QueryVector(skip_reason=WITHHELD_QUERY)
-    return replace(embedding.meaning(embedder, embed_new=False), local=local)
+    return replace(embedding.meaning(embedder, space), local=local)
 
 
 def embed_query_within(tx: Transaction, privacy: QueryPrivacy, models: Models) -> QueryVector | None:
@@ -152,6 +157,14 @@ def _embedded(embedder: Embedder, query: str, dimension: int | None) -> QueryVec
 
 
 @dataclass(frozen=True, slots=True)
+class _StoredSpace:
+    """Dimension of the stored vectors of a model, None without one, and whether documents wait for a vector."""
+
+    dimension: int | None
+    behind: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _QueryEmbedding:
     """Embeds one query with any model."""
 
@@ -163,14 +176,15 @@ class _QueryEmbedding:
     settings: Settings
     parts: Sequence[str]
 
-    def meaning(self, embedder: Embedder, *, embed_new: bool) -> QueryVector:
+    def read_space(self, tx: Transaction, embedder: Embedder, *, embed_new: bool) -> _StoredSpace:
         model = embedder.model
+        dimension = tx.index.dimension(model) if model in tx.index.models() else None
+        return _StoredSpace(dimension, embed_new and _is_behind(tx, model, self.parts))
+
+    def meaning(self, embedder: Embedder, space: _StoredSpace) -> QueryVector:
         try:
-            with self.store.reading(self.scope, self.now) as tx:
-                dimension = tx.index.dimension(model) if model in tx.index.models() else None
-                behind = embed_new and _is_behind(tx, model, self.parts)
-            meaning = _embedded(embedder, self.query, dimension)
-            if meaning.skip_reason or not behind:
+            meaning = _embedded(embedder, self.query, space.dimension)
+            if meaning.skip_reason or not space.behind:
                 return meaning
             return replace(meaning, unstored=self._embed_new(embedder))
         except ModelUnavailable as exc:

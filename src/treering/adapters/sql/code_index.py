@@ -231,6 +231,8 @@ class StoredCode:
         return (bytes(each) for (each,) in self._few_at_once(some))
 
     def ties(self, files: Sequence[str], *, limit: int) -> Sequence[FileDependency]:
+        if code_ties.name in self._context.ahead.empty:
+            return ()
         columns = code_ties.c
         touching = or_(columns.origin.in_(files), columns.target.in_(files))
         statement = select(columns.origin, columns.target, columns.weight).where(self._here(code_ties), touching)

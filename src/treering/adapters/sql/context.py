@@ -209,6 +209,8 @@ class ReadAhead:
     """Rows by kind and id, as JSON."""
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     """Numbers of documents by kind and id."""
+    empty: frozenset[str] = frozenset()
+    """Tables without a row of the project."""
     superseded_sources: dict[str, bool] = field(default_factory=dict)
     """By id of a turn: whether a record that was learned from it is deprecated."""
     related: dict[str, bool] = field(default_factory=dict)

@@ -249,6 +249,9 @@ class Postgres:
             removed = [(row["number"], row) for row in emptied if (row["tenant"], row["project"]) == here]
             remove_words(connection, here, removed)
             self._remove_vectors(connection, here, [number for number, _ in removed])
+            for scope, remembered in list(self._remembered.items()):
+                if (scope.tenant, scope.project) == here:
+                    remembered.forget_counts()
 
     def restore_index(self, connection: Connection, scope: Scope) -> None:
         from treering.adapters.sql.server_words import restore_words

@@ -145,6 +145,8 @@ class Records(Generic[V]):
     def _sorted(
         self, where: Filter | None, sorting: Sort, limit: int, after: str | None = None
     ) -> Sequence[Mapping[Any, Any]]:
+        if self._table.name in self._context.ahead.empty:
+            return ()
         lookup, lists = IdentityLookup.of(where) if after is None else None, self._context.dialect.lists
         if lookup is not None:
             statement = lookup.statement(self._kind, self._context.scope, lists, sorting)

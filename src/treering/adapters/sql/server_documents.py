@@ -21,28 +21,30 @@ _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
 # A lateral subquery with a limit is looked up for each document. For a join the planner would read the whole project
 # or, with statistics of many small projects, compare each of its documents with each of the numbers.
 _LOOKED_UP = """
-    SELECT found.* FROM ({numbers}) AS wanted (number) CROSS JOIN LATERAL (
+    SELECT found.* FROM {numbers} AS wanted (number) CROSS JOIN LATERAL (
         SELECT * FROM documents
         WHERE tenant = %(tenant)s AND project = %(project)s AND number = wanted.number
         AND (owner = '' OR owner = %(principal)s) LIMIT 1
     ) AS found
 """
-_CHOSEN = "SELECT unnest(%(numbers)s::bigint[])"
+_CHOSEN = _LOOKED_UP.format(numbers="unnest(%(numbers)s::bigint[])")
 _WITH_NEIGHBOURS = f"""
-    WITH chosen AS MATERIALIZED (SELECT number, thread, place FROM ({_LOOKED_UP.format(numbers=_CHOSEN)}) AS given)
-    SELECT number FROM chosen UNION SELECT beside.number FROM chosen CROSS JOIN LATERAL (
-        SELECT number FROM documents
-        WHERE tenant = %(tenant)s AND project = %(project)s AND thread = chosen.thread AND thread <> ''
-        AND place BETWEEN chosen.place + {NEIGHBOURS[0]} AND chosen.place + {NEIGHBOURS[-1]}
-        ORDER BY place LIMIT {len(NEIGHBOURS) + 1}
-    ) AS beside
+    WITH chosen AS MATERIALIZED ({_CHOSEN}), beside AS MATERIALIZED (
+        SELECT near.number FROM chosen CROSS JOIN LATERAL (
+            SELECT number FROM documents
+            WHERE tenant = %(tenant)s AND project = %(project)s AND thread = chosen.thread AND thread <> ''
+            AND place BETWEEN chosen.place + {NEIGHBOURS[0]} AND chosen.place + {NEIGHBOURS[-1]}
+            ORDER BY place LIMIT {len(NEIGHBOURS) + 1}
+        ) AS near WHERE chosen.thread <> '' EXCEPT SELECT number FROM chosen
+    )
+    SELECT * FROM chosen UNION ALL {_LOOKED_UP.format(numbers="beside")}
 """
 _READ = """
     SELECT array_agg(kind), array_agg(thread), string_agg(codes, ''), string_agg(counts, ''),
         array_send(array_agg(number)), array_send(array_agg(at)), array_send(array_agg(speaker)),
         array_send(array_agg(marks)), array_send(array_agg(length)), array_send(array_agg(place)),
         array_send(array_agg(length(counts)::bigint)) {compared}
-    FROM ({looked_up} ORDER BY found.number) AS found {vectors}
+    FROM (SELECT * FROM ({looked_up}) AS every ORDER BY number) AS found {vectors}
 """
 
 
@@ -113,8 +115,7 @@ class ServerDocuments:
 
 def documents_statement(*, neighbours: bool, compared: str = "", vectors: str = "") -> str:
     """Selects visible documents, optionally with their neighbours in conversations, and columns of their vectors."""
-    numbers = _WITH_NEIGHBOURS if neighbours else _CHOSEN
-    return _READ.format(looked_up=_LOOKED_UP.format(numbers=numbers), compared=compared, vectors=vectors)
+    return _READ.format(looked_up=_WITH_NEIGHBOURS if neighbours else _CHOSEN, compared=compared, vectors=vectors)
 
 
 def read_documents(row: Sequence[Any]) -> ServerDocuments:

@@ -55,6 +55,8 @@ class ServerIndex(SqlIndex):
         self._documents: ServerDocuments | None = None
         self._read_vectors: tuple[str, dict[int, NDArray[np.float32] | None]] = ("", {})
         self._frequencies: dict[int, int] = {}
+        # Also in a writing transaction: only `_insert_vectors` and `drop_vectors` change it.
+        self._models: Sequence[str] | None = None
 
     def load(self, model: str) -> None:
         """Nothing to load: the server maintains its indexes."""
@@ -170,7 +172,9 @@ class ServerIndex(SqlIndex):
         return found.dimension if found and found.vectors else super().dimension(model)
 
     def _stored_models(self) -> Sequence[str]:
-        return sorted(self._statistics.summary().vectors)
+        if self._models is None:
+            self._models = sorted(self._statistics.summary().vectors)
+        return self._models
 
     def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
         """Existing documents; does not wait for one that another transaction is purging."""
@@ -183,10 +187,12 @@ class ServerIndex(SqlIndex):
         return set(self._execute_among(self._chosen(documents, "number"), np.array(numbers, np.int64)).scalars())
 
     def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
+        self._models = None
         self._vectors.add(model, found)
         super()._insert_vectors(model, found)
 
     def drop_vectors(self, *, but: str, beside: str = "") -> int:
+        self._models = None
         self._vectors.drop(but=spaces_of(but, beside))
         return super().drop_vectors(but=but, beside=beside)
 

@@ -34,6 +34,9 @@ _APPENDED = 100
 # Newest documents from which the languages are determined.
 _NEWEST = 1_000
 
+# Tables that a search looks into only if the project has rows in them.
+_OPTIONAL = ("co_access_edges", "code_ties")
+
 _HERE = "tenant = %(tenant)s AND project = %(project)s"
 # Vectors newer than the last count are reached in the order of their numbers: the index of models has another order.
 _SUMMARY = f"""
@@ -69,7 +72,8 @@ _SUMMARY = f"""
         ) END,
         CASE WHEN %(speakers)s THEN ARRAY(
             SELECT speaker FROM documents WHERE {_HERE} AND speaker <> 0 GROUP BY speaker HAVING count(*) > 1
-        ) END
+        ) END,
+        {", ".join(f"EXISTS (SELECT FROM {name} WHERE {_HERE})" for name in _OPTIONAL)}
     FROM (
         SELECT count(*), coalesce(sum(length), 0)::bigint, coalesce(max(number), 0) FROM documents
         WHERE {_HERE} AND number > %(counted)s
@@ -138,6 +142,11 @@ class Remembered:
     """Models with all vectors in pgvector; new vectors are added there, too."""
     unstored: PendingVectors = field(default_factory=PendingVectors)
 
+    def forget_counts(self) -> None:
+        """After a removal: everything that removed documents may have contributed to."""
+        self.summary = self.languages = self.speakers = None
+        self.spaces, self.common = {}, {}
+
 
 class Statistics:
     """Statistics of one project as one transaction sees it. Uncommitted changes are not cached."""
@@ -191,6 +200,9 @@ class Statistics:
         if not self._context.writing:
             self._summary = found
             self._remember(found)
+            self._context.ahead.empty = frozenset(
+                name for name, filled in zip(_OPTIONAL, row[6:], strict=True) if not filled
+            )
             for model, _, (*_, appended) in row[3] or ():
                 self._append(model, known.vectors.get(model), found.vectors[model].vectors, appended)
         return found
