@@ -21,6 +21,8 @@ _BENCHES = (
     Bench("startup", "import and command start-up", "startup", ("bench.startup",)),
     Bench("mcp", "MCP server from start to first answer and first search", "startup", ("bench.mcp_startup",)),
     Bench("mcp-load", "fifty MCP clients over HTTP for a minute", "mcp", ("bench.mcp_load",)),
+    Bench("mcp-parts", "processor time of an MCP call, by part", "mcp", ("bench.mcp_parts",)),
+    Bench("mcp-workers", "fifty MCP clients, 1, 2 and 4 server processes", "mcp", ("bench.mcp_workers",)),
     Bench("tokens", "token counts (--vocabularies FOLDER)", "sessions", ("bench.tokens",)),
     Bench("conversation", "a conversation of 5,000 messages", "sessions", ("bench.conversation",)),
     Bench("replay", "recorded sessions through each strategy", "sessions", ("bench.replay",)),

@@ -15,7 +15,7 @@ from treering.memory import Memory
 OF_KNOWLEDGE = 11
 # Beside them: entities merged into the one that is named, its links, the turns that mention it, their documents, and
 # what was learned from the first turns.
-OF_A_CONVERSATION = OF_KNOWLEDGE + 5
+OF_A_CONVERSATION = OF_KNOWLEDGE + 6
 
 
 def remember_procedures(memory: Memory) -> None:

@@ -31,9 +31,12 @@ def with_successor(
 ) -> Sequence[RankedResult]:
     """The results; a successor is placed before the turn whose fact it superseded, if that turn is among the best."""
     turns = [each.record for each in ranked[:_MAX_CHECKED] if isinstance(each.record, Turn)]
-    learned = _learned(tx, turns)
+    superseded = tx.knowledge.superseded_sources([turn.id for turn in turns]) if turns else frozenset()
+    learned = _learned(tx, [turn for turn in turns if turn.id in superseded])
     for place, old in enumerate(ranked[:_MAX_CHECKED]):
-        successor = _successor(tx, old.record, learned[old.record.id]) if isinstance(old.record, Turn) else None
+        if not isinstance(old.record, Turn) or old.record.id not in superseded:
+            continue
+        successor = _successor(tx, old.record, learned[old.record.id])
         if successor is None:
             continue
         found = next((each for each in ranked if each.record.id in (*successor.source_ids, successor.id)), None)

@@ -38,12 +38,20 @@ def _seen(table: Table, scope: Scope) -> ColumnElement[bool]:
     return and_(*clauses)
 
 
-def matching(kind: RecordKind[Any], where: Filter, answered: str | None = None) -> Iterator[ColumnElement[bool]]:
-    """Conditions of a filter, without unset fields and the one that is `answered` otherwise."""
+def matching(
+    kind: RecordKind[Any], where: Filter, answered: str | None = None, *, every_row: bool = False
+) -> Iterator[ColumnElement[bool]]:
+    """Conditions of a filter, without unset fields and the one that is `answered` otherwise.
+
+    For a statement that reads `every_row`, a flag is its column; elsewhere it is looked up in the inverted index.
+    """
     table = CONDITIONS[type(where)]
     for field, wanted in where.__dict__.items():
         if field != answered and wanted is not None and wanted != ():
-            yield table[field](kind, wanted)
+            condition = table[field]
+            yield (
+                condition.column(kind, wanted) if every_row and isinstance(condition, Flag) else condition(kind, wanted)
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +165,10 @@ class Flag:
     name: str
 
     def __call__(self, kind: RecordKind[Any], wanted: bool) -> ColumnElement[bool]:
-        return has_facet(kind, FLAG, (self.name,)) if wanted else kind.table.c[self.name].is_(False)
+        return has_facet(kind, FLAG, (self.name,)) if wanted else self.column(kind, wanted)
+
+    def column(self, kind: RecordKind[Any], wanted: bool) -> ColumnElement[bool]:
+        return kind.table.c[self.name].is_(wanted)
 
 
 @dataclass(frozen=True, slots=True)

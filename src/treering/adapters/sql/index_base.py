@@ -85,6 +85,11 @@ class SqlIndex(ABC):
     @abstractmethod
     def similarity(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]: ...
 
+    def feedback(
+        self, codes: NDArray[np.uint32], model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return self.rarity(codes), self.similarity(model, numbers, best)
+
     @abstractmethod
     def coverage(self, model: str) -> Coverage: ...
 

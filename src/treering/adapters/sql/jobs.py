@@ -52,6 +52,12 @@ def _waiting(seen: ColumnElement[bool]) -> Select[tuple[str]]:
 
 
 @lru_cache(maxsize=1_000)
+def _unfinished(seen: ColumnElement[bool]) -> Select[Any]:
+    same = (_COLUMNS.kind == bindparam("named"), _COLUMNS.key.in_(bindparam("keyed", expanding=True)))
+    return select(_COLUMNS.key, _COLUMNS.state, _COLUMNS.run_at).where(seen, *same, _COLUMNS.state.in_(_WAITING))
+
+
+@lru_cache(maxsize=1_000)
 def _change(seen: ColumnElement[bool], condition: ColumnElement[bool]) -> Update:
     return update(JOBS.table).where(seen, _COLUMNS.id == bindparam("wanted"), condition)
 
@@ -77,14 +83,26 @@ class SqlJobQueue(Writes[Job]):
 
     def enqueue_first(self, jobs: Sequence[Job]) -> bool:
         """Takes no lock, which would be held until the transaction ends."""
-        planned = {(job.kind, job.key) for group in self._context.deferred_jobs for job in group[:1]}
-        free = [job for job in jobs if (job.kind, job.key) not in planned and not self._waits(job)]
+        free = self._free_alternatives(jobs)
         if not free:
             self._context.queued.extend(job.kind for job in jobs[:1])
             return False
         # Validated first, so that an invalid job fails immediately.
         self._context.deferred_jobs.append(tuple(self._clean(job) for job in free))
         return True
+
+    def _free_alternatives(self, jobs: Sequence[Job]) -> list[Job]:
+        """Jobs whose keys are free; none if one of the jobs is planned or due, because it has yet to begin."""
+        keys = [job.key for job in jobs]
+        if any(job.kind == jobs[0].kind and job.key in keys for group in self._context.deferred_jobs for job in group):
+            return []
+        values = {"named": jobs[0].kind, "keyed": keys}
+        found = self._context.connection.execute(_unfinished(self._visible()), values).all()
+        now = micros(self._context.now)
+        if any(state == JobState.QUEUED.value and run_at <= now for _, state, run_at in found):
+            return []
+        taken = {key for key, *_ in found}
+        return [job for job in jobs if job.key not in taken]
 
     def queue_deferred(self) -> None:
         """Queue jobs whose keys are still free. The locks keep others from queueing these keys until the commit.

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from sqlalchemy import ColumnElement, Select, Table, Update, bindparam, delete, func, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Table,
+    Update,
+    and_,
+    bindparam,
+    delete,
+    func,
+    select,
+    true,
+    tuple_,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from treering.adapters.sql.codec import Encoded, Row, codec_of, primitive
@@ -92,12 +106,18 @@ class Records(Generic[V]):
         return self._found([(row, row[self._kind.born] / 1_000_000) for row in rows])
 
     def count(self, where: Filter | None = None) -> int:
+        if where is None:
+            return int(self._context.connection.execute(_count(self._kind, self._visible())).scalar_one())
         driver = choose(self._context.connection, self._context.scope, self._kind, where)
         conditions = self._conditions(where, driver.field if driver else None)
         statement = select(func.count()).select_from(self._table).where(*conditions)
         if driver:
             statement = driver.narrowed(self._kind, statement)
         return int(self._context.connection.execute(statement).scalar_one())
+
+    def count_by(self, column: str, filters: Sequence[Filter]) -> Mapping[str, Sequence[int]]:
+        statement = _count_by(self._kind, self._visible(), column, tuple(filters))
+        return {value: counts for value, *counts in self._context.connection.execute(statement)}
 
     def stream(self, where: Filter | None = None) -> Iterator[V]:
         """All records in constant memory, in the kind's own order."""
@@ -113,9 +133,14 @@ class Records(Generic[V]):
             last = [tuple_(*key) > tuple_(*(rows[-1][column] for column in key))]
 
     def _rows(self, ids: Sequence[str]) -> Sequence[Mapping[Any, Any]]:
+        read, name = self._context.ahead.records, self._kind.name
+        known = [_parsed(read[name, id]) for id in ids if (name, id) in read]
+        missing = [id for id in ids if (name, id) not in read]
+        if not missing:
+            return known
         lists = self._context.dialect.lists
         statement = _several(self._table, self._visible(), lists)
-        return self._fetched(statement, {"wanted": lists.bound(ids)})
+        return [*known, *self._fetched(statement, {"wanted": lists.bound(missing)})]
 
     def _sorted(
         self, where: Filter | None, sorting: Sort, limit: int, after: str | None = None
@@ -179,6 +204,11 @@ class Records(Generic[V]):
         return self._codec.decode(self._context.scope, row, self._context.blobs)
 
 
+def _parsed(row: Any) -> Mapping[Any, Any]:
+    parsed: Mapping[Any, Any] = json.loads(row) if isinstance(row, str) else row
+    return parsed
+
+
 # Conditions of a scope are cached objects, so that they can be a cache key here.
 @lru_cache(maxsize=1_000)
 def _one(table: Table, seen: ColumnElement[bool], lock: bool) -> Select[Any]:
@@ -190,6 +220,20 @@ def _one(table: Table, seen: ColumnElement[bool], lock: bool) -> Select[Any]:
 @lru_cache(maxsize=1_000)
 def _several(table: Table, seen: ColumnElement[bool], lists: ListParameters) -> Select[Any]:
     return select(table).where(seen, lists.among(table.c.id, "wanted"))
+
+
+@lru_cache(maxsize=1_000)
+def _count(kind: RecordKind[Any], seen: ColumnElement[bool]) -> Select[Any]:
+    statement = select(func.count()).select_from(kind.table).where(seen)
+    return statement.where(kind.table.c.deleted_at.is_(None)) if kind.deletable else statement
+
+
+@lru_cache(maxsize=1_000)
+def _count_by(
+    kind: RecordKind[Any], seen: ColumnElement[bool], column: str, filters: tuple[Filter, ...]
+) -> Select[Any]:
+    counts = (func.count().filter(and_(true(), *matching(kind, where, every_row=True))) for where in filters)
+    return select(kind.table.c[column], *counts).where(seen).group_by(kind.table.c[column])
 
 
 @lru_cache(maxsize=1_000)

@@ -33,6 +33,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from treering.adapters.sql.context import ListParameters, PrincipalName
+from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import EVERYONE
 from treering.adapters.sql.migrate import refuse_another_programs
@@ -69,7 +70,9 @@ _NAMES = (
     "SELECT tenant, project, principal FROM principals WHERE (:tenant IS NULL OR tenant = :tenant) "
     "AND (:project IS NULL OR project = :project) ORDER BY 1, 2, 3"
 )
-_CACHE_KIB = 16_000
+# Pages of one connection. The operating system caches the file once for all of them; a larger cache in each only makes
+# the memory of a server grow with the database, and no figure of ours improves.
+_CACHE_KIB = 2_000
 _BULK_CACHE_KIB = 200_000
 _ANALYSED = 1_000
 # Errors of the target file when one file is copied into another.
@@ -115,6 +118,7 @@ class SQLite:
         self._loaded: dict[tuple[str, str], Any] = {}
         self._opened: tuple[int, int] | None = None
         self.location = str(path)
+        self._index_folder = path.with_name(f"{path.name}-index")
 
     def open(self) -> Engine:
         self._refuse_what_is_no_database()
@@ -138,6 +142,7 @@ class SQLite:
         event.listen(engine, "do_connect", self._refuse_another_file)
         event.listen(engine, "connect", self._prepare)
         event.listen(engine, "begin", self._begin)
+        survive_forks(engine, self.after_fork)
         return engine
 
     @contextmanager
@@ -182,8 +187,9 @@ class SQLite:
     def options(self, *, writing: bool) -> dict[str, Any]:
         return {"writing": writing}
 
-    def limit_waits(self, connection: Connection, seconds: float) -> None:
+    def start(self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None) -> None:
         """Only the start of a transaction waits, within the limit of `writing`."""
+        self.enter(connection, scope)
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
         loaded = self._loaded.get((scope.tenant, scope.project))
@@ -195,6 +201,9 @@ class SQLite:
     def enter(self, connection: Connection, scope: Scope) -> None:
         """Every statement names its scope. Fails if the file was deleted, because writes would be lost."""
         self._refuse_another_file()
+
+    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]], max_links: int) -> None:
+        """A look-up in the file costs no more on its own."""
 
     def migrating(self, connection: Connection) -> None:
         """No wait needed: the migrating transaction is the only writer."""
@@ -241,9 +250,13 @@ class SQLite:
 
     def index(self, context: TransactionContext) -> SearchIndex:
         from treering.adapters.sql.embedded_index import EmbeddedIndex, ProjectIndex
+        from treering.adapters.sql.index_files import IndexFiles
 
         project = (context.scope.tenant, context.scope.project)
-        return EmbeddedIndex(context, self._loaded.setdefault(project, ProjectIndex()))
+        if project not in self._loaded:
+            files, connect = IndexFiles(self._index_folder, project), context.connection.engine.connect
+            self._loaded.setdefault(project, ProjectIndex(project, files, connect, saves=self.read_only is None))
+        return EmbeddedIndex(context, self._loaded[project])
 
     def after_bulk(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_CACHE_KIB}")
@@ -257,7 +270,9 @@ class SQLite:
     def sizes(self, connection: Connection) -> dict[str, int]:
         names = {"database": "", "write-ahead log": "-wal"}
         files = {name: Path(f"{self._path}{suffix}") for name, suffix in names.items()}
-        return {name: file.stat().st_size for name, file in files.items() if file.exists()}
+        sizes = {name: file.stat().st_size for name, file in files.items() if file.exists()}
+        saved = sum(path.stat().st_size for path in self._index_folder.glob("*/*"))
+        return {**sizes, "search index": saved} if saved else sizes
 
     def check(self, connection: Connection, scope: Scope) -> Sequence[Check]:
         damage = self.damage(connection)
@@ -265,7 +280,20 @@ class SQLite:
         return (
             Check("engine", True, f"SQLite {sqlite3.sqlite_version}, embedded{unsynced}"),
             Check("integrity", not damage, damage or "ok", DAMAGED if damage else ""),
+            self._check_index_files((scope.tenant, scope.project)),
         )
+
+    def _check_index_files(self, project: tuple[str, str]) -> Check:
+        from treering.adapters.sql.index_files import IndexFiles
+
+        files, loaded = IndexFiles(self._index_folder, project), self._loaded.get(project)
+        if problem := files.problem():
+            return Check("index files", False, f"damaged ({problem})", "the next search writes them again")
+        if loaded is not None and loaded.problem:
+            advice = "make room or give this user the right to write; until then, first searches are slower"
+            return Check("index files", False, f"cannot be written ({loaded.problem})", advice)
+        size = files.size()
+        return Check("index files", True, f"{size / 1e6:,.1f} MB" if size else "none needed yet")
 
     def damage(self, connection: Connection) -> str:
         problems = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
@@ -279,7 +307,9 @@ class SQLite:
             raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def erase_traces(self, engine: Engine, seconds: float | None) -> None:
-        deadline = time.monotonic() + (self._settings.busy_seconds if seconds is None else seconds)
+        patience = self._settings.busy_seconds if seconds is None else seconds
+        deadline = time.monotonic() + patience
+        self._remove_index_files(patience)
         while not self._empty_log(engine):
             if time.monotonic() > deadline:
                 raise StoreUnavailable(
@@ -287,6 +317,14 @@ class SQLite:
                     "end it, then run `treering doctor --repair` to remove the last copy from the log"
                 )
             time.sleep(0.05)
+
+    def _remove_index_files(self, seconds: float) -> None:
+        """They hold the codes and vectors of what was removed; the next search writes them again without."""
+        from treering.adapters.sql.index_files import remove_all
+
+        remove_all(self._index_folder, seconds=seconds)
+        for loaded in list(self._loaded.values()):
+            loaded.forget_files()
 
     def _empty_log(self, engine: Engine) -> bool:
         """One attempt without waiting: writers of this process continue between attempts."""
@@ -329,7 +367,9 @@ class SQLite:
         )
 
     def before_close(self, engine: Engine) -> None:
-        """Store the planner's statistics, if the database is writable."""
+        """Finish saving the index, and store the planner's statistics if the database is writable."""
+        for loaded in list(self._loaded.values()):
+            loaded.wait()
         if self.read_only is not None:
             return
         try:
@@ -343,6 +383,9 @@ class SQLite:
             return
         finally:
             raw.close()
+
+    def release(self, engine: Engine) -> None:
+        engine.dispose()
 
     def after_fork(self) -> None:
         self._writers = threading.Lock()
