@@ -163,7 +163,7 @@ def is_key(text: object) -> bool:
 
 def _within(limit: int, name: str) -> AfterValidator:
     def check(text: str) -> str:
-        if len(text) > limit or len(text.encode()) > limit:
+        if len(text) > limit or not (text.isascii() or len(text.encode()) <= limit):
             raise ValueError(f"{name} has {len(text.encode()):,} bytes; the limit is {limit:,}")
         return text
 

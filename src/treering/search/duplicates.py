@@ -30,32 +30,31 @@ def fold_duplicates(results: Sequence[RankedResult], alike: float) -> Mapping[in
     """
     texts = {result.number: cite(result.record)[0][:_MAX_CHARACTERS] for result in results}
     words = {number: frozenset(_WORD.findall(fold(text))) for number, text in texts.items()}
-    shown: dict[int, tuple[RankedResult, list[int]]] = {}
+    shown: list[tuple[RankedResult, frozenset[str], list[int]]] = []
     for result in results:
+        own = words[result.number]
+        fewest, most = alike * len(own), len(own)
         twins = (
             others
-            for first, others in shown.values()
-            if _may_overlap(words[first.number], words[result.number], alike)
+            for first, its, others in shown
+            # Texts of too different lengths cannot share that much: most pairs are told apart by this alone.
+            if len(its) >= fewest
+            and most >= alike * len(its)
             and _may_repeat(first.record, result.record)
-            and _overlap(words[first.number], words[result.number]) >= alike
+            and _overlap(its, own) >= alike
         )
         twin = next(twins, None)
         if twin is None:
-            shown[result.number] = (result, [])
+            shown.append((result, own, []))
         else:
             twin.append(result.number)
-    return {number: tuple(others) for number, (_, others) in shown.items()}
+    return {first.number: tuple(others) for first, _, others in shown}
 
 
 def _may_repeat(one: StoredRecord, other: StoredRecord) -> bool:
     if isinstance(one, Turn) and isinstance(other, Turn):
         return abs(one.at - other.at) < _SAME_TIME
     return type(one) is type(other)
-
-
-def _may_overlap(one: frozenset[str], other: frozenset[str], alike: float) -> bool:
-    """Whether texts of these lengths can share that much: most pairs are told apart by this alone."""
-    return min(len(one), len(other)) >= alike * max(len(one), len(other))
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

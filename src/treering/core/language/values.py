@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from treering.core.language.dates import MONTHS
 from treering.core.language.folding import fold
+from treering.core.language.memo import Memo
 
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DAY = (
@@ -33,14 +34,24 @@ _KINDS = {
     "number": r"(?<![\w.,:-])v?\d+(?:[.,]\d+)*(?![\w:])",
 }
 _PATTERNS = {kind: re.compile(pattern) for kind, pattern in _KINDS.items()}
-# Cheap tests: a value has a digit, or is a day or time that contains one of these.
-_DIGIT = re.compile("[0-9]")  # folding leaves no others
+# Cheap test of each piece of a text: a value has a digit, or is a day or time with a piece like these.
+_DIGIT, _OF_TIME, _OF_DAY = 1, 2, 4
 _IN_DAYS = (
     *("day", "tag", "mittwoch", "ndi", "rdi", "redi", "eudi", "medi", "nedi", "tedi", "ledi", "vedi", "dimanche"),
     *("sabato", "domenica", "unes", "martes", "coles", "jueves", "rnes", "sabado", "domingo"),
 )
 _IN_TIMES = ("half", "quarter", "noon", "mid", "halb", "mezzo", "mediodia")
-_AT_HOUR = re.compile(rf"(?:at|um|alle|a las) (?:{_HOUR})")
+_HOUR_FIRST = re.compile(rf"(?:{_HOUR})\b")
+
+
+def _signs_of(piece: str) -> int:
+    found = _DIGIT if any(char.isdigit() for char in piece) else 0
+    if _HOUR_FIRST.match(piece) or any(part in piece for part in _IN_TIMES):
+        found |= _OF_TIME
+    return found | _OF_DAY if any(part in piece for part in _IN_DAYS) else found
+
+
+_SIGNS = Memo(_signs_of)
 
 
 def values_in(text: str) -> Mapping[str, frozenset[str]]:
@@ -51,12 +62,14 @@ def values_in(text: str) -> Mapping[str, frozenset[str]]:
 
 
 def _possible_kinds(folded: str) -> Iterator[str]:
-    has_digit = _DIGIT.search(folded) is not None
-    if has_digit or any(part in folded for part in _IN_TIMES) or _AT_HOUR.search(folded):
+    signs = 0
+    for found in set(map(_SIGNS.__getitem__, folded.split())):
+        signs |= found
+    if signs & (_DIGIT | _OF_TIME):
         yield "time"
-    if any(part in folded for part in _IN_DAYS):
+    if signs & _OF_DAY:
         yield "day"
-    if has_digit:
+    if signs & _DIGIT:
         yield from ("date", "amount", "number")
 
 
