@@ -81,23 +81,30 @@ def catch_up(
     """
     until = monotonic() + INLINE_SECONDS
     for space in (space_of(embedder.model, part) for part in ("", *parts)):
-        with store.reading(scope, now) as tx:
-            left = min(
-                settings.inline, _MAX_UNSTORED_SEARCHES * settings.inline - len(tx.index.unstored_vectors(space))
-            )
-        while left > 0:
+        made = 0
+        while True:
             with store.reading(scope, now) as tx:
+                held = len(tx.index.unstored_vectors(space))
+                left = min(settings.inline - made, _MAX_UNSTORED_SEARCHES * settings.inline - held)
                 limit = min(_BATCH_DOCUMENTS, left)
+                if limit <= 0:
+                    break
                 waiting = tx.index.unembedded(space, limit=limit, max_words=_BATCH_WORDS, skip_unstored=True)
                 tx.index.hold_vectors(space, _vectors_of(tx, waiting, embedder, space)())
-            left -= len(waiting)
-            if not waiting or monotonic() >= until:
-                break
+                made += len(waiting)
+                # Most often one document is new; looking for another one would cost as much again.
+                if not waiting or monotonic() >= until or (space == embedder.model and _is_covered(tx, space)):
+                    break
     try:
         store_vectors(scope, store, now, embedder.model)
     except StoreError as exc:
         return str(exc)
     return ""
+
+
+def _is_covered(tx: Transaction, model: str) -> bool:
+    covered = tx.index.coverage(model)
+    return covered.vectors >= covered.documents
 
 
 def store_vectors(scope: Scope, store: Store, now: datetime, model: str = "", *, seconds: float = 0.0) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Select, bindparam, select
 
 from treering.adapters.sql.tables import documents
 from treering.ports.index import DocumentRef
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import TransactionContext
-
+    from treering.adapters.sql.context import ListParameters, TransactionContext
 
 # Built once: building a statement costs more than running it.
 _HERE = (documents.c.tenant == bindparam("tenant"), documents.c.project == bindparam("project"))
@@ -21,9 +21,6 @@ _AFTER = (
     .where(*_HERE, documents.c.number > bindparam("number"), documents.c.owner == bindparam("owner"))
     .order_by(documents.c.number)
     .limit(bindparam("limit"))
-)
-_NUMBERS = select(documents.c.id, documents.c.number).where(
-    *_HERE, documents.c.kind == bindparam("kind"), documents.c.id.in_(bindparam("ids", expanding=True))
 )
 
 
@@ -38,10 +35,22 @@ class ListedDocuments:
         return [DocumentRef(*row) for row in self._context.connection.execute(_AFTER, values)]
 
     def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]:
-        if not ids:
-            return {}
-        values = {**self._here(), "kind": kind, "ids": ids}
-        return {row.id: row.number for row in self._context.connection.execute(_NUMBERS, values)}
+        known = self._context.ahead.numbers
+        found = {id: known[kind, id] for id in ids if (kind, id) in known}
+        missing = [id for id in ids if id not in found]
+        if not missing:
+            return found
+        lists = self._context.dialect.lists
+        values = {**self._here(), "kind": kind, "ids": lists.bound(missing)}
+        return found | dict(self._context.connection.execute(_numbered(lists), values).all())
 
-    def _here(self) -> dict[str, object]:
+    def _here(self) -> dict[str, str]:
         return {"tenant": self._context.scope.tenant, "project": self._context.scope.project}
+
+
+@cache
+def _numbered(lists: ListParameters) -> Select[Any]:
+    """Id and number of the documents of the bound kind with the bound ids."""
+    return select(documents.c.id, documents.c.number).where(
+        *_HERE, documents.c.kind == bindparam("kind"), lists.among(documents.c.id, "ids")
+    )
