@@ -80,7 +80,7 @@ def texts(memory: Memory, pick: random.Random) -> Callable[[], object]:
 
 
 def sentence(pick: random.Random) -> str:
-    return f"Note {pick.random()}: {' '.join(pick.choices(WORDS, k=30))}"
+    return f"{' '.join(pick.choices(WORDS, k=30))} {pick.random()}"
 
 
 def thread_times(write: Callable[[], object]) -> list[float]:
