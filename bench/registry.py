@@ -16,6 +16,7 @@ class Bench:
 
 _BENCHES = (
     Bench("store", "SQLite up to 1,000,000 records", "storage", ("bench.store",)),
+    Bench("writes", "processor time of a write, up to 1,000,000 records", "storage", ("bench.write_speed",)),
     Bench("postgres", "PostgreSQL at 100,000 records", "storage", ("bench.postgres",)),
     Bench("secrets", "secret detection: found, false, speed", "secrets", ("bench.secrets",)),
     Bench("startup", "import and command start-up", "startup", ("bench.startup",)),

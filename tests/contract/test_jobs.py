@@ -13,7 +13,7 @@ from treering.core.jobs import Job, JobState, learning_job
 from treering.core.queries import JobFilter
 from treering.core.settings import JobSettings
 from treering.core.turns import Session
-from treering.jobs.worker import Worker
+from treering.jobs.worker import JobUnfinished, Worker
 from treering.memory import Memory
 
 MINUTE = timedelta(minutes=1)
@@ -452,3 +452,34 @@ def test_a_clock_that_is_a_little_ahead_takes_nothing_from_a_worker_that_lives(m
 def test_a_session_is_tried_three_times(memory: Memory) -> None:
     session = sample(Session, "s", owner="anna")
     assert learning_job(session, NOW, "j").max_attempts == 3
+
+
+def test_a_job_with_more_to_do_returns_to_the_queue(memory: Memory) -> None:
+    rounds = []
+
+    def work(_scope: object, job: Job, _now: object) -> None:
+        rounds.append(job.attempts)
+        if len(rounds) < 3:
+            raise JobUnfinished
+
+    Queue(memory).add()
+    settled = worker(memory, Clock(), work).settle(memory.scope, 5)
+    assert (settled.done, settled.waiting) == (1, 0)
+    assert rounds == [1, 1, 1]
+
+
+def test_alternatives_wait_for_the_one_that_has_yet_to_begin(memory: Memory) -> None:
+    queue, alternatives = Queue(memory), [sample(Job, name, key=name) for name in ("one", "two")]
+    assert queue.at(NOW, "enqueue_first", alternatives)
+    assert not queue.at(NOW, "enqueue_first", alternatives)
+    assert [job.id for job in queue.lease()] == ["one"]
+    assert queue.at(NOW, "enqueue_first", alternatives)
+    assert not queue.at(NOW, "enqueue_first", alternatives)
+    assert [job.id for job in queue.lease()] == ["two"]
+
+
+def test_an_alternative_that_is_put_off_delays_no_other(memory: Memory) -> None:
+    queue, alternatives = Queue(memory), [sample(Job, name, key=name) for name in ("one", "two")]
+    queue.add("one", key="one", run_at=NOW + MINUTE)
+    assert queue.at(NOW, "enqueue_first", alternatives)
+    assert [job.id for job in queue.lease()] == ["two"]

@@ -9,7 +9,7 @@ from treering.core.scope import Visibility
 from treering.core.values import Record
 from treering.entities.extraction.providers import Readers, accurate_readers
 from treering.entities.link_jobs import BATCH_RECORDS, LINKED, link_new, record_mentions, records_of, unchanged
-from treering.entities.links import CLAIM, link_records
+from treering.entities.links import CLAIM, link_records, links_of
 from treering.entities.read_marks import ReadMark
 from treering.jobs.stage import StageRun
 from treering.ports.index import DocumentRef
@@ -61,7 +61,8 @@ def _link_strays(run: StageRun, mark: ReadMark) -> None:
             documents = [document for document in listed if document.number <= linked]
             if not documents:
                 return
-            strays = [document for document in documents if not _links(tx, document)]
+            linked_records = {link.record for link in links_of(tx, [document.id for document in documents])}
+            strays = [document for document in documents if document.id not in linked_records]
             link_records(tx, [record_mentions(record, settings) for record in records_of(tx, strays)], run.new_id)
             mark.move(tx, documents[-1])
         run.progress.advance(None, 0)

@@ -53,7 +53,7 @@ def link_records(tx: Transaction, records: Sequence[RecordMentions], new_id: New
     names = {same_name(mention.name) for record in records for mention in record.mentions}
     register = register_of(tx, names, new_id)
     wanted = {link.id: link for record in records for link in _links(register, record)}
-    before = {link.id: link for link in _linked(tx, records)}
+    before = {link.id: link for link in links_of(tx, [record.id for record in records])}
     register.store(tx)
     tx.entity_links.put_many(link for id, link in wanted.items() if _differs(before.get(id), link))
     moved = [link for id, link in before.items() if id in wanted and link.visibility is not wanted[id].visibility]
@@ -63,9 +63,9 @@ def link_records(tx: Transaction, records: Sequence[RecordMentions], new_id: New
     _count(tx, register, [link for id, link in wanted.items() if id not in before])
     trusted = {record.id for record in records if record.taint is None}
     _clear_taints(tx, register, [link for link in wanted.values() if link.record in trusted])
-    left = tuple(dict.fromkeys(link.entity for link in (*moved, *outdated)))
-    tx.entities.drop_unmentioned(left)
-    tx.entities.recount(left)
+    if left := tuple(dict.fromkeys(link.entity for link in (*moved, *outdated))):
+        tx.entities.drop_unmentioned(left)
+        tx.entities.recount(left)
     return len(wanted)
 
 
@@ -96,8 +96,9 @@ def _differs(before: EntityLink | None, link: EntityLink) -> bool:
     return before.visibility is not link.visibility
 
 
-def _linked(tx: Transaction, records: Sequence[RecordMentions]) -> Iterable[EntityLink]:
-    ids = iter(dict.fromkeys(record.id for record in records))
+def links_of(tx: Transaction, records: Iterable[str]) -> Iterable[EntityLink]:
+    """The links of the records with these ids."""
+    ids = iter(dict.fromkeys(records))
     while batch := tuple(islice(ids, _PAGE)):
         after = None
         while True:

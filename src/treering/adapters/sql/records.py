@@ -39,13 +39,14 @@ from treering.core.history import Action, AuditDetail
 from treering.core.queries import Filter, Order, Page
 from treering.core.redaction import without_secrets
 from treering.core.scope import Visibility
-from treering.core.values import EMPTY, Record, is_storable
+from treering.core.values import EMPTY, Record, Value, is_storable
 from treering.ports.collections import Detail, RecordMatch, RecordMatches
 
 if TYPE_CHECKING:
     from treering.adapters.sql.context import ListParameters, TransactionContext
 
 V = TypeVar("V", bound=Record)
+W = TypeVar("W", bound=Value)
 T = TypeVar("T")
 
 # Large enough for cheap statements, small enough for flat memory in a bulk load.
@@ -239,7 +240,8 @@ def _count_by(
 
 
 @lru_cache(maxsize=1_000)
-def _change(table: Table, seen: ColumnElement[bool], versioned: bool) -> Update:
+def change_of(table: Table, seen: ColumnElement[bool], versioned: bool) -> Update:
+    """Update of the row with id `wanted`; if `versioned`, only of version `read_at`."""
     statement = update(table).where(seen, table.c.id == bindparam("wanted"))
     return statement.where(table.c.version == bindparam("read_at")) if versioned else statement
 
@@ -252,10 +254,15 @@ class Writes(Records[V]):
         self._derivation = Derivation(kind, context)
 
     def _clean(self, value: V) -> V:
+        redacted = self._redacted(value)
+        register(self._context, (self._owner(redacted),))
+        return redacted
+
+    def _redacted(self, value: W) -> W:
+        """A record or a part of one, without secrets."""
         redacted = without_secrets(value)
         if redacted.kinds and self._context.settings.secrets.on_secret == "refuse":
             raise SecretRefused(f"the text contains a secret ({', '.join(redacted.kinds)}); remove it and try again")
-        register(self._context, (self._owner(redacted.value),))
         return redacted.value
 
     def _owner(self, value: Any) -> str:
@@ -312,7 +319,7 @@ class Writes(Records[V]):
 
     def _replace_row(self, value: V, before: StoredRecord[V], *, version: int | None = None) -> None:
         encoded = self._encode(value)
-        statement = _change(self._table, self._visible(), version is not None)
+        statement = change_of(self._table, self._visible(), version is not None)
         values = {"wanted": value.id, "read_at": version, **encoded.row}
         changed = self._context.connection.execute(statement, values)
         if changed.rowcount != 1:

@@ -15,7 +15,7 @@ from treering.adapters.sql.codec import primitive
 from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import EPISODES, TURNS
-from treering.adapters.sql.records import LogRecords
+from treering.adapters.sql.records import LogRecords, change_of
 from treering.adapters.sql.revised_records import Removals
 from treering.adapters.sql.sessions import SessionRecords
 from treering.core.episodes import Episode, EpisodeLifecycle
@@ -76,14 +76,11 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         before = self._existing(id).value
         if version not in (None, before.version):
             raise Conflict(f"episode {id!r} was changed concurrently; read it again and repeat the change")
-        moved = self._clean(before.replace(lifecycle=lifecycle, version=before.version + 1))
+        moved = before.replace(lifecycle=self._redacted(lifecycle), version=before.version + 1)
         columns: dict[str, Any] = {name: primitive(derive(moved)) for name, derive in EPISODES.derived.items()}
-        statement = (
-            self._table.update()
-            .where(self._visible(), self._table.c.id == id)
-            .values(**columns, lifecycle=moved.lifecycle.to_json(), version=moved.version)
-        )
-        self._context.connection.execute(statement)
+        values = {**columns, "lifecycle": moved.lifecycle.to_json(), "version": moved.version}
+        change = change_of(self._table, self._visible(), versioned=False)
+        self._context.connection.execute(change, {"wanted": id, **values})
         self._log(Action.UPDATE, [moved])
         return moved
 
