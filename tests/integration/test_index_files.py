@@ -7,16 +7,18 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import treering
 from treering.adapters.arrays.files import DamagedArrays, map_arrays, write_arrays
 from treering.adapters.arrays.growing import GrowingArrays
-from treering.adapters.sql import embedded_index, index_files
+from treering.adapters.sql import index_files, project_index
 from treering.compose import now
 from treering.location.database_files import remove
 from treering.memory import Memory
@@ -26,7 +28,7 @@ QUERIES = ("which crane lifts 7 tons", "harbour fog in the morning", "who painte
 
 @pytest.fixture(autouse=True)
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded_index, "MIN_SAVED", 5)
+    monkeypatch.setattr(project_index, "MIN_SAVED", 5)
 
 
 @pytest.fixture
@@ -225,8 +227,8 @@ def test_only_one_process_saves_at_a_time(place: Path) -> None:
 _KILLED = """
 import os, sys
 import treering
-from treering.adapters.sql import embedded_index, index_files
-embedded_index.MIN_SAVED = 5
+from treering.adapters.sql import index_files, project_index
+project_index.MIN_SAVED = 5
 point, calls = sys.argv[2], [0]
 def die(original):
     def called(*given, **named):
@@ -261,7 +263,11 @@ def test_a_process_killed_while_it_saves_leaves_a_sound_index(saved: Path, point
 
 
 def test_arrays_come_back_as_they_were(tmp_path: Path) -> None:
-    arrays = {"a": np.arange(7, dtype=np.int8), "b": np.ones((3, 5), np.float32), "c": np.empty(0, np.uint64)}
+    arrays: dict[str, NDArray[Any]] = {
+        "a": np.arange(7, dtype=np.int8),
+        "b": np.ones((3, 5), np.float32),
+        "c": np.empty(0, np.uint64),
+    }
     checksum = write_arrays(tmp_path / "x.part", arrays)
     found = map_arrays(tmp_path / "x.part", checksum)
     assert all(np.array_equal(found[name], array) for name, array in arrays.items())

@@ -41,6 +41,8 @@ _BATCH_DOCUMENTS = 128
 _BATCH_WORDS = 10_000
 """Documents, and words in them, that a search embeds between two checks of its deadline: about ten milliseconds."""
 
+_BULK = 2_000  # a process that embeds so many loads the index, which saves it: the next process need not build it
+
 _MAX_UNSTORED_SEARCHES = 10
 """Searches whose vectors stay in memory if they cannot be stored."""
 
@@ -224,7 +226,10 @@ def run_embedding_job(
 
     # The local one first: it costs nothing, and a failing server must not prevent it from running.
     for embedder in reversed(embedders):
-        embed_all(scope, store, clock(), embedder, settings.embedder, between=has_time)
+        done = embed_all(scope, store, clock(), embedder, settings.embedder, between=has_time)
+        if done >= _BULK:
+            with store.reading(scope, clock()) as tx:
+                tx.index.load(embedder.model)
     return not _has_unembedded(scope, store, clock(), [embedder.model for embedder in embedders])
 
 

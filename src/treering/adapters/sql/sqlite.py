@@ -36,6 +36,7 @@ from treering.adapters.sql.context import ListParameters, PrincipalName
 from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import EVERYONE
+from treering.adapters.sql.loaded_indexes import LoadedIndexes
 from treering.adapters.sql.migrate import refuse_another_programs
 from treering.adapters.sql.read_only import has_log, missing_rights, url_of
 from treering.adapters.sql.rows import insert_rows
@@ -115,10 +116,9 @@ class SQLite:
         self._locked_out_since: float | None = None
         """Start of the wait for another process's write lock."""
         self.registered = set[PrincipalName]()
-        self._loaded: dict[tuple[str, str], Any] = {}
+        self._indexes = LoadedIndexes(path)
         self._opened: tuple[int, int] | None = None
         self.location = str(path)
-        self._index_folder = path.with_name(f"{path.name}-index")
 
     def open(self) -> Engine:
         self._refuse_what_is_no_database()
@@ -192,8 +192,7 @@ class SQLite:
         self.enter(connection, scope)
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
-        loaded = self._loaded.get((scope.tenant, scope.project))
-        return loaded is not None and bool(loaded.unstored.models())
+        return self._indexes.has_unstored_vectors(scope)
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         """No lock needed: there is a single writer."""
@@ -249,14 +248,7 @@ class SQLite:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_BULK_CACHE_KIB}")
 
     def index(self, context: TransactionContext) -> SearchIndex:
-        from treering.adapters.sql.embedded_index import EmbeddedIndex, ProjectIndex
-        from treering.adapters.sql.index_files import IndexFiles
-
-        project = (context.scope.tenant, context.scope.project)
-        if project not in self._loaded:
-            files, connect = IndexFiles(self._index_folder, project), context.connection.engine.connect
-            self._loaded.setdefault(project, ProjectIndex(project, files, connect, saves=self.read_only is None))
-        return EmbeddedIndex(context, self._loaded[project])
+        return self._indexes.index(context)
 
     def after_bulk(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_CACHE_KIB}")
@@ -271,7 +263,7 @@ class SQLite:
         names = {"database": "", "write-ahead log": "-wal"}
         files = {name: Path(f"{self._path}{suffix}") for name, suffix in names.items()}
         sizes = {name: file.stat().st_size for name, file in files.items() if file.exists()}
-        saved = sum(path.stat().st_size for path in self._index_folder.glob("*/*"))
+        saved = self._indexes.size()
         return {**sizes, "search index": saved} if saved else sizes
 
     def check(self, connection: Connection, scope: Scope) -> Sequence[Check]:
@@ -280,20 +272,8 @@ class SQLite:
         return (
             Check("engine", True, f"SQLite {sqlite3.sqlite_version}, embedded{unsynced}"),
             Check("integrity", not damage, damage or "ok", DAMAGED if damage else ""),
-            self._check_index_files((scope.tenant, scope.project)),
+            self._indexes.check(scope),
         )
-
-    def _check_index_files(self, project: tuple[str, str]) -> Check:
-        from treering.adapters.sql.index_files import IndexFiles
-
-        files, loaded = IndexFiles(self._index_folder, project), self._loaded.get(project)
-        if problem := files.problem():
-            return Check("index files", False, f"damaged ({problem})", "the next search writes them again")
-        if loaded is not None and loaded.problem:
-            advice = "make room or give this user the right to write; until then, first searches are slower"
-            return Check("index files", False, f"cannot be written ({loaded.problem})", advice)
-        size = files.size()
-        return Check("index files", True, f"{size / 1e6:,.1f} MB" if size else "none needed yet")
 
     def damage(self, connection: Connection) -> str:
         problems = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
@@ -309,7 +289,7 @@ class SQLite:
     def erase_traces(self, engine: Engine, seconds: float | None) -> None:
         patience = self._settings.busy_seconds if seconds is None else seconds
         deadline = time.monotonic() + patience
-        self._remove_index_files(patience)
+        self._indexes.remove_files(patience)
         while not self._empty_log(engine):
             if time.monotonic() > deadline:
                 raise StoreUnavailable(
@@ -317,14 +297,6 @@ class SQLite:
                     "end it, then run `treering doctor --repair` to remove the last copy from the log"
                 )
             time.sleep(0.05)
-
-    def _remove_index_files(self, seconds: float) -> None:
-        """They hold the codes and vectors of what was removed; the next search writes them again without."""
-        from treering.adapters.sql.index_files import remove_all
-
-        remove_all(self._index_folder, seconds=seconds)
-        for loaded in list(self._loaded.values()):
-            loaded.forget_files()
 
     def _empty_log(self, engine: Engine) -> bool:
         """One attempt without waiting: writers of this process continue between attempts."""
@@ -368,8 +340,7 @@ class SQLite:
 
     def before_close(self, engine: Engine) -> None:
         """Finish saving the index, and store the planner's statistics if the database is writable."""
-        for loaded in list(self._loaded.values()):
-            loaded.wait()
+        self._indexes.wait()
         if self.read_only is not None:
             return
         try:
@@ -390,7 +361,7 @@ class SQLite:
     def after_fork(self) -> None:
         self._writers = threading.Lock()
         self._writer = self._locked_out_since = None
-        self._loaded = {}
+        self._indexes.after_fork()
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None
