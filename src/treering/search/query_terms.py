@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
-from math import exp, log
+from math import exp, log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -150,7 +150,7 @@ class QueryWords:
 
     @cached_property
     def _rare(self) -> float:
-        return max(FEW_RECORDS, self._documents**0.5)
+        return max(float(FEW_RECORDS), sqrt(self._documents))
 
     @cached_property
     def _rarity(self) -> NDArray[np.float64]:

@@ -155,6 +155,8 @@ class Records(Generic[V]):
         driver = choose(self._context.connection, self._context.scope, self._kind, where)
         if driver is not None and driver.count == 0 and after is None:
             return ()
+        if driver is None and after is None:
+            return self._fetched(_first(self._kind, self._visible(), where, sorting.order, limit))
         conditions = self._conditions(where, driver.answers(self._kind, sorting) if driver else None)
         if after is not None:
             conditions.append(sorting.past(after))
@@ -184,12 +186,7 @@ class Records(Generic[V]):
         return in_scope(self._kind, self._context.scope)
 
     def _conditions(self, where: Filter | None, answered: str | None = None) -> list[ColumnElement[bool]]:
-        conditions = [self._visible()]
-        if where is not None:
-            conditions += matching(self._kind, where, answered)
-        elif self._kind.deletable:
-            conditions.append(self._table.c.deleted_at.is_(None))
-        return conditions
+        return _conditions(self._kind, self._visible(), where, answered)
 
     def _row(self, id: str, *, lock: bool = False) -> Mapping[Any, Any] | None:
         if not is_storable(id):
@@ -212,6 +209,14 @@ def _parsed(row: Any) -> Mapping[Any, Any]:
     return parsed
 
 
+def _conditions(
+    kind: RecordKind[Any], seen: ColumnElement[bool], where: Filter | None, answered: str | None = None
+) -> list[ColumnElement[bool]]:
+    if where is not None:
+        return [seen, *matching(kind, where, answered)]
+    return [seen, kind.table.c.deleted_at.is_(None)] if kind.deletable else [seen]
+
+
 # Conditions of a scope are cached objects, so that they can be a cache key here.
 @lru_cache(maxsize=1_000)
 def _one(table: Table, seen: ColumnElement[bool], lock: bool) -> Select[Any]:
@@ -227,11 +232,19 @@ def _several(table: Table, seen: ColumnElement[bool], lists: ListParameters) -> 
 
 @lru_cache(maxsize=1_000)
 def _count(kind: RecordKind[Any], seen: ColumnElement[bool]) -> Select[Any]:
-    statement = select(func.count()).select_from(kind.table).where(seen)
-    return statement.where(kind.table.c.deleted_at.is_(None)) if kind.deletable else statement
+    return select(func.count()).select_from(kind.table).where(*_conditions(kind, seen, None))
 
 
-@lru_cache(maxsize=1_000)
+# Fewer, because most filters name a session or a time and are not used again; those of rules are used in every context.
+@lru_cache(maxsize=100)
+def _first(
+    kind: RecordKind[Any], seen: ColumnElement[bool], where: Filter | None, order: Order, limit: int
+) -> Select[Any]:
+    clauses = sort(kind, order).clauses()
+    return select(kind.table).where(*_conditions(kind, seen, where)).order_by(*clauses).limit(limit)
+
+
+@lru_cache(maxsize=100)
 def _count_by(
     kind: RecordKind[Any], seen: ColumnElement[bool], column: str, filters: tuple[Filter, ...]
 ) -> Select[Any]:
