@@ -69,8 +69,17 @@ class Dialect(Protocol):
         """Hold the project-wide lock `name` until the transaction ends."""
         ...
 
-    def enter(self, connection: Connection, scope: Scope) -> None:
-        """Set the scope of this transaction in the database."""
+    def lock_job_keys(
+        self, context: TransactionContext, keys: Sequence[tuple[str, str]]
+    ) -> Iterable[tuple[str, str, str]]:
+        """Hold the locks of the given kinds and keys that no waiting job has until the transaction ends.
+
+        Returns kind, key and state of the jobs with these keys, as they are once the locks are held.
+        """
+        ...
+
+    def enter(self, connection: Connection, scope: Scope, locks: Sequence[str] = ()) -> None:
+        """Set the scope of this transaction in the database, and hold project-wide locks until the transaction ends."""
         ...
 
     def views(self, connection: Connection, scope: Scope) -> Sequence[Scope]:

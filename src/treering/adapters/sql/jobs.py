@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, delete, o
 from treering.adapters.sql.codec import micros
 from treering.adapters.sql.kinds import JOBS
 from treering.adapters.sql.records import LogRecords, Writes
+from treering.adapters.sql.rows import insert_later
 from treering.core.history import Action
 from treering.core.jobs import MAX_BACKOFF_SECONDS, Job, JobState
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 SWEEP_BLOBS = "sweep_blobs"
 _NEVER_REPORTED = "its last worker took it and never reported back; see what stops the worker, then revive the job"
-_WAITING = (JobState.QUEUED.value, JobState.LEASED.value)
+_WAITING = frozenset({JobState.QUEUED.value, JobState.LEASED.value})
 # Cooperating clocks never differ by this much: times further ahead were written by a wrong clock.
 _AHEAD = timedelta(days=1)
 
@@ -86,22 +88,40 @@ class SqlJobQueue(Writes[Job]):
         self._context.deferred_jobs.append(tuple(self._clean(job) for job in free))
         return True
 
+    def enqueue_later(self, jobs: Sequence[Job]) -> None:
+        self._context.deferred_jobs.append(tuple(self._clean(job) for job in jobs))
+
     def queue_deferred(self) -> None:
         """Queue jobs whose keys are still free. The locks keep others from queueing these keys until the commit.
 
         These are the last locks of every transaction, taken in one order by all.
         """
         groups = self._context.deferred_jobs
-        for kind, key in sorted({(job.kind, str(job.key)) for group in groups for job in group}):
-            self._lock(kind, key)
+        states = self._locked_states({(job.kind, str(job.key)) for group in groups for job in group})
+        taken = {key for key, found in states.items() if found & _WAITING}
         for group in groups:
-            if job := next((job for job in group if not self._waits(job)), None):
-                self._remove(_DEAD_NAMED, {"named": job.kind, "keyed": job.key})
+            self._context.queued.extend(job.kind for job in group[:1])
+            if job := next((job for job in group if (job.kind, job.key) not in taken), None):
+                key = (job.kind, str(job.key))
+                taken.add(key)
+                if JobState.DEAD.value in states[key]:
+                    self._remove(_DEAD_NAMED, {"named": job.kind, "keyed": job.key})
                 self._queue(job)
         groups.clear()
 
+    def _locked_states(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], set[str]]:
+        """States of the jobs with these keys; a key is locked unless a job with it is waiting."""
+        found = defaultdict[tuple[str, str], set[str]](set)
+        for kind, key, state in self._context.dialect.lock_job_keys(self._context, sorted(keys)):
+            found[kind, key].add(state)
+        return found
+
     def _queue(self, job: Job) -> None:
-        self._insert([self._clean(job)], Action.CREATE)
+        """The id of a job that is queued here is new."""
+        cleaned = self._clean(job)
+        encoded = self._encode(cleaned)
+        insert_later(self._context.connection, self._table, tuple(encoded.row), [tuple(encoded.row.values())])
+        self._derivation.add([(cleaned, encoded)])
         self._context.queued.append(job.kind)
 
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int:

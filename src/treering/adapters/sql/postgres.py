@@ -1,6 +1,6 @@
 """The server engine: PostgreSQL, with row-level security for every scope."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from treering.adapters.sql.context import PrincipalName, TransactionContext
 from treering.adapters.sql.kinds import KINDS
 from treering.adapters.sql.owners import SHARED
+from treering.adapters.sql.pending_rows import KEEP_PENDING
 from treering.adapters.sql.tables import documents, facets, vectors
 from treering.core.errors import (
     Conflict,
@@ -98,6 +99,8 @@ _ENTER = (
 )
 _NAMES = "SELECT tenant, project, principal FROM treering_names(%s::text, %s::text) ORDER BY 1, 2, 3"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+_ALSO_LOCK = _LOCK.replace("SELECT", ",")
+_LOCK_JOB_KEYS = "SELECT * FROM treering_lock_job_keys(%s, %s, %s::text[], %s::text[], %s::text[])"
 _BY_INDEX = (
     "SELECT set_config('enable_' || way, 'off', true) FROM unnest(ARRAY['seqscan', 'bitmapscan', 'sort']) AS way"
 )
@@ -144,13 +147,17 @@ class Postgres:
             import psycopg  # noqa: F401
         except ImportError as exc:
             raise MissingDependency("PostgreSQL needs its driver: pip install 'treering[postgres]'") from exc
-        return create_engine(
+        from treering.adapters.sql.pending_rows import insert_before_statements
+
+        engine = create_engine(
             self._url.set(drivername="postgresql+psycopg"),
             pool_size=self._settings.pool_size,
             max_overflow=self._settings.pool_size,
             pool_timeout=self._settings.busy_seconds,
             connect_args={"connect_timeout": max(1, round(self._settings.connect_seconds))},
         )
+        insert_before_statements(engine)
+        return engine
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -181,10 +188,21 @@ class Postgres:
         return remembered is not None and bool(remembered.unstored.models())
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
-        connection.exec_driver_sql(_LOCK, ("\x1f".join((scope.tenant, scope.project, name)),))
+        connection.exec_driver_sql(_LOCK, (_lock_name(scope, name),), execution_options=KEEP_PENDING)
 
-    def enter(self, connection: Connection, scope: Scope) -> None:
-        connection.exec_driver_sql(_ENTER, (scope.tenant, scope.project, scope.principal))
+    def lock_job_keys(
+        self, context: TransactionContext, keys: Sequence[tuple[str, str]]
+    ) -> Iterable[tuple[str, str, str]]:
+        scope = context.scope
+        locks = [_lock_name(scope, f"job {kind} {key}") for kind, key in keys]
+        values = (scope.tenant, scope.project, *map(list, zip(*keys, strict=True)), locks)
+        found = context.connection.exec_driver_sql(_LOCK_JOB_KEYS, values, execution_options=KEEP_PENDING)
+        return [(kind, key, state) for kind, key, state in found]
+
+    def enter(self, connection: Connection, scope: Scope, locks: Sequence[str] = ()) -> None:
+        """The locks are taken in their order."""
+        named = (_lock_name(scope, name) for name in locks)
+        connection.exec_driver_sql(_ENTER + len(locks) * _ALSO_LOCK, (scope.tenant, scope.project, scope.principal, *named))
 
     def views(self, connection: Connection, scope: Scope) -> Sequence[Scope]:
         named = self.names(connection, scope.tenant, scope.project)
@@ -390,6 +408,10 @@ _REFUSALS: tuple[tuple[str, str], ...] = (
     ("closed the connection", "08"),
     ("connection is lost", "08"),
 )
+
+
+def _lock_name(scope: Scope, name: str) -> str:
+    return "\x1f".join((scope.tenant, scope.project, name))
 
 
 def _counted_in(scope: Scope) -> Scope:

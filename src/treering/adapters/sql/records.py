@@ -19,7 +19,7 @@ from treering.adapters.sql.kinds import ADDRESSED, AUDIT, RecordKind
 from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.pages import Sort, sort
 from treering.adapters.sql.query_driver import choose
-from treering.adapters.sql.rows import insert_new, insert_rows, insert_tuples
+from treering.adapters.sql.rows import insert_later, insert_new, insert_rows
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, SecretRefused, Unreadable, id_taken
 from treering.core.history import Action, AuditDetail
 from treering.core.queries import Filter, Order, Page
@@ -244,6 +244,10 @@ class Writes(Records[V]):
     def _inserted(self, rows: Sequence[Row]) -> bool:
         """Roll back partial work, so that the caller can continue after a conflict."""
         connection = self._context.connection
+        if len(rows) == 1 and self._kind in ADDRESSED:
+            # Its id is taken already, so that its key is new.
+            insert_later(connection, self._table, tuple(rows[0]), [tuple(rows[0].values())])
+            return True
         if len(rows) == 1:
             return insert_new(connection, self._table, rows[0])
         try:
@@ -275,7 +279,7 @@ class Writes(Records[V]):
             (scope.tenant, scope.project, context.new_id(), *shared, value.id, *self._audience(value), rest)
             for value in values
         ]
-        insert_tuples(context.connection, AUDIT.table, _AUDIT, rows)
+        insert_later(context.connection, AUDIT.table, _AUDIT, rows)
 
     def _audience(self, value: Any) -> tuple[str, str]:
         if self._kind.personal:

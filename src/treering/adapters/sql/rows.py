@@ -39,6 +39,22 @@ def insert_tuples(
     connection.exec_driver_sql(statement, rows[0] if len(rows) == 1 else list(rows))
 
 
+def insert_later(
+    connection: Connection, table: Table, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Insert rows whose keys are new, on a server together with other new rows. Reads of this transaction see them."""
+    if connection.dialect.name != "postgresql":
+        insert_tuples(connection, table, columns, rows)
+    elif rows:
+        from treering.adapters.sql.pending_rows import pending_rows
+
+        if len(rows) == 1:
+            statement, values = _statement("postgresql", table, columns), rows[0]
+        else:
+            statement, values = _array_statement(table, columns), tuple(map(list, zip(*rows, strict=True)))
+        pending_rows(connection).add((f"{table.name}_{{0}}", statement), values=values)
+
+
 @cache
 def _statement(dialect: str, table: Table, columns: tuple[str, ...]) -> str:
     marks = ", ".join(_MARKS[dialect] for _ in columns)

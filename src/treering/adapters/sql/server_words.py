@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy.dialects import postgresql
 
+from treering.adapters.sql.pending_rows import pending_rows
 from treering.adapters.sql.tables import documents
 from treering.core.language.terms import code_of
 
@@ -24,7 +25,7 @@ _DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]
 _ARRAYS = ", ".join(f"%s::{documents.c[name].type.compile(_DIALECT).split(' COLLATE')[0]}[]" for name in _COLUMNS)
 _DOCUMENTS = (
     f"INSERT INTO documents ({', '.join(_COLUMNS)}) SELECT * FROM unnest({_ARRAYS}) "
-    "RETURNING tenant, project, kind, id, number"
+    "RETURNING tenant, project, kind, id, number, length"
 )
 _POSTINGS = """
     INSERT INTO postings (tenant, project, code, number, count, kind, length)
@@ -32,6 +33,12 @@ _POSTINGS = """
     FROM unnest(%s::bigint[], %s::bigint[], %s::smallint[]) AS held (code, number, count)
     JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::smallint[], %s::integer[])
         AS holding (number, tenant, project, of_kind, length) USING (number)
+"""
+# The words of a single new document, in the statement that inserts the document.
+_NEW_WORDS = """
+    INSERT INTO postings (tenant, project, code, number, count, kind, length)
+    SELECT tenant, project, code, number, count, %s::smallint, length
+    FROM new_document_{0}, unnest(%s::bigint[], %s::smallint[]) AS held (code, count)
 """
 _AFTER = """
     SELECT * FROM documents WHERE tenant = %s AND project = %s AND owner = %s AND number > %s ORDER BY number LIMIT 2000
@@ -86,8 +93,14 @@ def add_documents(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
     if not rows:
         return
     columns = tuple([row[name] for row in rows] for name in _COLUMNS)
+    if len(rows) == 1:
+        codes, _, counts = _held([(0, rows[0])])
+        words = (kind_number(rows[0]["kind"]), codes.tolist(), counts.tolist())
+        inserts = (("new_document_{0}", _DOCUMENTS), ("new_words_{0}", _NEW_WORDS))
+        pending_rows(connection).add(*inserts, values=(*columns, *words))
+        return
     given = connection.exec_driver_sql(_DOCUMENTS, columns)
-    numbers = {(tenant, project, kind, id): number for tenant, project, kind, id, number in given}
+    numbers = {(tenant, project, kind, id): number for tenant, project, kind, id, number, _ in given}
     numbered = [(numbers[row["tenant"], row["project"], row["kind"], row["id"]], row) for row in rows]
     _add_words(connection, numbered)
 

@@ -14,6 +14,7 @@ from treering.adapters.sql.codec import BLOBS, codec_of, primitive
 from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import SESSIONS
+from treering.adapters.sql.pending_rows import KEEP_PENDING
 from treering.adapters.sql.records import LogRecords, StoredRecord, Writes
 from treering.adapters.sql.rows import insert_new
 from treering.core.errors import BlobMissing, Conflict, Unreadable
@@ -44,6 +45,16 @@ def _end(seen: ColumnElement[bool]) -> Update:
     # Waiting for an active session could deadlock: its next turn may end the session opened here.
     free = select(_COLUMNS.id).where(*is_open).with_for_update(skip_locked=True).scalar_subquery()
     return update(SESSIONS.table).where(*is_open, _COLUMNS.id == free).values(ended_at=_COLUMNS.last_at)
+
+
+@lru_cache(maxsize=1_000)
+def _end_others(seen: ColumnElement[bool]) -> ReturningUpdate[Any]:
+    others = (seen, _COLUMNS.owner == bindparam("whose"), _COLUMNS.id != bindparam("current"))
+    newest = select(_COLUMNS.id).where(*others, _COLUMNS.ended_at.is_(None))
+    newest = newest.order_by(_COLUMNS.started_at.desc(), _COLUMNS.id.desc()).limit(bindparam("most"))
+    free = newest.with_for_update(skip_locked=True)
+    ending = update(SESSIONS.table).where(seen, _COLUMNS.id.in_(free)).values(ended_at=_COLUMNS.last_at)
+    return ending.returning(SESSIONS.table)
 
 
 @lru_cache(maxsize=1_000)
@@ -143,6 +154,12 @@ class SessionRecords(Writes[Session]):
     def end(self, id: str) -> bool:
         return self._context.connection.execute(_end(self._visible()), {"wanted": id}).rowcount == 1
 
+    def end_others(self, current: str, owner: str, *, limit: int) -> Sequence[Session]:
+        values = {"whose": owner, "current": current, "most": limit}
+        ending = _end_others(self._visible()).execution_options(**KEEP_PENDING)
+        ended = self._context.connection.execute(ending, values).mappings().all()
+        return [self._decode(row) for row in ended]
+
     def mark_learned(self, id: str, *, known: int, learned: int) -> bool:
         stored = self._table.c
         reading = self._table.update().where(self._visible(), stored.id == id, stored.learned == known)
@@ -170,18 +187,24 @@ class SessionRecords(Writes[Session]):
         return free
 
     def _grow(self, session: Session, *, reopening: bool) -> int:
-        """Create the session if missing, then extend it; one that this scope cannot see stays unchanged."""
-        # A new session has no text, so nothing goes to the blob store.
-        opened = codec_of(SESSIONS, None).encode(
-            self._context.scope, self._clean(session.replace(turns=0)), self._context.blobs
-        )
-        insert_new(self._context.connection, self._table, opened.row)
-        lengthening = _lengthening(self._visible(), reopening)
-        values = {"wanted": session.id, "more": session.turns, "until": primitive(session.last_at)}
-        total = self._context.connection.execute(lengthening, values).scalar_one_or_none()
+        """Extend the session, or create it if missing; one that this scope cannot see stays unchanged."""
+        total = self._lengthened(session, reopening)
+        if total is None and self._opened(session):
+            return session.turns
+        # Another transaction may have created it meanwhile.
+        total = self._lengthened(session, reopening) if total is None else total
         if total is None:
             raise Conflict(f"the session id {session.id!r} is taken; choose another id")
-        return int(total)
+        return total
+
+    def _lengthened(self, session: Session, reopening: bool) -> int | None:
+        values = {"wanted": session.id, "more": session.turns, "until": primitive(session.last_at)}
+        return self._context.connection.execute(_lengthening(self._visible(), reopening), values).scalar_one_or_none()
+
+    def _opened(self, session: Session) -> bool:
+        # A new session has no text, so nothing goes to the blob store.
+        opened = codec_of(SESSIONS, None).encode(self._context.scope, self._clean(session), self._context.blobs)
+        return insert_new(self._context.connection, self._table, opened.row)
 
 
 def forget_quotations(context: TransactionContext) -> None:
