@@ -177,9 +177,7 @@ class Store(Protocol):
         """Write. Commits durably at the end of the block, rolls back on any exception."""
         ...
 
-    def write(
-        self, scope: Scope, now: datetime, work: Callable[[Transaction], T], *, claims: Sequence[str] = ()
-    ) -> T:
+    def write(self, scope: Scope, now: datetime, work: Callable[[Transaction], T], *, claims: Sequence[str] = ()) -> T:
         """Run `work` in a write transaction that starts with these claims; its result is returned after a durable commit.
 
         If a server aborts the transaction in favour of another one (a deadlock, a serialisation failure), none of it is

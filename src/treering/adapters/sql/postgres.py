@@ -202,7 +202,9 @@ class Postgres:
     def enter(self, connection: Connection, scope: Scope, locks: Sequence[str] = ()) -> None:
         """The locks are taken in their order."""
         named = (_lock_name(scope, name) for name in locks)
-        connection.exec_driver_sql(_ENTER + len(locks) * _ALSO_LOCK, (scope.tenant, scope.project, scope.principal, *named))
+        connection.exec_driver_sql(
+            _ENTER + len(locks) * _ALSO_LOCK, (scope.tenant, scope.project, scope.principal, *named)
+        )
 
     def views(self, connection: Connection, scope: Scope) -> Sequence[Scope]:
         named = self.names(connection, scope.tenant, scope.project)

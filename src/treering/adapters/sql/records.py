@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -18,7 +18,7 @@ from treering.adapters.sql.ids import take_ids
 from treering.adapters.sql.kinds import ADDRESSED, AUDIT, RecordKind
 from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.pages import Sort, sort
-from treering.adapters.sql.query_driver import choose
+from treering.adapters.sql.query_driver import choose, only_candidate
 from treering.adapters.sql.rows import insert_later, insert_new, insert_rows
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, SecretRefused, Unreadable, id_taken
 from treering.core.history import Action, AuditDetail
@@ -119,7 +119,15 @@ class Records(Generic[V]):
     def _sorted(
         self, where: Filter | None, sorting: Sort, limit: int, after: str | None = None
     ) -> Sequence[Mapping[Any, Any]]:
-        driver = choose(self._context.connection, self._context.scope, self._kind, where)
+        driver = only_candidate(self._context.scope, self._kind, where)
+        if driver is not None and after is None and self._context.dialect.name == "postgresql":
+            counting = driver.counted_with_rows(self._kind, self._conditions(where, driver.field), sorting)
+            counted = self._context.connection.execute(counting.limit(limit)).mappings().all()
+            driver = replace(driver, count=counted[0]["total"])
+            if driver.is_rare:
+                return [row for row in counted if row["id"] is not None]
+        else:
+            driver = choose(self._context.connection, self._context.scope, self._kind, where)
         if driver is not None and driver.count == 0 and after is None:
             return ()
         conditions = self._conditions(where, driver.answers(self._kind, sorting) if driver else None)

@@ -13,6 +13,7 @@ import numpy as np
 from sqlalchemy.dialects import postgresql
 
 from treering.adapters.sql.pending_rows import pending_rows
+from treering.adapters.sql.rows import json_rows, json_statement
 from treering.adapters.sql.tables import documents
 from treering.core.language.terms import code_of
 
@@ -25,7 +26,7 @@ _DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]
 _ARRAYS = ", ".join(f"%s::{documents.c[name].type.compile(_DIALECT).split(' COLLATE')[0]}[]" for name in _COLUMNS)
 _DOCUMENTS = (
     f"INSERT INTO documents ({', '.join(_COLUMNS)}) SELECT * FROM unnest({_ARRAYS}) "
-    "RETURNING tenant, project, kind, id, number, length"
+    "RETURNING tenant, project, kind, id, number"
 )
 _POSTINGS = """
     INSERT INTO postings (tenant, project, code, number, count, kind, length)
@@ -34,6 +35,7 @@ _POSTINGS = """
     JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::smallint[], %s::integer[])
         AS holding (number, tenant, project, of_kind, length) USING (number)
 """
+_NEW_DOCUMENT = f"{json_statement(documents, _COLUMNS)} RETURNING tenant, project, number, length"
 # The words of a single new document, in the statement that inserts the document.
 _NEW_WORDS = """
     INSERT INTO postings (tenant, project, code, number, count, kind, length)
@@ -92,15 +94,16 @@ def add_documents(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
     """Insert missing documents, and their words."""
     if not rows:
         return
-    columns = tuple([row[name] for row in rows] for name in _COLUMNS)
     if len(rows) == 1:
         codes, _, counts = _held([(0, rows[0])])
+        document = json_rows(_COLUMNS, [tuple(rows[0][name] for name in _COLUMNS)])
+        inserts = (("new_document_{0}", _NEW_DOCUMENT), ("new_words_{0}", _NEW_WORDS))
         words = (kind_number(rows[0]["kind"]), codes.tolist(), counts.tolist())
-        inserts = (("new_document_{0}", _DOCUMENTS), ("new_words_{0}", _NEW_WORDS))
-        pending_rows(connection).add(*inserts, values=(*columns, *words))
+        pending_rows(connection).add(*inserts, values=(document, *words))
         return
+    columns = tuple([row[name] for row in rows] for name in _COLUMNS)
     given = connection.exec_driver_sql(_DOCUMENTS, columns)
-    numbers = {(tenant, project, kind, id): number for tenant, project, kind, id, number, _ in given}
+    numbers = {(tenant, project, kind, id): number for tenant, project, kind, id, number in given}
     numbered = [(numbers[row["tenant"], row["project"], row["kind"], row["id"]], row) for row in rows]
     _add_words(connection, numbered)
 
