@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import event
 
 from treering.memory import Memory
+from treering.ports.store import Transaction
 
 MAX_STATEMENTS = 5
 
@@ -83,12 +84,13 @@ def test_a_read_sees_pending_rows(server_memory: Memory) -> None:
 
 def test_a_failed_transaction_leaves_no_pending_row(server_memory: Memory) -> None:
     stored = server_memory.turn(session="s", role="user", text="The cache expires after an hour.")
-    with (
-        pytest.raises(RuntimeError, match="stop"),
-        server_memory.store.transaction(server_memory.scope, stored.recorded_at) as tx,
-    ):
+
+    def fail(tx: Transaction) -> None:
         tx.turns.create(stored.replace(id="copy"))
         raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        server_memory.store.write(server_memory.scope, stored.recorded_at, fail)
     with server_memory.store.reading(server_memory.scope, stored.recorded_at) as tx:
         assert tx.turns.get("copy") is None
-        assert not tx.turns.count() - 2
+        assert tx.turns.count() == 2

@@ -5,6 +5,7 @@ Only rows that no caller waits for are pending: an insert whose outcome decides 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import event
@@ -25,7 +26,7 @@ class PendingRows:
         self._values: list[Any] = []
         self._added = 0
 
-    def add(self, *parts: tuple[str, str], values: tuple[Any, ...]) -> None:
+    def add(self, *parts: tuple[str, str], values: Sequence[Any]) -> None:
         """Add inserts as pairs of a name and a statement; a later one may read what an earlier one returns."""
         self._parts += [(name.format(self._added), statement.format(self._added)) for name, statement in parts]
         self._values += values

@@ -52,9 +52,9 @@ def insert_later(
         from treering.adapters.sql.pending_rows import pending_rows
 
         if len(rows) > _MAX_JSON_ROWS:
-            statement, values = _array_statement(table, columns), tuple(map(list, zip(*rows, strict=True)))
+            statement, values = _array_statement(table, columns), list[Any](map(list, zip(*rows, strict=True)))
         else:
-            statement, values = json_statement(table, columns), (json_rows(columns, rows),)
+            statement, values = json_statement(table, columns), [json_rows(columns, rows)]
         pending_rows(connection).add((f"{table.name}_{{0}}", statement), values=values)
 
 
