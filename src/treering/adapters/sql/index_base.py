@@ -154,7 +154,7 @@ class SqlIndex(ABC):
         )
         if skip_unstored:
             statement = statement.where(documents.c.number > max(self._unstored.of(model), default=0))
-        rows = self._execute(statement).all()
+        rows = self._waiting_rows(model, statement, limit)
         words = accumulate(length for *_, length in rows)
         fitting = sum(total <= max_words for total in words) if max_words is not None else limit
         waiting = [(number, kind, id) for number, kind, id, _ in rows[: max(1, fitting)]]
@@ -162,6 +162,10 @@ class SqlIndex(ABC):
         read = {kind: self._records(kind, [id for _, of, id in waiting if of == kind]) for kind in kinds}
         around = self._around(list(read.get(TURNS.name, {}).values()))
         return [Unembedded(number, read[kind].get(id), *around.get(id, ("", ""))) for number, kind, id in waiting]
+
+    def _waiting_rows(self, model: str, statement: Select[Any], limit: int) -> Sequence[Any]:
+        """Rows of a statement that finds at most `limit` documents without a vector."""
+        return self._execute(statement).all()  # type: ignore[no-any-return]
 
     def _records(self, name: str, ids: Sequence[str]) -> Mapping[str, Record]:
         kind, found = _KINDS[name], dict[str, Record]()
@@ -174,20 +178,24 @@ class SqlIndex(ABC):
 
     def _around(self, turns: Sequence[Any]) -> Mapping[str, tuple[str, str]]:
         """Texts of the turns before and after, if untainted and visible to the same principals."""
-        said = TURNS.table.c
         places = {(turn.session, turn.seq + step) for turn in turns for step in (-1, 1)}
         if not places:
             return {}
-        statement = select(said.session, said.seq, said.owner, said.visibility, said.text).where(
-            *self._in_project(TURNS.table), tuple_(said.session, said.seq).in_(sorted(places)), said.tainted.is_(False)
-        )
-        texts = {tuple(key): text for *key, text in self._execute(statement)}
+        texts = {tuple(key): text for *key, text in self._untainted_texts(sorted(places))}
         return {
             turn.id: tuple(
                 texts.get((turn.session, turn.seq + step, turn.owner, turn.visibility.value), "") for step in (-1, 1)
             )
             for turn in turns
         }
+
+    def _untainted_texts(self, places: Sequence[tuple[str, int]]) -> Iterable[Any]:
+        """Session, position, owner, visibility and text of the turns at these places."""
+        said = TURNS.table.c
+        statement = select(said.session, said.seq, said.owner, said.visibility, said.text).where(
+            *self._in_project(TURNS.table), tuple_(said.session, said.seq).in_(places), said.tainted.is_(False)
+        )
+        return self._execute(statement)  # type: ignore[no-any-return]
 
     def known_vectors(self, model: str, digests: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
         if not digests:

@@ -60,7 +60,9 @@ def insert_before_statements(engine: Engine) -> None:
             pending_rows(connection).insert(connection)
 
     def forget(connection: Connection, *_savepoint: Any) -> None:
-        pending_rows(connection).clear()
+        # What was pending on a lost connection is lost with it.
+        if not connection.invalidated:
+            pending_rows(connection).clear()
 
     event.listen(engine, "before_cursor_execute", before)
     event.listen(engine, "commit", lambda connection: pending_rows(connection).insert(connection))
