@@ -123,8 +123,8 @@ class Dialect(Protocol):
         """The search index of the context's project."""
         ...
 
-    def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
-        """Whether the column holds one of `numbers`, with a statement that does not depend on their count."""
+    def among(self, column: ColumnElement[Any], values: Sequence[Any]) -> ColumnElement[bool]:
+        """Whether the column holds one of `values`, with a statement that does not depend on their count."""
         ...
 
     def after_bulk(self, connection: Connection) -> None:

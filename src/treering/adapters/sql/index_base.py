@@ -170,7 +170,9 @@ class SqlIndex(ABC):
     def _records(self, name: str, ids: Sequence[str]) -> Mapping[str, Record]:
         kind, found = _KINDS[name], dict[str, Record]()
         codec = codec_of(kind, self._context.settings.store.text_bytes)
-        statement = select(kind.table).where(*self._in_project(kind.table), kind.table.c.id.in_(ids))
+        statement = select(kind.table).where(
+            *self._in_project(kind.table), self._context.dialect.among(kind.table.c.id, ids)
+        )
         for row in self._execute(statement).mappings():
             with suppress(BlobMissing, Unreadable):
                 found[row["id"]] = codec.decode(self._context.scope, row, self._context.blobs)
@@ -201,7 +203,9 @@ class SqlIndex(ABC):
         if not digests:
             return {}
         statement = select(vectors.c.digest, vectors.c.vector).where(
-            *self._in_project(vectors), vectors.c.model == model, vectors.c.digest.in_(digests)
+            *self._in_project(vectors),
+            vectors.c.model == model,
+            self._context.dialect.among(vectors.c.digest, digests),
         )
         wanted = frozenset(digests)
         kept = {digest: vector for _, digest, vector in self._unstored.of(model).values() if digest in wanted}

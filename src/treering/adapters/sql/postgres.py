@@ -20,7 +20,7 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy import text as sql
-from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, insert
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -265,8 +265,8 @@ class Postgres:
         remembered = self._remembered.setdefault(_counted_in(context.scope), Remembered())
         return ServerIndex(context, remembered, self._nearby)
 
-    def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
-        return column == any_(bindparam(None, list(numbers), ARRAY(BIGINT), unique=True))
+    def among(self, column: ColumnElement[Any], values: Sequence[Any]) -> ColumnElement[bool]:
+        return column == any_(bindparam(None, list(values), ARRAY(column.type), unique=True))
 
     def after_bulk(self, connection: Connection) -> None:
         """Autovacuum would do this within a minute or so; the first queries should not wait for it."""

@@ -246,8 +246,8 @@ class SQLite:
         project = (context.scope.tenant, context.scope.project)
         return EmbeddedIndex(context, self._loaded.setdefault(project, ProjectIndex()))
 
-    def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
-        listed = func.json_each(bindparam(None, json.dumps(list(numbers)), unique=True)).table_valued("value")
+    def among(self, column: ColumnElement[Any], values: Sequence[Any]) -> ColumnElement[bool]:
+        listed = func.json_each(bindparam(None, json.dumps(list(values)), unique=True)).table_valued("value")
         return column.in_(select(listed.c.value))
 
     def after_bulk(self, connection: Connection) -> None:
