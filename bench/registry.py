@@ -17,6 +17,7 @@ class Bench:
 _BENCHES = (
     Bench("store", "SQLite up to 1,000,000 records", "storage", ("bench.store",)),
     Bench("postgres", "PostgreSQL at 100,000 records", "storage", ("bench.postgres",)),
+    Bench("postgres-writes", "writes on PostgreSQL: statements, bytes, speed", "storage", ("bench.postgres_writes",)),
     Bench("secrets", "secret detection: found, false, speed", "secrets", ("bench.secrets",)),
     Bench("startup", "import and command start-up", "startup", ("bench.startup",)),
     Bench("mcp", "MCP server from start to first answer and first search", "startup", ("bench.mcp_startup",)),

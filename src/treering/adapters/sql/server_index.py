@@ -167,6 +167,9 @@ class ServerIndex(SqlIndex):
     def drop_vectors(self, *, but: str, beside: str = "") -> int:
         if self._nearby is not None:
             self._nearby.drop(self._context.connection, self._here, but=spaces_of(but, beside))
+            # For a role that may create the graph, when vectors were stored by one that may not.
+            if dimension := self.dimension(but):
+                self._nearby.make_graph(self._context.connection, self._here, but, dimension, above=EXACT)
         return super().drop_vectors(but=but, beside=beside)
 
     def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
