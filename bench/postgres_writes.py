@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ def bulk(memory: Memory, size: int) -> tuple[Watch, Watch]:
         memory.store.transaction(memory.scope, START) as tx,
     ):
         tx.turns.create_many(made)
-    with watched(memory, lambda: server_seconds(memory)) as embedding:
+    with watched(memory, used) as embedding:
         memory.vectors.update()
     return storing, embedding
 
@@ -169,7 +170,7 @@ def main() -> None:
             table(("write", "statements (goal 5)", "client (goal 3 ms)"), written),
             f"The jobs that follow one turn in the background send {jobs} statements.",
             table(("table", "rows, bytes/turn", "indexes, bytes/turn", "both (goal 3,000 in all)"), held),
-            "Server: processor time of the connections, without parallel workers. Statements: without BEGIN and COMMIT.",
+            "Server: processor time of connections, without parallel workers. Statements: without BEGIN and COMMIT.",
         )
     )
     if options.dry:
