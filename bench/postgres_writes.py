@@ -101,11 +101,8 @@ def sizes(memory: Memory, size: int) -> list[tuple[object, ...]]:
 
 def bulk(memory: Memory, size: int) -> tuple[Watch, Watch]:
     """Store turns in one transaction, then embed them."""
-    made = list(turns(0, size))
-    with (
-        watched(memory, lambda: server_seconds(memory)) as storing,
-        memory.store.transaction(memory.scope, START) as tx,
-    ):
+    made, used = list(turns(0, size)), partial(server_seconds, memory)
+    with watched(memory, used) as storing, memory.store.transaction(memory.scope, START) as tx:
         tx.turns.create_many(made)
     with watched(memory, used) as embedding:
         memory.vectors.update()
@@ -113,7 +110,7 @@ def bulk(memory: Memory, size: int) -> tuple[Watch, Watch]:
 
 
 def single(memory: Memory) -> list[tuple[object, ...]]:
-    rows = []
+    rows = list[tuple[object, ...]]()
     for name, write in WRITES.items():
         statements = defaultdict[int, int](int)
         for number in range(20):
@@ -154,7 +151,7 @@ def main() -> None:
         with treering.open(url, project=f"{project}-small", blobs=blobs, background=False) as memory:
             jobs = background(memory)
     rate = options.size / (storing.wall + embedding.wall)
-    steps = [
+    steps: list[tuple[object, ...]] = [
         (
             step,
             f"{options.size / taken.wall:,.0f}",

@@ -165,7 +165,7 @@ class SqlIndex(ABC):
 
     def _waiting_rows(self, model: str, statement: Select[Any], limit: int) -> Sequence[Any]:
         """Rows of a statement that finds at most `limit` documents without a vector."""
-        return self._execute(statement).all()  # type: ignore[no-any-return]
+        return list(self._execute(statement))
 
     def _records(self, name: str, ids: Sequence[str]) -> Mapping[str, Record]:
         kind, found = _KINDS[name], dict[str, Record]()
@@ -197,7 +197,7 @@ class SqlIndex(ABC):
         statement = select(said.session, said.seq, said.owner, said.visibility, said.text).where(
             *self._in_project(TURNS.table), tuple_(said.session, said.seq).in_(places), said.tainted.is_(False)
         )
-        return self._execute(statement)  # type: ignore[no-any-return]
+        return list(self._execute(statement))
 
     def known_vectors(self, model: str, digests: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
         if not digests:

@@ -199,7 +199,7 @@ class ServerIndex(SqlIndex):
     def _untainted_texts(self, places: Sequence[tuple[str, int]]) -> Iterable[Any]:
         """Look up each place: the planner would compare every turn of the project with all of them."""
         sessions, seqs = map(list, zip(*places, strict=True))
-        return self._run(_TURNS_AT, (sessions, seqs, *self._here))
+        return list(self._run(_TURNS_AT, (sessions, seqs, *self._here)))
 
     def _best_by_words(
         self, wanted: IndexQuery, kinds: Sequence[str], limit: int, among: NDArray[np.int64] | None
