@@ -22,6 +22,7 @@ from bench.retrieval.measures import LIMIT
 from bench.retrieval.sets import NAMES, Dataset, Group, load
 from bench.retrieval.ways import use_bundled_embedder
 from treering.core.settings import Settings
+from treering.search.answer import Hit
 
 RECORDED = Path(__file__).with_name("rankings.json")
 DEFAULT_SETS = ("locomo", "realtalk", "longmemeval")
@@ -37,7 +38,7 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help="store the rankings of this code")
     parser.add_argument("--postgres", action="store_true", help="search on PostgreSQL")
     parser.add_argument("--groups", type=int, help="only the first groups of each set")
-    parser.add_argument("--save", metavar="FILE", help="also write the ids of every ranking to a file")
+    parser.add_argument("--save", metavar="FILE", help="also write every ranking to a file")
     chosen = parser.parse_args()
     if not DATA.is_dir():
         print(f"There is no benchmark data in {DATA}; TREERING_BENCH_DATA says where it is. Nothing was compared.")
@@ -65,7 +66,7 @@ def _place(folder: Path, *, postgres: bool) -> AbstractContextManager[str | Path
 
 
 def rankings(dataset: Dataset, place: str | Path) -> Mapping[str, Sequence[Sequence[str]]]:
-    """The ids of the first results of each question, by group."""
+    """The labels of the first results of each question, by group."""
     return {group.name: _ranked(f"{dataset.name}-{group.name}", group, place) for group in dataset.groups}
 
 
@@ -75,7 +76,12 @@ def _ranked(project: str, group: Group, place: str | Path) -> Sequence[Sequence[
         for document in group.documents:
             memory.turn(session="s", role="user", text=document.text, id=document.id, at=document.date)
         memory.settle(timeout=600.0)
-        return [[hit.id for hit in memory.search(question.text, limit=LIMIT)] for question in group.questions]
+        return [[_label(hit) for hit in memory.search(question.text, limit=LIMIT)] for question in group.questions]
+
+
+def _label(hit: Hit) -> str:
+    """The id of a turn; records that were learned have other ids in every run."""
+    return hit.id if hit.kind == "turn" else hit.text
 
 
 def digests(found: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, str]:

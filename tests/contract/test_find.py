@@ -66,6 +66,8 @@ def test_each_field_of_a_filter_finds_what_it_says(cls: type[Record], memory: Me
             assert {record.id for record in inside.find(each, limit=100).items} == wanted, each
             assert {record.id for record in inside.stream(each)} == wanted
             assert inside.count(each) == len(wanted)
+        counts = inside.count_by("tenant", asked)
+    assert counts == ({scope.tenant: [sum(matches(each, record) for record in kept) for each in asked]} if kept else {})
 
 
 @pytest.mark.parametrize(("cls", "by"), ORDERS, ids=lambda part: getattr(part, "__name__", part))

@@ -31,7 +31,6 @@ SCENARIOS_NOT_OURS = {
     "tasks-*": NOT_OFFERED,
     "tools-call-*": NO_SUCH_TOOL,
     "json-schema-2020-12": NO_SUCH_TOOL,
-    "server-sse-polling": NO_SUCH_TOOL,
     "http-custom-header-server-validation": "looks for a tool with arguments in HTTP headers; ours are in the body",
     "resources-read-*": NO_SUCH_RESOURCE,
     "resources-templates-read": NO_SUCH_RESOURCE,

@@ -27,8 +27,16 @@ WRITES: dict[str, Callable[[Memory], object]] = {
 
 @contextmanager
 def statements_of(memory: Memory) -> Iterator[list[str]]:
-    """Statements that the server receives, without BEGIN and COMMIT."""
+    """Statements that the server receives, without COMMIT; the first of a transaction is one message with BEGIN."""
     sent: list[str] = []
+    dialect: Any = memory.store._dialect  # type: ignore[attr-defined]
+    start = dialect.start
+
+    def started(*args: Any, **options: Any) -> None:
+        sent.append("start")
+        start(*args, **options)
+
+    dialect.start = started
     engine: Any = memory.store._engine  # type: ignore[attr-defined]
 
     def execute(_c: Any, _cursor: Any, statement: str, _values: Any, _context: Any, _many: bool) -> None:
@@ -38,6 +46,7 @@ def statements_of(memory: Memory) -> Iterator[list[str]]:
     try:
         yield sent
     finally:
+        dialect.start = start
         event.remove(engine, "before_cursor_execute", execute)
 
 
@@ -64,7 +73,7 @@ def test_a_turn_sends_four_statements(server_memory: Memory) -> None:
     with statements_of(server_memory) as sent:
         WRITES["turn"](server_memory)
     scope, place, jobs, rows = sent
-    assert scope.startswith("SELECT set_config")
+    assert scope == "start"
     assert place.startswith("WITH taken AS (INSERT INTO ids")
     assert "treering_lock_job_keys" in jobs
     assert all(f'INSERT INTO "{table}"' in rows for table in ("turns", "documents", "audit"))

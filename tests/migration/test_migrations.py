@@ -72,7 +72,7 @@ def database(engine: str, place: str) -> Iterator[tuple[Dialect, Engine]]:
     dialect: Dialect = SQLite(Path(place), settings) if engine == "sqlite" else Postgres(make_url(place), settings)
     opened = dialect.open()
     yield dialect, opened
-    opened.dispose()
+    dialect.release(opened)
 
 
 def at_revision(database: tuple[Dialect, Engine], revision: str) -> None:

@@ -77,11 +77,20 @@ def watched(memory: Memory) -> Iterator[list[list[Lock]]]:
             if lock.name in TABLES or lock not in transactions[-1]:
                 transactions[-1].append(lock)
 
+    dialect: Any = memory.store._dialect  # type: ignore[attr-defined]
+    start = dialect.start
+
+    def started(connection: Any, scope: Any, **options: Any) -> None:
+        start(connection, scope, **options)
+        transactions[-1] += _claims([f"\x1f{lock}" for lock in options.get("locks", ())])
+
+    dialect.start = started
     event.listen(engine, "begin", begin)
     event.listen(engine, "before_cursor_execute", execute)
     try:
         yield transactions
     finally:
+        dialect.start = start
         event.remove(engine, "begin", begin)
         event.remove(engine, "before_cursor_execute", execute)
 

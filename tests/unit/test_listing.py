@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from treering.core.delimiters import without_delimited
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.answers import Cited, item_tokens, structured_tokens, within
+from treering.interfaces.mcp.answers import Cited, item_tokens, within
 from treering.interfaces.mcp.tool import Reply, ToolAnswer
 from treering.render.listing import lines_within, names_within, render_listing
 
@@ -80,7 +80,7 @@ def test_an_answer_is_made_smaller_until_both_of_its_forms_fit(names: list[str],
 
     answer = within(budget, told)
     assert estimate_tokens(answer.text) <= budget
-    assert structured_tokens(answer.result) <= budget
+    assert estimate_tokens(answer.result.sent_json()) <= budget
 
 
 def test_what_cannot_be_made_smaller_is_answered_as_it_is() -> None:
@@ -92,7 +92,7 @@ def test_no_piece_takes_more_than_its_share_and_others_are_counted() -> None:
     found = [Cited(id=str(number), source="s", text="long words " * 500) for number in range(3)]
     told = render_listing(found, 2_000, cost=item_tokens, item_budget=150, unlisted=4, advice="look elsewhere")
     assert len(told.items) == 3
-    assert all(structured_tokens(piece) <= 150 for piece in told.items)
+    assert all(estimate_tokens(piece.sent_json()) <= 150 for piece in told.items)
     assert told.left_out == 4
     assert "4 more did not fit; look elsewhere." in told.text
     assert "4 more did not fit; look elsewhere." in told.notes

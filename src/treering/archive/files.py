@@ -72,7 +72,7 @@ def _refuse_the_database(target: Path, database: Path | None) -> None:
     if database is None:
         return
     own = database.resolve()
-    parts = (own, blobs_beside(own), *(Path(f"{own}{log}") for log in _LOGS))
+    parts = (own, blobs_beside(own), *(Path(f"{own}{suffix}") for suffix in (*_LOGS, "-index")))
     if any(part == target or part in target.parents for part in parts):
         raise InvalidInput(f"{target} is part of the memory itself; choose another name")
 

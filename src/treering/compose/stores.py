@@ -60,11 +60,13 @@ def open_store(
         raise InvalidInput("the memory needs a location: a file path, or a URL such as postgresql://user@host/database")
     if location.startswith(_POSTGRES):
         from treering.adapters.sql.postgres import Postgres, server_url
+        from treering.adapters.sql.server_pool import PREPARE_THRESHOLD
 
         url = server_url(location.replace("postgres://", "postgresql://", 1))
         wanted = url.query.get("mode") == "ro"
         url = url.difference_update_query(["mode"])
-        shown = url.render_as_string(hide_password=True)
+        # Names the folder of the blobs too, so parameters that do not change the database are left out.
+        shown = url.difference_update_query([PREPARE_THRESHOLD]).render_as_string(hide_password=True)
         kept = _open_blobs(blobs or _server_blobs(shown), settings)
         asked = _asked_to_read(shown) if wanted else None
         return SqlStore(Postgres(url, settings.store, read_only=asked), kept, settings, ids)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from treering.compose.stores import new_id
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, Job
-from treering.jobs.worker import Handler, JobLease, Worker
+from treering.jobs.worker import Handler, JobLease, JobUnfinished, Worker
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Store
 
+ROUND_SECONDS = 1.0  # records stored meanwhile are linked and embedded together: alone, each costs ten times as much
 IDLE_SECONDS = 5.0  # the background thread waits this long for more work: an agent's next step comes sooner
 
 
@@ -74,7 +75,14 @@ def background(
     def work() -> None:
         worker, maintenance = make_workers(gate.guarding(store))
         look = partial(maintenance.try_queue_due, thread.record_error)
-        worker.run_forever(scope, look, every=SCHEDULE_SECONDS, idle=IDLE_SECONDS, pause=thread.pause)
+        worker.run_forever(
+            scope,
+            look,
+            every=SCHEDULE_SECONDS,
+            idle=IDLE_SECONDS,
+            round_seconds=ROUND_SECONDS,
+            pause=thread.pause,
+        )
 
     thread = Background(work, stop, gate, times.close_seconds)
     store.on_queued = thread.wake
@@ -90,9 +98,9 @@ def _handlers(
     def embed(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.search.embedding import run_embedding_job
 
-        run_embedding_job(
-            scope, store, job, clock, models=models, settings=settings, check_stop=lease(scope, job).check_stop
-        )
+        check_stop = lease(scope, job).check_stop
+        if not run_embedding_job(scope, store, clock, models=models, settings=settings, check_stop=check_stop):
+            raise JobUnfinished
 
     def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.code.locations.embedding import ChunkEmbedding, run_chunk_embedding

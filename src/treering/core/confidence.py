@@ -40,14 +40,16 @@ SOURCE_TRUST: Mapping[Source, float] = MappingProxyType(
 TAUGHT_CONFIDENCE = 0.95  # a person's own words start where confirmation ends
 
 
-def effective_confidence(record: Knowledge, now: datetime, settings: TrustSettings) -> float:
+def effective_confidence(
+    record: Knowledge, now: datetime, settings: TrustSettings, *, accessed: datetime | None = None
+) -> float:
     """The stored confidence, decayed since the last access and lowered by every open doubt; never above the stored one.
 
-    It is a pure function of the record and `now`. Pinned and confirmed records do not decay, nor do types without a
-    half-life or of unknown types. Stated records decay to a floor.
+    It is a pure function of the record and `now`; `accessed` replaces the record's last access. Pinned and confirmed
+    records do not decay, nor do types without a half-life or of unknown types. Stated records decay to a floor.
     """
     half_life = half_life_days(record)
-    faded = 1.0 if half_life is None else recency(record.last_accessed_at, now, half_life)
+    faded = 1.0 if half_life is None else recency(accessed or record.last_accessed_at, now, half_life)
     floor = settings.stated_floor if is_stated(record) else 0.0
     return record.confidence * max(faded, floor) * prod(_doubts(record, now, settings))
 

@@ -11,6 +11,7 @@ from typing import Self
 
 from treering.core.language.dates import MONTHS
 from treering.core.language.folding import fold
+from treering.core.language.memo import Memo
 from treering.core.language.stems import language_of, stemmer, stop_words
 
 MAX_STATEMENT = 300
@@ -43,10 +44,7 @@ class _WordToken:
     text: str
     folded: str
     stem: str
-
-    @property
-    def is_value(self) -> bool:
-        return _VALUE.search(self.text) is not None
+    is_value: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +67,9 @@ class Wording:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        tokens = list(_tokens(text))
-        positions = [position for position, each in enumerate(tokens) if each.folded in _listed("copula")]
-        copula = positions[-1] if positions else -1
-        following = tokens[copula + 1 :] if positions else []
+        tokens = _tokens(text)
+        copula = _last_copula(tokens)
+        following = tokens[copula + 1 :] if copula >= 0 else []
         after = [each for each in following if each.stem or each.is_value]
         runs = list(_runs(tokens))
         capitals = bool(after) and all(each.text[0].isupper() for each in after)
@@ -80,7 +77,7 @@ class Wording:
             words=_stems(tokens),
             values=tuple(" ".join(each.folded for each in tokens[slice(*run)]) for run in runs),
             labels=tuple(_is_label(tokens, run[0], copula) for run in runs),
-            before=_stems(tokens[:copula]) if positions else frozenset(),
+            before=_stems(tokens[:copula]) if copula >= 0 else frozenset(),
             after=_stems(after),
             # German capitalises every noun.
             names=capitals and not any(each.is_value for each in after) and language_of(text) != "de",
@@ -103,8 +100,7 @@ class Wording:
     @property
     def keys(self) -> tuple[str, ...]:
         """Search keys: statements that may contradict each other share one of them."""
-        about = (self.words, self.before) if self.before else (self.words,)
-        return tuple(dict.fromkeys(_key(words) for words in about if words))
+        return _keys(self.words, self.before)
 
     @property
     def replaced_keys(self) -> tuple[str, ...]:
@@ -127,18 +123,38 @@ class Wording:
 
 
 def statement_keys(text: str) -> tuple[str, ...]:
-    """Keys of a short text; none for a longer one."""
-    return Wording.of(text).keys if len(text) <= MAX_STATEMENT else ()
+    """The `keys` of a short text; none for a longer one."""
+    if len(text) > MAX_STATEMENT:
+        return ()
+    tokens = _tokens(text)
+    copula = _last_copula(tokens)
+    return _keys(_stems(tokens), _stems(tokens[:copula]) if copula >= 0 else frozenset())
 
 
-def _tokens(text: str) -> Iterator[_WordToken]:
-    """Words of a text. Word lists of all languages apply, because the language of a short text is uncertain."""
-    stem, empty_words = stemmer("en"), _empty_words()
-    for found in _TOKEN.finditer(text):
-        folded = fold(found[0])
-        word = folded.removesuffix("'s").removesuffix("’s")
-        says = not (word in empty_words or folded in empty_words or _VALUE.search(word))
-        yield _WordToken(found[0], folded, stem(word) if says else "")
+def _keys(words: frozenset[str], before: frozenset[str]) -> tuple[str, ...]:
+    about = (words, before) if before else (words,)
+    return tuple(dict.fromkeys(_key(each) for each in about if each))
+
+
+def _tokens(text: str) -> list[_WordToken]:
+    return [_TOKENS[found] for found in _TOKEN.findall(text)]
+
+
+def _token(text: str) -> _WordToken:
+    """Word lists of all languages apply, because the language of a short text is uncertain."""
+    empty_words, folded = _empty_words(), fold(text)
+    word = folded.removesuffix("'s").removesuffix("’s")
+    says = not (word in empty_words or folded in empty_words or _VALUE.search(word))
+    return _WordToken(text, folded, stemmer("en")(word) if says else "", _VALUE.search(text) is not None)
+
+
+_TOKENS = Memo(_token)
+
+
+def _last_copula(tokens: list[_WordToken]) -> int:
+    """Position of the last "is"; −1 if there is none."""
+    copulas = _listed("copula")
+    return next((at for at in range(len(tokens) - 1, -1, -1) if tokens[at].folded in copulas), -1)
 
 
 @cache
@@ -165,6 +181,8 @@ def _stems(tokens: list[_WordToken]) -> frozenset[str]:
 
 def _runs(tokens: list[_WordToken]) -> Iterator[tuple[int, int]]:
     """Start and end of each value: numbers, versions and dates, including the month next to a number."""
+    if not any(each.is_value for each in tokens):
+        return
     start = None
     for position, each in enumerate(tokens):
         beside = tokens[max(position - 1, 0) : position + 2]

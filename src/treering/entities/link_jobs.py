@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -46,13 +47,8 @@ def queue_linking(tx: Transaction, now: datetime, new_id: NewId) -> bool:
 def do_linking(scope: Scope, store: Store, job: Job, clock: Clock, *, settings: Settings, new_id: NewId) -> None:
     """Link new shared records, then those of the job's principal, for some seconds; the rest is queued again."""
     own = Scope(tenant=scope.tenant, project=scope.project, principal=job.payload["principal"])
-    until, lease = monotonic() + LINK_SECONDS, timedelta(seconds=settings.jobs.lease_seconds)
-
-    def keep_alive() -> bool:
-        with store.transaction(scope, clock()) as tx:
-            return tx.jobs.extend(job, lease) and monotonic() < until
-
-    if not link_new(own, store, clock, settings.entities, new_id, between=keep_alive):
+    until = monotonic() + LINK_SECONDS
+    if not link_new(own, store, clock, settings.entities, new_id, between=lambda: monotonic() < until):
         with store.transaction(own, clock()) as tx:
             queue_linking(tx, tx.now, new_id)
 
@@ -70,61 +66,55 @@ def link_new(
 ) -> bool:
     """Link records that were not read yet, batch by batch, until `between` says stop; True if all are linked.
 
+    Records stored meanwhile may be left over.
+
     `max_wait` limits the seconds of waiting for another writer; None uses the store's limit. `batch` is the number of
     records between two commits.
     """
-    for owner in ("", scope.principal):
-        mark = ReadMark(LINKED, owner)
-        while True:
-            linked = _link_batch(_LinkBatch(scope, store, clock(), mark, max_wait, batch), settings, new_id)
-            if linked is None:
-                break
-            if not linked:
-                return False
-            if not between():
-                return False
+    marks = [ReadMark(LINKED, owner) for owner in dict.fromkeys(("", scope.principal))]
+    while (new := _read_new(scope, store, clock(), marks, batch)) is not None:
+        found = [record_mentions(record, settings) for record in new.records]
+        work = partial(_link, new, found, new_id)
+        if max_wait is None:
+            store.write(scope, clock(), work)
+        elif not store.write_if_free(scope, clock(), work, seconds=max_wait):
+            return False
+        if not between():
+            return False
+        # Records stored meanwhile have a job of their own.
+        marks = marks[marks.index(new.mark) + (len(new.documents) < batch) :]
     return True
 
 
 @dataclass(frozen=True, slots=True)
-class _LinkBatch:
-    """Where a batch is read, and its read mark."""
+class _NewDocuments:
+    """Documents after the read mark of one stream, and their records."""
 
-    scope: Scope
-    store: Store
-    now: datetime
     mark: ReadMark
-    max_wait: float | None
-    size: int
-
-    def write(self, work: Callable[[Transaction], None]) -> bool:
-        """Whether it was stored."""
-        if self.max_wait is not None:
-            return self.store.write_if_free(self.scope, self.now, work, seconds=self.max_wait)
-        self.store.write(self.scope, self.now, work)
-        return True
+    start: int
+    documents: Sequence[DocumentRef]
+    records: Sequence[Record]
 
 
-def _link_batch(batch: _LinkBatch, settings: EntitySettings, new_id: NewId) -> bool | None:
-    """Whether the batch was linked; None if there is none. Names are extracted outside of the write transaction."""
-    mark = batch.mark
-    with batch.store.reading(batch.scope, batch.now) as tx:
-        start = mark.read(tx)
-        documents = tx.documents.after(start, owner=mark.owner, limit=batch.size)
-        records = list(records_of(tx, documents))
-    if not documents:
+def _read_new(scope: Scope, store: Store, now: datetime, marks: Sequence[ReadMark], limit: int) -> _NewDocuments | None:
+    """Documents of the first stream that has new ones; None if there are none."""
+    if not marks:
         return None
-    found = [record_mentions(record, settings) for record in records]
+    with store.reading(scope, now) as tx:
+        for mark in marks:
+            start = mark.read(tx)
+            if documents := tx.documents.after(start, owner=mark.owner, limit=limit):
+                return _NewDocuments(mark, start, documents, list(records_of(tx, documents)))
+    return None
 
-    def link(tx: Transaction) -> None:
-        tx.claim(CLAIM)
-        # Another worker may have linked them meanwhile.
-        if mark.read(tx) == start:
-            current = unchanged(tx, documents)
-            link_records(tx, [each for each in found if (each.kind, each.id) in current], new_id)
-            mark.move(tx, documents[-1])
 
-    return batch.write(link)
+def _link(new: _NewDocuments, found: Sequence[RecordMentions], new_id: NewId, tx: Transaction) -> None:
+    tx.claim(CLAIM)
+    # Another worker may have linked them meanwhile.
+    if new.mark.read(tx) == new.start:
+        current = unchanged(tx, new.documents)
+        link_records(tx, [each for each in found if (each.kind, each.id) in current], new_id)
+        new.mark.move(tx, new.documents[-1])
 
 
 def unchanged(tx: Transaction, documents: Sequence[DocumentRef]) -> frozenset[tuple[str, str]]:

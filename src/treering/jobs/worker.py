@@ -36,6 +36,10 @@ class WorkerStopped(Exception):
     """The worker was asked to stop: its job returns to the queue with the progress made."""
 
 
+class JobUnfinished(Exception):
+    """Raised by a job that has more to do: it returns to the queue, so that other jobs have their turn."""
+
+
 @dataclass(frozen=True, slots=True)
 class SettleReport:
     """Numbers of finished, waiting (not due, or leased by another worker) and dead jobs."""
@@ -140,6 +144,7 @@ class Worker:
         *,
         every: float,
         idle: float | None = None,
+        round_seconds: float = 0.0,
         on_done: Callable[[int], object] = lambda _done: None,
         pause: Callable[[float], object] | None = None,
     ) -> None:
@@ -147,7 +152,8 @@ class Worker:
 
         Every `every` seconds, `schedule` may queue scheduled jobs; `on_done` receives the number of finished jobs. A
         `pause` that returns early for new jobs lets the worker sleep until the next retry of a failed one, instead of
-        polling.
+        polling. A round of jobs begins at least `round_seconds` after the one before it, so that records stored
+        meanwhile share a round.
         """
         scheduled, worked = -math.inf, time.monotonic()
         sleep = pause or self._stop.wait
@@ -155,9 +161,11 @@ class Worker:
             if time.monotonic() - scheduled >= every:
                 scheduled = time.monotonic()
                 schedule()
+            begun = time.monotonic()
             if self._count(scope, JobState.QUEUED, JobState.LEASED) and (started := self._round(scope)):
                 worked = time.monotonic()
                 on_done(sum(started))
+                self._stop.wait(max(0.0, begun + round_seconds - worked))
             elif pause is not None and (wait := self._until_next(scope)) <= MAX_BACKOFF_SECONDS:
                 sleep(min(max(wait, POLL_SECONDS), every))
             elif idle is not None and time.monotonic() - worked >= idle:
@@ -241,7 +249,7 @@ class Worker:
         try:
             with Heartbeat(lease, self._settings.stuck_seconds):
                 self._handlers[job.kind](scope, job, self._clock())
-        except WorkerStopped:
+        except (WorkerStopped, JobUnfinished):
             self._release(scope, [job])
             return False
         except Exception as exc:  # noqa: BLE001 - a job is a boundary: its error is stored with it and shown by doctor

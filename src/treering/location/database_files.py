@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from treering.core.scope import Scope
     from treering.ports.store import Store
 
-_LOGS = ("-wal", "-shm", "-journal")
+_DERIVED = ("-wal", "-shm", "-journal", "-index")  # files that SQLite or the first search make again
 
 
 def copy_database(store: Store, source: Path, target: Path, opened: Callable[[Path], Store], now: datetime) -> None:
@@ -40,7 +40,7 @@ def copy_database(store: Store, source: Path, target: Path, opened: Callable[[Pa
 
 def all_files(file: Path) -> list[Path]:
     """All files that may belong to a database, existing or not."""
-    return [file, *(Path(f"{file}{log}") for log in _LOGS), *_beside(file)]
+    return [file, *(Path(f"{file}{suffix}") for suffix in _DERIVED), *_beside(file)]
 
 
 def remove(file: Path) -> None:

@@ -66,6 +66,7 @@ def health_report(
 ) -> HealthReport:
     """Counts of everything and the last run of each stage; the cost does not grow with the number of records."""
     held = stats(scope, store, now)
+    sizes = store.sizes(scope)  # outside of the transaction: a thread that holds a connection must not wait for another
     with store.reading(scope, now) as tx:
         stale = tx.knowledge.count(KnowledgeFilter(stale=True))
         confidence, looked_at = _confidence(tx, settings.trust)
@@ -84,7 +85,7 @@ def health_report(
             jobs=held.jobs,
             dead_jobs=Counter(job.kind for job in tx.jobs.stream(JobFilter(states=(JobState.DEAD,)))),
             runs=_last_runs(tx, stages),
-            sizes=store.sizes(scope),
+            sizes=sizes,
         )
 
 

@@ -56,8 +56,10 @@ def stats(
 ) -> Stats:
     """Counts from one consistent snapshot."""
     with store.reading(scope, now) as tx:
+        by_type = tx.knowledge.count_by("type", (KnowledgeFilter(), *_STATES.values()))
+        by_state = tx.jobs.count_by("state", (JobFilter(),))
         records = {
-            "knowledge": tx.knowledge.count(),
+            "knowledge": sum(stored for stored, *_ in by_type.values()),
             "turns": tx.turns.count(TurnFilter()),
             "sessions": tx.sessions.count(),
             "episodes": tx.episodes.count(),
@@ -67,18 +69,15 @@ def stats(
             "events": tx.events.count(),
             "audit entries": tx.audit.count(),
         }
-        types = {name: tx.knowledge.count(KnowledgeFilter(types=(name,))) for name in knowledge_types()}
-        states = {name: tx.knowledge.count(where) for name, where in _STATES.items()}
-        jobs = {state.value: tx.jobs.count(JobFilter(states=(state,))) for state in JobState}
         latest = _latest(tx)
     return Stats(
         project=scope.project,
         engine=store.engine,
         location=store.location,
         records=records,
-        knowledge={name: count for name, count in types.items() if count},
-        states=states,
-        jobs=jobs,
+        knowledge={name: by_type[name][0] for name in knowledge_types() if name in by_type and by_type[name][0]},
+        states={name: sum(counts[place] for counts in by_type.values()) for place, name in enumerate(_STATES, start=1)},
+        jobs={state.value: sum(by_state.get(state.value, (0,))) for state in JobState},
         latest=latest,
         episode_cache=episode_cache or {},
         code=code or {},

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, Protocol, TypeVar, overload
 
-from treering.core.entities import Entity, EntityKind
+from treering.core.entities import Entity, EntityKind, EntityLink
 from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.history import Action
 from treering.core.jobs import Job
@@ -69,6 +69,10 @@ class Readable(Protocol[V, F_contra]):
     ) -> Page[V]: ...
 
     def count(self, where: F_contra | None = None) -> int: ...
+
+    def count_by(self, column: str, filters: Sequence[F_contra]) -> Mapping[str, Sequence[int]]:
+        """The number of records that pass each filter, by the value of a column; all read in one statement."""
+        ...
 
     def stream(self, where: F_contra | None = None) -> Iterator[V]: ...
 
@@ -145,6 +149,25 @@ class EntityCollection(Revisable[Entity, EntityFilter], Protocol):
         """Recount mentions from the links that are visible to everyone who sees the entity."""
         ...
 
+    def expect_names(self, keys: Callable[[], Sequence[str]], *, max_links: int) -> None:
+        """Announce that `by_names` will look up these keys, and `links` at most one more than `max_links` of each.
+
+        A server does so together with its next statement, and reads the linked records as well.
+        """
+        ...
+
+    def by_names(self, keys: Callable[[], Iterable[str]]) -> Mapping[str, Entity]:
+        """Entities with one of the `same_name` keys, by id. `keys` is called once, and not without entities."""
+        ...
+
+    def merged_into(self, ids: Sequence[str]) -> Sequence[Entity]:
+        """Entities that were merged into one of these."""
+        ...
+
+    def links(self, ids: Sequence[str], *, limit: int) -> Sequence[EntityLink]:
+        """The newest links to these entities."""
+        ...
+
     def drop_unmentioned(self, ids: Iterable[str]) -> int:
         """Purge entities that no record mentions any more and no user named; return their number.
 
@@ -167,6 +190,14 @@ class SearchableRevisable(Revisable[V, F_contra], Searchable[V, F_contra], Proto
 class KnowledgeCollection(SearchableRevisable[Knowledge, KnowledgeFilter], Protocol):
     def count_use(self, ids: Iterable[str]) -> int:
         """Count one use of each, now; return how many exist. A use is not a change, so there is nothing to undo."""
+        ...
+
+    def related_to(self, ids: Sequence[str], *, limit: int) -> RecordMatches[Knowledge]:
+        """The newest records with a relation to one of these."""
+        ...
+
+    def superseded_sources(self, ids: Iterable[str]) -> frozenset[str]:
+        """Those of the given turns from which a deprecated record was learned."""
         ...
 
     def mark_returned(self, returned: Mapping[str, datetime]) -> None:
@@ -258,7 +289,10 @@ class JobQueue(Readable[Job, JobFilter], Protocol):
         ...
 
     def enqueue_first(self, jobs: Sequence[Job]) -> bool:
-        """Queue the first of these whose key is not queued yet; False if all are queued. See `enqueue`."""
+        """Queue the first of these alternatives whose key is free; see `enqueue`.
+
+        They are of one kind. False if one of them is queued and due, so that it has yet to begin, or if no key is free.
+        """
         ...
 
     def enqueue_later(self, jobs: Sequence[Job]) -> None:

@@ -165,6 +165,12 @@ class SearchIndex(Protocol):
         """Cosine of documents to the centroid of `best`; NaN for a document without a vector."""
         ...
 
+    def feedback(
+        self, codes: "NDArray[np.uint32]", model: str, numbers: "Numbers", best: "Numbers"
+    ) -> "tuple[Scores, Scores]":
+        """`rarity` of the codes and `similarity` of the documents; a server looks up both at once."""
+        ...
+
     def dimension(self, model: str) -> int | None:
         """Dimension of a model's vectors; None if there are none."""
         ...

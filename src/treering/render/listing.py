@@ -78,10 +78,10 @@ def render_listing(
     room = budget - estimate_tokens("\n".join((frame, *said)))
     shown = list[I]()
     for item in items:
-        fitting = _fitted(item, room if item_budget is None else min(room, item_budget), cost)
+        fitting, taken = _fitted(item, room if item_budget is None else min(room, item_budget), cost)
         if fitting is None:
             break
-        room -= cost(fitting)
+        room -= taken
         shown.append(fitting)
     left_out = len(items) + unlisted - len(shown)
     omission = left_out_note(left_out, advice)
@@ -121,12 +121,12 @@ def _name(name: str) -> str:
     return line if len(line) <= _MAX_NAME_CHARACTERS else f"{line[:_MAX_NAME_CHARACTERS]}{ELLIPSIS}"
 
 
-def _fitted(item: I, room: int, cost: Callable[[I], int]) -> I | None:
-    """The item, shortened to `room` tokens if necessary; None if too little of it would be left."""
-    if cost(item) <= room:
-        return item
+def _fitted(item: I, room: int, cost: Callable[[I], int]) -> tuple[I | None, int]:
+    """The item, shortened to `room` tokens if necessary, and its tokens; None if too little of it would be left."""
+    if (whole := cost(item)) <= room:
+        return item, whole
     if cost(item.with_text("")) + _MIN_EXCERPT_TOKENS > room:
-        return None
+        return None, 0
     start = item.text[: MAX_CHARACTERS_PER_TOKEN * room]
     excerpt = shortened(
         start,
@@ -134,5 +134,6 @@ def _fitted(item: I, room: int, cost: Callable[[I], int]) -> I | None:
         enough=lambda text: estimate_tokens(text) >= _MIN_EXCERPT_TOKENS,
     )
     if excerpt is None and not start.strip():
-        return None
-    return item.with_text(excerpt or f"{start[:room]}{ELLIPSIS}")
+        return None, 0
+    short = item.with_text(excerpt or f"{start[:room]}{ELLIPSIS}")
+    return short, cost(short)

@@ -35,7 +35,9 @@ def fold_duplicates(results: Sequence[RankedResult], alike: float) -> Mapping[in
         twins = (
             others
             for first, others in shown.values()
-            if _may_repeat(first.record, result.record) and _overlap(words[first.number], words[result.number]) >= alike
+            if _may_overlap(words[first.number], words[result.number], alike)
+            and _may_repeat(first.record, result.record)
+            and _overlap(words[first.number], words[result.number]) >= alike
         )
         twin = next(twins, None)
         if twin is None:
@@ -51,6 +53,12 @@ def _may_repeat(one: StoredRecord, other: StoredRecord) -> bool:
     return type(one) is type(other)
 
 
+def _may_overlap(one: frozenset[str], other: frozenset[str], alike: float) -> bool:
+    """Whether texts of these lengths can share that much: most pairs are told apart by this alone."""
+    return min(len(one), len(other)) >= alike * max(len(one), len(other))
+
+
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     """Shared words divided by all words."""
-    return len(one & other) / len(one | other) if one or other else 1.0
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared) if one or other else 1.0

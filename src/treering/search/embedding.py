@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from treering.core.embedded_text import (
     supplied_vector,
 )
 from treering.core.errors import ModelUnavailable, StoreError
-from treering.core.jobs import Job, embedding_job
+from treering.core.jobs import embedding_job
 from treering.core.privacy import ModelLocation, may_leave, text_may_leave
 
 if TYPE_CHECKING:
@@ -41,23 +41,25 @@ _BATCH_DOCUMENTS = 128
 _BATCH_WORDS = 10_000
 """Documents, and words in them, that a search embeds between two checks of its deadline: about ten milliseconds."""
 
+_BULK = 2_000  # a process that embeds so many loads the index, which saves it: the next process need not build it
+
 _MAX_UNSTORED_SEARCHES = 10
 """Searches whose vectors stay in memory if they cannot be stored."""
 
 
-def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> int:
-    """Embed the next documents without a vector, then parts of episodes, and return the number of vectors stored.
+def embed_batch(
+    scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings, *, space: str
+) -> int:
+    """Embed the next documents that lack a vector of this space and return the number of vectors stored.
 
-    Returns 0 once every document has a vector or other transactions hold the remaining documents. No transaction is
-    open while the model runs. Texts that were embedded before are not embedded again.
+    Fewer than `settings.batch` are stored if every document has a vector or other transactions hold the remaining
+    documents. No transaction is open while the model runs. Texts that were embedded before are not embedded again.
     """
-    for space in spaces_of(embedder.model):
-        with store.reading(scope, now) as tx:
-            waiting = tx.index.unembedded(space, limit=settings.batch)
-            make = _vectors_of(tx, waiting, embedder, space)
-        if (made := make()) and (stored := store.write(scope, now, partial(_add, space, made))):
-            return stored
-    return 0
+    with store.reading(scope, now) as tx:
+        waiting = tx.index.unembedded(space, limit=settings.batch)
+        make = _vectors_of(tx, waiting, embedder, space)
+    made = make()
+    return store.write(scope, now, partial(_add, space, made)) if made else 0
 
 
 def _add(space: str, made: Sequence[tuple[int, str, NDArray[np.float32]]], tx: Transaction) -> int:
@@ -81,23 +83,30 @@ def catch_up(
     """
     until = monotonic() + INLINE_SECONDS
     for space in (space_of(embedder.model, part) for part in ("", *parts)):
-        with store.reading(scope, now) as tx:
-            left = min(
-                settings.inline, _MAX_UNSTORED_SEARCHES * settings.inline - len(tx.index.unstored_vectors(space))
-            )
-        while left > 0:
+        made = 0
+        while True:
             with store.reading(scope, now) as tx:
+                held = len(tx.index.unstored_vectors(space))
+                left = min(settings.inline - made, _MAX_UNSTORED_SEARCHES * settings.inline - held)
                 limit = min(_BATCH_DOCUMENTS, left)
+                if limit <= 0:
+                    break
                 waiting = tx.index.unembedded(space, limit=limit, max_words=_BATCH_WORDS, skip_unstored=True)
                 tx.index.hold_vectors(space, _vectors_of(tx, waiting, embedder, space)())
-            left -= len(waiting)
-            if not waiting or monotonic() >= until:
-                break
+                made += len(waiting)
+                # Most often one document is new; looking for another one would cost as much again.
+                if not waiting or monotonic() >= until or (space == embedder.model and _is_covered(tx, space)):
+                    break
     try:
         store_vectors(scope, store, now, embedder.model)
     except StoreError as exc:
         return str(exc)
     return ""
+
+
+def _is_covered(tx: Transaction, model: str) -> bool:
+    covered = tx.index.coverage(model)
+    return covered.vectors >= covered.documents
 
 
 def store_vectors(scope: Scope, store: Store, now: datetime, model: str = "", *, seconds: float = 0.0) -> None:
@@ -125,16 +134,19 @@ def embed_all(
     *,
     between: Callable[[int], bool] = lambda _done: True,
 ) -> int:
-    """Embed every principal's documents until none is left or `between` returns False; return the number of vectors.
+    """Embed every principal's documents, then parts of episodes, until `between` returns False; return the number.
 
-    `between` is called after each batch with the number of vectors stored so far.
+    `between` is called after each batch with the number of vectors stored so far. Documents stored meanwhile may be
+    left over.
     """
     total = 0
     for each in principal_scopes(scope, store, now):
-        while done := embed_batch(each, store, now, embedder, settings):
-            total += done
-            if not between(total):
-                return total
+        for space in spaces_of(embedder.model):
+            done = settings.batch
+            while done == settings.batch and (done := embed_batch(each, store, now, embedder, settings, space=space)):
+                total += done
+                if not between(total):
+                    return total
     return total
 
 
@@ -191,32 +203,34 @@ def _has_unembedded(scope: Scope, store: Store, now: datetime, spaces: Sequence[
 def run_embedding_job(
     scope: Scope,
     store: Store,
-    job: Job,
     clock: Clock,
     *,
     models: Models,
     settings: Settings,
     check_stop: Callable[[], None] = lambda: None,
-) -> None:
-    """Embed documents without a vector for some seconds, so that other jobs get their turn.
+) -> bool:
+    """Embed documents without a vector for some seconds, so that other jobs get their turn; True if none is left.
 
     Does nothing if the embedder is turned off. A failing model fails the job. `check_stop` is called between batches
     and raises if the worker is to stop.
     """
     if settings.embedder.provider == "none":
-        return
+        return True
     with store.reading(scope, clock()) as tx:
         embedders = embedders_of(models, tx.index.models())
-    lease = timedelta(seconds=settings.jobs.lease_seconds)
     until = monotonic() + EMBED_SECONDS
 
-    def extend_lease(_done: int) -> bool:
+    def has_time(_done: int) -> bool:
         check_stop()
-        return store.write(scope, clock(), lambda tx: tx.jobs.extend(job, lease)) and monotonic() < until
+        return monotonic() < until
 
     # The local one first: it costs nothing, and a failing server must not prevent it from running.
     for embedder in reversed(embedders):
-        embed_all(scope, store, clock(), embedder, settings.embedder, between=extend_lease)
+        done = embed_all(scope, store, clock(), embedder, settings.embedder, between=has_time)
+        if done >= _BULK:
+            with store.reading(scope, clock()) as tx:
+                tx.index.load(embedder.model)
+    return not _has_unembedded(scope, store, clock(), [embedder.model for embedder in embedders])
 
 
 def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:

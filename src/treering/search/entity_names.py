@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from treering.core.language.folding import bare
 from treering.core.language.scripts import SPACELESS
-from treering.core.queries import EntityFilter, EntityLinkFilter, Order
 from treering.core.statements import same_name
-from treering.core.values import LABEL_BYTES, LABELS
+from treering.core.values import LABEL_BYTES
 
 if TYPE_CHECKING:
     from treering.core.entities import Entity
@@ -24,8 +23,6 @@ MAX_ENTITIES = 8  # named entities that are followed, the longest names first; e
 MAX_LINKS = 100  # an entity that more records mention says nothing about any of them
 MAX_MERGES = 5  # merges from an entity to the one that remains; more is a cycle
 
-# The index on names returns the first row at once.
-_BY_NAME = Order(by="name")
 _MAX_NAME_WORDS = 4
 _MAX_NAME_CHARACTERS = 8
 # Splits words as `same_name` does: `next.js`, `c++` and `c#` are words, other punctuation separates words.
@@ -69,6 +66,11 @@ def entities_in_query(tx: Transaction, query: str) -> tuple[EntityMatch, ...]:
     return entities_named(tx, name_spans(query, MAX_NAMES), exact_key, MAX_ENTITIES)
 
 
+def query_name_keys(query: str) -> tuple[str, ...]:
+    """Keys of all names that `entities_in_query` looks up."""
+    return tuple(dict.fromkeys(key for span in name_spans(query, MAX_NAMES) for key in exact_key(span)))
+
+
 def exact_key(span: NameSpan) -> tuple[str, ...]:
     key = same_name(span.text)
     return (key,) if any(map(str.isalnum, key)) else ()
@@ -78,13 +80,15 @@ def entities_named(
     tx: Transaction, spans: Sequence[NameSpan], name_keys: NameKeys, limit: int
 ) -> tuple[EntityMatch, ...]:
     """Entities that the spans name, at most `limit`, those with the longest names first."""
-    if not spans or not tx.entities.find(order=_BY_NAME, limit=1).items:
-        return ()
     keys: dict[str, list[NameSpan]] = {}
-    for span in spans:
-        for key in name_keys(span):
-            keys.setdefault(key, []).append(span)
-    found = _entities_by_id(tx, keys)
+
+    def read_keys() -> Iterable[str]:
+        for span in spans:
+            for key in name_keys(span):
+                keys.setdefault(key, []).append(span)
+        return keys
+
+    found = tx.entities.by_names(read_keys) if spans else {}
     spans_by_id = {id: _spans_of(entity, keys) for id, entity in found.items()}
     used = {span for own in spans_by_id.values() for span in own}
     outer = {id: tuple(span for span in own if not any(map(span.is_inside, used))) for id, own in spans_by_id.items()}
@@ -99,9 +103,9 @@ def entities_named(
 
 def mentions_of(tx: Transaction, named: EntityMatch) -> Mapping[tuple[str, str], float]:
     """Confidence by kind and id of the records that mention the entity; empty if more than `MAX_LINKS` do."""
-    page = tx.entity_links.find(EntityLinkFilter(entities=named.ids), limit=MAX_LINKS)
+    links = tx.entities.links(named.ids, limit=MAX_LINKS + 1)
     confidences: dict[tuple[str, str], float] = {}
-    for link in page.items if page.next is None else ():
+    for link in links if len(links) <= MAX_LINKS else ():
         key = link.record_kind, link.record
         confidences[key] = max(link.confidence, confidences.get(key, 0.0))
     return confidences
@@ -113,16 +117,6 @@ def name_spans(text: str, limit: int) -> tuple[NameSpan, ...]:
     In scripts without spaces, spans of characters. Surrounding punctuation and grammatical suffixes are removed.
     """
     return tuple(span for span in islice(_spans(bare(text), limit), limit) if _may_be_a_name(span.text))
-
-
-def _entities_by_id(tx: Transaction, keys: Iterable[str]) -> Mapping[str, Entity]:
-    """Entities by id, read in pages of as many keys as a filter may hold."""
-    found: dict[str, Entity] = {}
-    pending = iter([key for key in keys if len(key.encode()) <= LABEL_BYTES])
-    while some := tuple(islice(pending, LABELS)):
-        page = tx.entities.find(EntityFilter(same_names=some), limit=LABELS)
-        found |= {entity.id: entity for entity in page.items}
-    return found
 
 
 def _spans_of(entity: Entity, keys: Mapping[str, Sequence[NameSpan]]) -> tuple[NameSpan, ...]:
@@ -159,7 +153,7 @@ def _with_merged(tx: Transaction, named: Sequence[EntityMatch]) -> tuple[EntityM
     of = {id: position for position, each in enumerate(named) for id in each.ids}
     pending = tuple(of)
     for _ in range(MAX_MERGES if named else 0):
-        merged = tx.entities.find(EntityFilter(merged_into=pending), limit=LABELS).items
+        merged = tx.entities.merged_into(pending)
         fresh = {each.id: of[each.merged_into] for each in merged if each.merged_into and each.id not in of}
         of, pending = of | fresh, tuple(fresh)
         if not pending:

@@ -7,24 +7,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from treering.core.errors import InvalidInput
 from treering.core.queries import (
     CoAccessFilter,
-    EpisodeFilter,
     KnowledgeFilter,
     Order,
-    PatternFilter,
     ShareRange,
-    TurnFilter,
 )
 from treering.core.records import Knowledge, RelationKind
 from treering.core.values import PATH_BYTES, Record
 from treering.search.entity_names import MAX_LINKS, EntityMatch, entities_in_query, mentions_of
 
 if TYPE_CHECKING:
-    from treering.ports.collections import RecordMatches
+    from treering.ports.collections import RecordMatches, Searchable
     from treering.ports.store import Transaction
 
 MAX_FILES_IN_PLAY = 20  # a caller that names more files works on none in particular
@@ -227,9 +224,10 @@ def _about_entities(tx: Transaction, named: Sequence[EntityMatch]) -> Iterator[M
 
 def _with_records(tx: Transaction, matches: Sequence[GraphMatch]) -> Iterator[MatchedRecord]:
     """The matches whose records exist and are visible, with their records."""
-    for kind, read in _READERS.items():
+    for kind, collection in _COLLECTIONS.items():
         ids = tuple(dict.fromkeys(match.id for match in matches if match.kind == kind))[:MAX_RECORDS]
-        visible = {record.id: record for record in read(tx, ids)} if ids else {}
+        found = _values(collection(tx).readable(ids)) if ids else ()
+        visible = {record.id: record for record in found if record.deleted_at is None}
         yield from (
             MatchedRecord(match, visible[match.id]) for match in matches if match.kind == kind and match.id in visible
         )
@@ -251,7 +249,7 @@ def related(tx: Transaction, strongest: Sequence[MatchedRecord]) -> Iterator[Mat
     known = [each.record for each in strongest if isinstance(each.record, Knowledge)]
     forward = [match for record in known for match in _targets(record, ends[record.id])]
     yield from _with_records(tx, forward)
-    for record in _knowledge(tx, KnowledgeFilter(related_to=tuple(ends))) if ends else ():
+    for record in _values(tx.knowledge.related_to(tuple(ends), limit=MAX_RECORDS)) if ends else ():
         yield from (MatchedRecord(match, record) for match in _origins(record, ends))
 
 
@@ -280,13 +278,13 @@ def _values(found: RecordMatches[V]) -> tuple[V, ...]:
     return tuple(match.value for match in found)
 
 
-_READERS: Mapping[str, Callable[[Transaction, tuple[str, ...]], Sequence[Record]]] = {
-    "knowledge": lambda tx, ids: _values(tx.knowledge.newest(KnowledgeFilter(ids=ids), limit=len(ids))),
-    "turn": lambda tx, ids: _values(tx.turns.newest(TurnFilter(ids=ids), limit=len(ids))),
-    "episode": lambda tx, ids: _values(tx.episodes.newest(EpisodeFilter(ids=ids), limit=len(ids))),
-    "pattern": lambda tx, ids: _values(tx.patterns.newest(PatternFilter(ids=ids), limit=len(ids))),
+_COLLECTIONS: Mapping[str, Callable[[Transaction], Searchable[Any, Any]]] = {
+    "knowledge": lambda tx: tx.knowledge,
+    "turn": lambda tx: tx.turns,
+    "episode": lambda tx: tx.episodes,
+    "pattern": lambda tx: tx.patterns,
 }
-"""Reads records by kind; the scope excludes what the principal may not see."""
+"""Collections by kind of record; the scope excludes what the principal may not see."""
 
 
 def _accessed_together(tx: Transaction, files: tuple[str, ...]) -> Iterator[tuple[str, float]]:

@@ -152,7 +152,8 @@ class Paths:
         present = {DOCUMENT_KINDS[code] for code in set(candidates.kind[best].tolist())}
         narrow = {kind: where for kind, where in filters.items() if kind in present}
         ids = self.tx.index.matching_ids(narrow, np.sort(candidates.number[best]))
-        order = np.array([row for row in best.tolist() if int(candidates.number[row]) in ids], np.int64)
+        passing = [number in ids for number in candidates.number[best].tolist()]
+        order = best[np.array(passing, np.bool_)]
         certain = enough is None or fused.total[order].max(initial=0.0) >= self.settings.search.certain
         return RankedCandidates(
             candidates, fused, order, ids, self._wanted, refused=len(best) - len(order), certain=bool(certain)

@@ -17,6 +17,7 @@ from treering.core.turns import Turn
 from treering.search.answer import Answer, Confidence, Hit, StoredRecord
 from treering.search.asked_types import asked_type, names_only_a_time, names_only_type_and_time, narrowed_to_type
 from treering.search.duplicates import fold_duplicates
+from treering.search.entity_names import MAX_LINKS, query_name_keys
 from treering.search.expansion import expand_query, has_few_results
 from treering.search.explanation import explain_ranking
 from treering.search.fusion import normalised
@@ -33,7 +34,7 @@ from treering.search.paths import Paths, RankedCandidates, narrow_to_time
 from treering.search.precise_search import PreciseSearch
 from treering.search.private_words import QueryPrivacy
 from treering.search.query import Question, interpret
-from treering.search.query_vector import QueryVector, embed_query
+from treering.search.query_vector import QueryVector, embed_query, embed_query_within
 from treering.search.ranked_result import RankedResult
 from treering.search.relevance_feedback import with_feedback
 from treering.search.request import SearchRequest, valid_at
@@ -66,7 +67,7 @@ class _SearchRun:
     models: Models
     now: datetime
     watch: Stopwatch
-    missing: dict[str, str]
+    missing: dict[str, str] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
     passed: Mapping[int, GraphMatch] = field(default_factory=dict)
@@ -74,6 +75,7 @@ class _SearchRun:
 
     def answer(self, tx: Transaction, meaning: QueryVector) -> Answer:
         """Run all stages, from interpreting the query to the hits."""
+        self.missing |= meaning.missing(tx)
         with self.watch.stage("understand"):
             files = (*self.request.files, *files_in(self.request.query))
             question = interpret(
@@ -281,11 +283,19 @@ def search(
         with store.reading(scope, now) as tx:
             return _newest(tx, request)
     watch = Stopwatch()
+    privacy = QueryPrivacy(request.query, True if request.private else None)
+    run = _SearchRun(request, privacy, settings, models, now, watch)
+    with store.reading(scope, now) as tx:
+        tx.entities.expect_names(partial(query_name_keys, request.query), max_links=MAX_LINKS)
+        with watch.stage("embed"):
+            meaning = embed_query_within(tx, privacy, models)
+        if meaning is not None:
+            return run.answer(tx, meaning)
     with watch.stage("embed"):
-        privacy = QueryPrivacy(request.query, True if request.private else None)
         meaning = embed_query(scope, store, now, privacy, models=models, settings=settings)
     with store.reading(scope, now) as tx:
-        return _SearchRun(request, privacy, settings, models, now, watch, meaning.missing(tx)).answer(tx, meaning)
+        tx.entities.expect_names(partial(query_name_keys, request.query), max_links=MAX_LINKS)
+        return run.answer(tx, meaning)
 
 
 def _newest(tx: Transaction, request: SearchRequest) -> Answer:

@@ -29,6 +29,9 @@ _INTERROGATIVES = frozenset(files("treering.core.language").joinpath("asking.txt
 # No word contains this character, so its rarity is that of a word in no document.
 _UNUSED_CODE = code_of("\0")
 
+_ROUNDED = 1 - 1e-9
+"""Sums in another order may differ by this share."""
+
 Codes = frozenset[int]
 
 
@@ -63,17 +66,18 @@ class QueryWords:
         return [sorted(codes) for word in self.words for codes in (word.codes, *word.parts)]
 
     def shared(self, document: NDArray[np.uint32]) -> Sequence[QueryWord]:
-        """Words of the query in a document with these (ascending) codes; empty if they are too few for a match.
+        """Words of the query in a document with these codes; empty if they are too few for a match.
 
         A match needs more than half of the query's weight, one rare word, and two words unless the query has only one.
         """
-        places = np.searchsorted(document, self._asked).clip(max=len(document) - 1)
-        present = frozenset(self._asked[document[places] == self._asked].tolist())
+        present = self._asked_codes.intersection(document.tolist())
+        # Most documents share a word or two, which is too little whatever the words are.
+        if sum(map(self._weight_of_code.__getitem__, present)) < _ROUNDED * self._least_weight:
+            return ()
         found = [word for word in self.words if word.is_in(present)]
-        total, rare = sum(word.weight for word in self.words), max(FEW_RECORDS, self._documents**0.5)
-        has_weight = sum(word.weight for word in found) > self.settings.share * total
+        has_weight = sum(word.weight for word in found) > self._least_weight
         several = len(found) >= min(2, len(self.words))
-        return found if has_weight and several and any(word.documents <= rare for word in found) else ()
+        return found if has_weight and several and any(word.documents <= self._rare for word in found) else ()
 
     def unknown(self) -> frozenset[str]:
         """Long words that occur in no document, such as misspelt names."""
@@ -126,6 +130,27 @@ class QueryWords:
     @cached_property
     def _asked(self) -> NDArray[np.uint32]:
         return np.array([code for term in self._terms for code in codes_of(term.forms)], np.uint32)
+
+    @cached_property
+    def _asked_codes(self) -> Codes:
+        return frozenset(self._asked.tolist())
+
+    @cached_property
+    def _weight_of_code(self) -> Mapping[int, float]:
+        """Weight of the words that have the code, in themselves or in a part."""
+        weights = dict.fromkeys(self._asked_codes, 0.0)
+        for word in self.words:
+            for code in word.codes.union(*word.parts):
+                weights[code] += word.weight
+        return weights
+
+    @cached_property
+    def _least_weight(self) -> float:
+        return float(self.settings.share * sum(word.weight for word in self.words))
+
+    @cached_property
+    def _rare(self) -> float:
+        return max(FEW_RECORDS, self._documents**0.5)
 
     @cached_property
     def _rarity(self) -> NDArray[np.float64]:

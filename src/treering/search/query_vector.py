@@ -112,6 +112,45 @@ def embed_query(
     return replace(embedding.meaning(embedder, embed_new=False), local=local)
 
 
+def embed_query_within(tx: Transaction, privacy: QueryPrivacy, models: Models) -> QueryVector | None:
+    """Embed the query in an open transaction.
+
+    None if that takes longer, because the model runs outside this process or documents have no vector yet; then call
+    `embed_query` without a transaction.
+    """
+    try:
+        known = tx.index.models()
+        embedder = models.embedder(known, hurried=True)
+        embeds_new = set(known) <= {embedder.model}
+        if not embedder.local or (embeds_new and _is_behind(tx, embedder.model)):
+            return None
+        return _embedded(embedder, privacy.query, tx.index.dimension(embedder.model) if known else None)
+    except ModelUnavailable as exc:
+        models.failed("embedder", exc)
+        return QueryVector(skip_reason=str(exc))
+
+
+def _is_behind(tx: Transaction, model: str, parts: Sequence[str] = ()) -> bool:
+    """Whether documents, or parts of episodes, have no stored vector of the model."""
+    covered = tx.index.coverage(model)
+    return (
+        covered.vectors < covered.documents
+        or bool(tx.index.unstored_vectors(model))
+        or any(tx.index.unembedded(space_of(model, part), limit=1) for part in parts)
+    )
+
+
+def _embedded(embedder: Embedder, query: str, dimension: int | None) -> QueryVector:
+    """The query in the space of the embedder, whose stored vectors have `dimension` numbers."""
+    vector = embedder.query(query)
+    if dimension is not None and vector.shape[1] != dimension:
+        return QueryVector(
+            skip_reason=f"{embedder.model} returned a vector of {vector.shape[1]} numbers, but the stored ones have "
+            f"{dimension}; give the model another name and run `treering embed`"
+        )
+    return QueryVector(embedder.model, embedder.reliability(query), vector)
+
+
 @dataclass(frozen=True, slots=True)
 class _QueryEmbedding:
     """Embeds one query with any model."""
@@ -129,27 +168,14 @@ class _QueryEmbedding:
         try:
             with self.store.reading(self.scope, self.now) as tx:
                 dimension = tx.index.dimension(model) if model in tx.index.models() else None
-                behind = embed_new and self._is_behind(tx, model)
-            vector = embedder.query(self.query)
-            if dimension is not None and vector.shape[1] != dimension:
-                return QueryVector(
-                    skip_reason=f"{model} returned a vector of {vector.shape[1]} numbers, but the stored ones have "
-                    f"{dimension}; give the model another name and run `treering embed`"
-                )
-            unstored = self._embed_new(embedder) if behind else ""
-            return QueryVector(model, embedder.reliability(self.query), vector, unstored=unstored)
+                behind = embed_new and _is_behind(tx, model, self.parts)
+            meaning = _embedded(embedder, self.query, dimension)
+            if meaning.skip_reason or not behind:
+                return meaning
+            return replace(meaning, unstored=self._embed_new(embedder))
         except ModelUnavailable as exc:
             self.models.failed("embedder", exc)
             return QueryVector(skip_reason=str(exc))
-
-    def _is_behind(self, tx: Transaction, model: str) -> bool:
-        """Whether documents, or parts of episodes, have no stored vector of the model."""
-        covered = tx.index.coverage(model)
-        return (
-            covered.vectors < covered.documents
-            or bool(tx.index.unstored_vectors(model))
-            or any(tx.index.unembedded(space_of(model, part), limit=1) for part in self.parts)
-        )
 
     def _embed_new(self, embedder: Embedder) -> str:
         return catch_up(self.scope, self.store, self.now, embedder, self.settings.embedder, parts=self.parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,16 @@ def with_feedback(tx: Transaction, found: RankedCandidates, settings: Settings) 
     best = np.sort(found.candidates.number[found.order[: settings.search.feedback]])
     if not len(best):
         return found
-    columns = {"feedback_words": _shared_words(tx, found, best)}
-    if found.wanted.vector is not None:
-        near = tx.index.similarity(found.wanted.model, found.candidates.number, best)
-        columns["feedback_meaning"] = np.nan_to_num(near)
+    frequency = _other_words(tx, found, best)
+    codes = np.fromiter(sorted(frequency), np.uint32, len(frequency))
+    if found.wanted.vector is None:
+        columns = {"feedback_words": _shared_words(tx, found, codes, frequency, tx.index.rarity(codes))}
+    else:
+        rarity, near = tx.index.feedback(codes, found.wanted.model, found.candidates.number, best)
+        columns = {
+            "feedback_words": _shared_words(tx, found, codes, frequency, rarity),
+            "feedback_meaning": np.nan_to_num(near),
+        }
     fused, total = found.fused, found.fused.total.copy()
     weights = {**fused.weights, **{name: WEIGHTS[name] for name in columns}}
     for name, column in columns.items():
@@ -37,18 +44,28 @@ def with_feedback(tx: Transaction, found: RankedCandidates, settings: Settings) 
     return replace(found, fused=Fused({**fused.parts, **columns}, weights, total), order=order)
 
 
-def _shared_words(tx: Transaction, found: RankedCandidates, best: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Scores by the words of the best documents, weighted by their frequency there and their rarity."""
-    query_codes = np.array([code for forms in found.wanted.words for code in forms], np.uint32)
+def _other_words(tx: Transaction, found: RankedCandidates, best: NDArray[np.int64]) -> Mapping[int, float]:
+    """Frequency in the best documents of each word that is not in the query."""
+    query_codes = {code for forms in found.wanted.words for code in forms}
     frequency: dict[int, float] = {}
     for codes, counts in tx.index.words_of(best).values():
         length = float(counts.sum()) or 1.0
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
             frequency[code] = frequency.get(code, 0.0) + count / length
-    codes = np.setdiff1d(np.fromiter(frequency, np.uint32, len(frequency)), query_codes)
+    return {code: share for code, share in frequency.items() if code not in query_codes}
+
+
+def _shared_words(
+    tx: Transaction,
+    found: RankedCandidates,
+    codes: NDArray[np.uint32],
+    frequency: Mapping[int, float],
+    rarity: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Scores by the words of the best documents, weighted by their frequency there and their rarity."""
     if not len(codes):
         return np.zeros(len(found.candidates))
-    weights_of_words = tx.index.rarity(codes) * np.array([frequency[int(code)] for code in codes])
+    weights_of_words = rarity * np.array([frequency[int(code)] for code in codes])
     chosen = np.argsort(-weights_of_words)[:FEEDBACK_WORDS]
     wanted = IndexQuery(
         [(int(code),) for code in codes[chosen]],

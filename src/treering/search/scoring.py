@@ -40,9 +40,9 @@ def score_record(
     factors: Mapping[str, float] = {}
     age = 1.0
     if isinstance(record, Knowledge):
-        factors = _knowledge_factors(record, now, phase, settings)
+        factors = _knowledge_factors(record, record.last_accessed_at, now, phase, settings)
         if is_stated(record):
-            fresh = _knowledge_factors(record.replace(last_accessed_at=now), now, phase, settings)
+            fresh = _knowledge_factors(record, now, now, phase, settings)
             age = prod(factors.values()) / (prod(fresh.values()) or 1.0)
     elif getattr(record, "tainted", False):
         factors = {"tainted": settings.trust.tainted_factor}
@@ -70,12 +70,12 @@ def _lowered(result: RankedResult, stated: Iterable[RankedResult]) -> RankedResu
 
 
 def _knowledge_factors(
-    record: Knowledge, now: datetime, phase: Phase | None, settings: Settings
+    record: Knowledge, accessed: datetime, now: datetime, phase: Phase | None, settings: Settings
 ) -> Mapping[str, float]:
-    fresh = recency(record.last_accessed_at, now, settings.trust.recency_half_life_days)
+    fresh = recency(accessed, now, settings.trust.recency_half_life_days)
     return {
         "use": RELEVANCE + RECENCY * fresh + FREQUENCY * frequency(record.access_count),
         "phase": PHASE_WEIGHTS[phase].get(record.type, 1.0) if phase else 1.0,
         "trust": SOURCE_TRUST[record.source],
-        "confidence": effective_confidence(record, now, settings.trust),
+        "confidence": effective_confidence(record, now, settings.trust, accessed=accessed),
     }

@@ -131,11 +131,12 @@ class StatementSet:
         numbers = np.array([each.number for each in results], np.int64)
         words = tx.index.words_of(np.sort(numbers)) if len(numbers) else {}
         codes_by_row = [words[number][0] if number in words else np.array([], np.uint32) for number in numbers.tolist()]
-        similarity = np.maximum(_cosines(tx, numbers, model), _WORDS_WEIGHT * _shared_words(tx, codes_by_row))
+        table = _WordTable.of(tx, codes_by_row, question.codes)
+        similarity = np.maximum(_cosines(tx, numbers, model), _WORDS_WEIGHT * table.shared_words())
         items = [each for _, each in read if each is not None]
         query_words = [_query_words(question, frozenset(each.tolist())) for each in codes_by_row]
-        rarities = [float(tx.index.rarity(np.array(forms, np.uint32)).max(initial=0.0)) for forms in question.codes]
-        shared_rarity = _shared_rarity(tx, codes_by_row, {code for forms in question.codes for code in forms})
+        rarities = [float(table.rarity_of(forms).max(initial=0.0)) for forms in question.codes]
+        shared_rarity = table.shared_rarity()
         return cls(
             fold(question.text), results, items, np.clip(similarity, 0.0, 1.0), query_words, rarities, shared_rarity
         )
@@ -188,7 +189,7 @@ class StatementSet:
             states & ~self._about_others & ~self._by_agents & ~self._is_short & (connected >= _MIN_CONNECTION)
         )
         may_be_current[lead] = True
-        differing = np.array([[differ(one.values, other.values) for other in stances] for one in stances], np.bool_)
+        differing = _differing([stance.values for stance in stances])
         columns = {
             "relevance": relevance,
             "others": self._about_others,
@@ -297,30 +298,61 @@ def _query_words(question: Question, codes: frozenset[int]) -> frozenset[int]:
     return frozenset(position for position, forms in enumerate(question.codes) if not codes.isdisjoint(forms))
 
 
-def _shared_words(tx: Transaction, codes_by_row: Sequence[NDArray[np.uint32]]) -> Matrix:
-    """Share of the word weight of the lighter statement of each pair that both contain; rare words weigh more."""
-    codes = np.unique(np.concatenate(codes_by_row)) if codes_by_row else np.array([], np.uint32)
-    if not len(codes):
-        return np.zeros((len(codes_by_row), len(codes_by_row)))
-    contains = np.array([np.isin(codes, each) for each in codes_by_row], np.float64)
-    weighted = contains * np.sqrt(np.maximum(tx.index.rarity(codes), 0.0))
-    shared = weighted @ weighted.T
-    own_weight = np.diag(shared)
-    return np.asarray(shared / np.maximum(np.minimum(own_weight[:, None], own_weight[None, :]), 1e-9))
+@dataclass(frozen=True)
+class _WordTable:
+    """Which statement contains which word; `rarity` is that of each of `codes`, those of the query included."""
 
+    codes: NDArray[np.uint32]
+    rarity: Matrix
+    contains: Flags
+    """One row per statement, one column per code."""
+    in_query: Flags
 
-def _shared_rarity(tx: Transaction, codes_by_row: Sequence[NDArray[np.uint32]], query_words: Collection[int]) -> Matrix:
-    """Rarity of the rarest word that each pair shares outside the query; 1 for the rarest word of all."""
-    shared_rarity = np.zeros((len(codes_by_row), len(codes_by_row)))
-    codes = np.unique(np.concatenate(codes_by_row)) if codes_by_row else np.array([], np.uint32)
-    codes = codes[~np.isin(codes, np.fromiter(query_words, np.uint32, len(query_words)))]
-    if not len(codes):
+    @classmethod
+    def of(
+        cls, tx: Transaction, codes_by_row: Sequence[NDArray[np.uint32]], query: Sequence[Sequence[int]]
+    ) -> _WordTable:
+        asked = np.array([code for forms in query for code in forms], np.uint32)
+        codes, columns = np.unique(np.concatenate((*codes_by_row, asked)), return_inverse=True)
+        contains = np.zeros((len(codes_by_row), len(codes)), np.bool_)
+        rows = np.repeat(np.arange(len(codes_by_row)), [len(each) for each in codes_by_row])
+        contains[rows, columns[: len(rows)]] = True
+        in_query = np.zeros(len(codes), np.bool_)
+        in_query[columns[len(rows) :]] = True
+        return cls(codes, tx.index.rarity(codes), contains, in_query)
+
+    def rarity_of(self, codes: Sequence[int]) -> Matrix:
+        """Rarities of codes of the query."""
+        return self.rarity[np.searchsorted(self.codes, np.array(codes, np.uint32))]
+
+    def shared_words(self) -> Matrix:
+        """Share of the word weight of the lighter statement of each pair that both contain; rare words weigh more."""
+        weighted = self.contains * np.sqrt(np.maximum(self.rarity, 0.0))
+        shared = weighted @ weighted.T
+        own_weight = np.diag(shared)
+        return np.asarray(shared / np.maximum(np.minimum(own_weight[:, None], own_weight[None, :]), 1e-9))
+
+    def shared_rarity(self) -> Matrix:
+        """Rarity of the rarest word that each pair shares outside the query; 1 for the rarest word of all."""
+        shared_rarity = np.zeros((len(self.contains), len(self.contains)))
+        outside = self.contains.any(axis=0) & ~self.in_query
+        if not outside.any():
+            return shared_rarity
+        rarity = np.maximum(self.rarity[outside], 0.0)
+        weighted = self.contains[:, outside] * (rarity / (rarity.max() or 1.0))
+        for row, own in enumerate(weighted):
+            shared_rarity[row] = np.minimum(weighted, own).max(axis=1)
         return shared_rarity
-    rarity = np.maximum(tx.index.rarity(codes), 0.0)
-    weighted = np.array([np.isin(codes, each) for each in codes_by_row]) * (rarity / (rarity.max() or 1.0))
-    for row, own in enumerate(weighted):
-        shared_rarity[row] = np.minimum(weighted, own).max(axis=1)
-    return shared_rarity
+
+
+def _differing(values: Sequence[Mapping[str, frozenset[str]]]) -> Flags:
+    """Which pairs have different values; a statement without a value differs from none."""
+    differing = np.zeros((len(values), len(values)), np.bool_)
+    rows = [row for row, own in enumerate(values) if own]
+    for one in rows:
+        for other in rows:
+            differing[one, other] = differ(values[one], values[other])
+    return differing
 
 
 def _time_positions(at: Matrix, chosen: Flags) -> Matrix:

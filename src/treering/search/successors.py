@@ -23,16 +23,20 @@ if TYPE_CHECKING:
     Read = Callable[[Mapping[int, tuple[str, str]]], Mapping[int, tuple[str, StoredRecord]]]
 
 _MAX_RECORDS = 20
-_MAX_CHECKED = 3
-"""Number of results that are checked: each costs a database query."""
+_MAX_CHECKED = 3  # results that are checked
 
 
 def with_successor(
     tx: Transaction, ranked: Sequence[RankedResult], filters: Filters, read: Read
 ) -> Sequence[RankedResult]:
     """The results; a successor is placed before the turn whose fact it superseded, if that turn is among the best."""
+    turns = [each.record for each in ranked[:_MAX_CHECKED] if isinstance(each.record, Turn)]
+    superseded = tx.knowledge.superseded_sources([turn.id for turn in turns]) if turns else frozenset()
+    learned = _learned(tx, [turn for turn in turns if turn.id in superseded])
     for place, old in enumerate(ranked[:_MAX_CHECKED]):
-        successor = _successor(tx, old.record) if isinstance(old.record, Turn) else None
+        if not isinstance(old.record, Turn) or old.record.id not in superseded:
+            continue
+        successor = _successor(tx, old.record, learned[old.record.id])
         if successor is None:
             continue
         found = next((each for each in ranked if each.record.id in (*successor.source_ids, successor.id)), None)
@@ -45,9 +49,20 @@ def with_successor(
     return ranked
 
 
-def _successor(tx: Transaction, turn: Turn) -> Knowledge | None:
+def _learned(tx: Transaction, turns: Sequence[Turn]) -> Mapping[str, Sequence[Knowledge]]:
+    """The newest records learned from each turn, by its id."""
+    if not turns:
+        return {}
+    ids = tuple(turn.id for turn in turns)
+    page = tx.knowledge.find(KnowledgeFilter(derived_from=ids), limit=_MAX_RECORDS * _MAX_CHECKED)
+    if page.next is None:
+        return {id: [each for each in page.items if id in each.source_ids][:_MAX_RECORDS] for id in ids}
+    one_by_one = (KnowledgeFilter(derived_from=(id,)) for id in ids)
+    return {id: tx.knowledge.find(of, limit=_MAX_RECORDS).items for id, of in zip(ids, one_by_one, strict=True)}
+
+
+def _successor(tx: Transaction, turn: Turn, records: Sequence[Knowledge]) -> Knowledge | None:
     """The record that supersedes those learned from this turn; None if one of them is still current."""
-    records = tx.knowledge.find(KnowledgeFilter(derived_from=(turn.id,)), limit=_MAX_RECORDS).items
     keys = [key for each in records if (key := _key(each)) is not None]
     if not keys or any(each.deprecated_at is None for each in records):
         return None

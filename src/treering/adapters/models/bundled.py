@@ -116,7 +116,12 @@ class BundledEmbedder:
 def _token_sums(model: _LoadedEmbedder, texts: Sequence[str]) -> Vectors:
     """Sums of token vectors: they have the same direction as the means."""
     texts_or_empty = [text if text.strip() else "" for text in texts]
-    encoded = model.tokenizer.encode_batch_fast(texts_or_empty, add_special_tokens=False)
+    # A single text is not worth waking the tokenizer's threads.
+    encoded = (
+        model.tokenizer.encode_batch_fast(texts_or_empty, add_special_tokens=False)
+        if len(texts_or_empty) > 1
+        else [model.tokenizer.encode(text, add_special_tokens=False) for text in texts_or_empty]
+    )
     tokens = [each.ids[:MAX_TOKENS] for each in encoded]
     counts = np.fromiter(map(len, tokens), np.intp, len(tokens))
     sums = np.zeros((len(tokens), _DIMENSION), np.float32)

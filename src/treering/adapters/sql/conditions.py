@@ -38,16 +38,30 @@ def _seen(table: Table, scope: Scope) -> ColumnElement[bool]:
     return and_(*clauses)
 
 
-def matching(kind: RecordKind[Any], where: Filter, answered: str | None = None) -> Iterator[ColumnElement[bool]]:
-    """Conditions of a filter, without unset fields and the one that is `answered` otherwise."""
+def matching(
+    kind: RecordKind[Any], where: Filter, answered: str | None = None, *, every_row: bool = False
+) -> Iterator[ColumnElement[bool]]:
+    """Conditions of a filter, without unset fields and the one that is `answered` otherwise.
+
+    For a statement that reads `every_row`, a flag is its column; elsewhere it is looked up in the inverted index.
+    """
     table = CONDITIONS[type(where)]
     for field, wanted in where.__dict__.items():
         if field != answered and wanted is not None and wanted != ():
-            yield table[field](kind, wanted)
+            condition = table[field]
+            yield (
+                condition.column(kind, wanted) if every_row and isinstance(condition, Flag) else condition(kind, wanted)
+            )
 
 
-def _one_of(column: str) -> Condition:
-    return lambda kind, values: kind.table.c[column].in_([primitive(value) for value in values])
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The column holds one of the values."""
+
+    column: str
+
+    def __call__(self, kind: RecordKind[Any], values: tuple[Any, ...]) -> ColumnElement[bool]:
+        return kind.table.c[self.column].in_([primitive(value) for value in values])
 
 
 def _none_of(column: str) -> Condition:
@@ -151,7 +165,10 @@ class Flag:
     name: str
 
     def __call__(self, kind: RecordKind[Any], wanted: bool) -> ColumnElement[bool]:
-        return has_facet(kind, FLAG, (self.name,)) if wanted else kind.table.c[self.name].is_(False)
+        return has_facet(kind, FLAG, (self.name,)) if wanted else self.column(kind, wanted)
+
+    def column(self, kind: RecordKind[Any], wanted: bool) -> ColumnElement[bool]:
+        return kind.table.c[self.name].is_(wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +185,12 @@ def _either_file(kind: RecordKind[Any], files: tuple[str, ...]) -> ColumnElement
     return or_(kind.table.c.first.in_(files), kind.table.c.second.in_(files))
 
 
-_OWNED: Mapping[str, Condition] = {"ids": _one_of("id"), "deleted": _is_set("deleted_at")}
+_OWNED: Mapping[str, Condition] = {"ids": OneOf("id"), "deleted": _is_set("deleted_at")}
 _SHARED: Mapping[str, Condition] = {
     **_OWNED,
-    "visibility": _one_of("visibility"),
-    "owners": _one_of("owner"),
-    "sessions": _one_of("session"),
+    "visibility": OneOf("visibility"),
+    "owners": OneOf("owner"),
+    "sessions": OneOf("session"),
     "not_sessions": _none_of("session"),
     "tainted": _equal("tainted"),
 }
@@ -181,9 +198,9 @@ _SHARED: Mapping[str, Condition] = {
 CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
     queries.KnowledgeFilter: {
         **_SHARED,
-        "types": _one_of("type"),
-        "levels": _one_of("level"),
-        "sources": _one_of("source"),
+        "types": OneOf("type"),
+        "levels": OneOf("level"),
+        "sources": OneOf("source"),
         "tags": AnyFacet("tag"),
         "all_tags": EveryFacet("tag"),
         "files": AnyFacet("file"),
@@ -210,26 +227,26 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
     },
     queries.TurnFilter: {
         **_SHARED,
-        "roles": _one_of("role"),
-        "speakers": _one_of("speaker"),
+        "roles": OneOf("role"),
+        "speakers": OneOf("speaker"),
         "said": _during("at"),
         "places": _placed,
     },
     queries.SessionFilter: {
-        "ids": _one_of("id"),
+        "ids": OneOf("id"),
         "started": _during("started_at"),
         "ended": _is_set("ended_at"),
-        "owners": _one_of("owner"),
+        "owners": OneOf("owner"),
         "learned": _learned,
     },
     queries.EpisodeFilter: {
         **_OWNED,
-        "sessions": _one_of("session"),
+        "sessions": OneOf("session"),
         "not_sessions": _none_of("session"),
-        "domains": _one_of("domain"),
-        "task_types": _one_of("task_type"),
-        "outcomes": _one_of("outcome_status"),
-        "statuses": _one_of("status"),
+        "domains": OneOf("domain"),
+        "task_types": OneOf("task_type"),
+        "outcomes": OneOf("outcome_status"),
+        "statuses": OneOf("status"),
         "tools": AnyFacet("tool"),
         "strategies": AnyFacet("strategy"),
         "tags": AnyFacet("tag"),
@@ -241,45 +258,45 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
     },
     queries.PatternFilter: {
         **_OWNED,
-        "categories": _one_of("category"),
-        "statuses": _one_of("status"),
+        "categories": OneOf("category"),
+        "statuses": OneOf("status"),
         "problem_types": AnyFacet("problem_type"),
         "domains": AnyFacet("domain"),
         "updated": _during("updated_at"),
     },
     queries.ApplicationFilter: {
-        "ids": _one_of("id"),
-        "patterns": _one_of("pattern"),
-        "episodes": _one_of("episode"),
-        "sessions": _one_of("session"),
-        "outcomes": _one_of("outcome"),
+        "ids": OneOf("id"),
+        "patterns": OneOf("pattern"),
+        "episodes": OneOf("episode"),
+        "sessions": OneOf("session"),
+        "outcomes": OneOf("outcome"),
         "happened": _during("at"),
     },
     queries.EntityFilter: {
         **_OWNED,
-        "kinds": _one_of("kind"),
-        "names": _one_of("name"),
+        "kinds": OneOf("kind"),
+        "names": OneOf("name"),
         "aliases": AnyFacet("alias", fold=True),
         "same_names": AnyFacet("same_name"),
         "merged_into": AnyFacet("merged_into"),
     },
-    queries.EntityLinkFilter: {"entities": _one_of("entity"), "records": _one_of("record")},
-    queries.CoAccessFilter: {"ids": _one_of("id"), "files": _either_file, "weight": _share("weight")},
-    queries.FingerprintFilter: {"fingerprints": _one_of("fingerprint"), "seen": _during("last_seen_at")},
-    queries.EventFilter: {"sessions": _one_of("session"), "kinds": _one_of("kind"), "happened": _during("at")},
+    queries.EntityLinkFilter: {"entities": OneOf("entity"), "records": OneOf("record")},
+    queries.CoAccessFilter: {"ids": OneOf("id"), "files": _either_file, "weight": _share("weight")},
+    queries.FingerprintFilter: {"fingerprints": OneOf("fingerprint"), "seen": _during("last_seen_at")},
+    queries.EventFilter: {"sessions": OneOf("session"), "kinds": OneOf("kind"), "happened": _during("at")},
     queries.AuditFilter: {
-        "subjects": _one_of("subject"),
-        "actions": _one_of("action"),
-        "kinds": _one_of("kind"),
-        "actors": _one_of("actor"),
+        "subjects": OneOf("subject"),
+        "actions": OneOf("action"),
+        "kinds": OneOf("kind"),
+        "actors": OneOf("actor"),
         "happened": _during("at"),
     },
     queries.RevisionFilter: {
-        "subjects": _one_of("subject"),
-        "kinds": _one_of("kind"),
-        "groups": _one_of("group"),
+        "subjects": OneOf("subject"),
+        "kinds": OneOf("kind"),
+        "groups": OneOf("group"),
         "undone": _equal("undone"),
     },
-    queries.JobFilter: {"kinds": _one_of("kind"), "keys": _one_of("key"), "states": _one_of("state")},
-    queries.RunFilter: {"stages": _one_of("stage"), "states": _one_of("state"), "started": _during("started_at")},
+    queries.JobFilter: {"kinds": OneOf("kind"), "keys": OneOf("key"), "states": OneOf("state")},
+    queries.RunFilter: {"stages": OneOf("stage"), "states": OneOf("state"), "started": _during("started_at")},
 }

@@ -27,6 +27,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class ListParameters(Protocol):
+    """Lists of numbers or ids as one parameter, so that a statement does not depend on their length."""
+
+    def among(self, column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+        """Whether the column holds one of the values in the list bound to `name`."""
+        ...
+
+    def bound(self, values: Sequence[Any]) -> Any:
+        """The list as the value of the parameter."""
+        ...
+
+    def __hash__(self) -> int: ...
+
+
 class Dialect(Protocol):
     """Differences between the two engines."""
 
@@ -38,8 +52,11 @@ class Dialect(Protocol):
     """Rows of `principals` that this process has stored."""
     raw_files: tuple[str, ...]
     """Suffixes of the database files after the location; empty for a server."""
+    lists: ListParameters
 
-    def open(self) -> Engine: ...
+    def open(self) -> Engine:
+        """An engine that survives forks; several memories may share it. `release` must follow."""
+        ...
 
     def translated(self) -> AbstractContextManager[None]:
         """Translate driver errors into ours."""
@@ -57,8 +74,13 @@ class Dialect(Protocol):
         """Execution options of a connection whose transaction is about to start."""
         ...
 
-    def limit_waits(self, connection: Connection, seconds: float) -> None:
-        """Make statements of this transaction fail instead of waiting longer for a lock."""
+    def start(
+        self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None, locks: Sequence[str] = ()
+    ) -> None:
+        """Start a transaction in this scope, whose statements fail instead of waiting longer than `seconds`.
+
+        It holds the project-wide `locks`, taken in their order, until it ends.
+        """
         ...
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
@@ -71,15 +93,15 @@ class Dialect(Protocol):
 
     def lock_job_keys(
         self, context: TransactionContext, keys: Sequence[tuple[str, str]]
-    ) -> Iterable[tuple[str, str, str]]:
+    ) -> Iterable[tuple[str, str, str, int]]:
         """Hold the locks of the given kinds and keys that no waiting job has until the transaction ends.
 
-        Returns kind, key and state of the jobs with these keys, as they are once the locks are held.
+        Returns kind, key, state and due time of the jobs with these keys, as they are once the locks are held.
         """
         ...
 
-    def enter(self, connection: Connection, scope: Scope, locks: Sequence[str] = ()) -> None:
-        """Set the scope of this transaction in the database, and hold project-wide locks until the transaction ends."""
+    def enter(self, connection: Connection, scope: Scope) -> None:
+        """Set the scope of this transaction in the database."""
         ...
 
     def views(self, connection: Connection, scope: Scope) -> Sequence[Scope]:
@@ -119,12 +141,12 @@ class Dialect(Protocol):
 
     def before_bulk(self, connection: Connection) -> None: ...
 
-    def index(self, context: TransactionContext) -> SearchIndex:
-        """The search index of the context's project."""
+    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]], max_links: int) -> None:
+        """On a server, look up entities by name, their links and records, together with the next statement."""
         ...
 
-    def among(self, column: ColumnElement[Any], values: Sequence[Any]) -> ColumnElement[bool]:
-        """Whether the column holds one of `values`, with a statement that does not depend on their count."""
+    def index(self, context: TransactionContext) -> SearchIndex:
+        """The search index of the context's project."""
         ...
 
     def after_bulk(self, connection: Connection) -> None:
@@ -159,6 +181,10 @@ class Dialect(Protocol):
 
     def before_close(self, engine: Engine) -> None: ...
 
+    def release(self, engine: Engine) -> None:
+        """Close the connections that no other memory uses."""
+        ...
+
     def after_fork(self) -> None:
         """In a child process: release locks that the parent's threads hold."""
         ...
@@ -179,6 +205,36 @@ class RemovedRecord(NamedTuple):
     session: str | None = None
     seq: int | None = None
     text: str = ""
+
+
+class Companion(NamedTuple):
+    """A statement with one value that runs together with the next one of the index, and the receiver of its value."""
+
+    statement: str
+    named: dict[str, Any]
+    receive: Callable[[Any], None]
+
+
+@dataclass
+class ReadAhead:
+    """What a reading transaction has read together with something else, for the look-ups that follow."""
+
+    records: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """Rows by kind and id, as JSON."""
+    numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Numbers of documents by kind and id."""
+    superseded_sources: dict[str, bool] = field(default_factory=dict)
+    """By id of a turn: whether a record that was learned from it is deprecated."""
+    related: dict[str, bool] = field(default_factory=dict)
+    """By id of a record: whether another one has a relation to it."""
+    name_keys: frozenset[str] = frozenset()
+    """Keys by which entities were looked up."""
+    entities: Sequence[Mapping[Any, Any]] = ()
+    """Rows of the entities with one of these keys, newest first."""
+    merged: dict[str, bool] = field(default_factory=dict)
+    """By id of an entity: whether others were merged into it."""
+    links: dict[str, Sequence[Mapping[Any, Any]]] = field(default_factory=dict)
+    """By id of an entity: rows of its newest links, and one more than a search follows."""
 
 
 @dataclass
@@ -215,6 +271,9 @@ class TransactionContext:
     """Jobs to queue at the end of the transaction: from each group the first whose key is not queued by then."""
     registering: set[PrincipalName] = field(default_factory=set)
     """Rows of `principals` that this transaction stores."""
+    ahead: ReadAhead = field(default_factory=ReadAhead)
+    companions: list[Companion] = field(default_factory=list)
+    """Statements that wait for the next one of the index."""
     after_commit: list[Callable[[], object]] = field(default_factory=list)
     """Callbacks to run after the commit."""
 
@@ -227,7 +286,7 @@ class TransactionContext:
         """The same transaction in another scope."""
         self.dialect.enter(self.connection, scope)
         try:
-            yield replace(self, scope=scope)
+            yield replace(self, scope=scope, ahead=ReadAhead(), companions=[])
         finally:
             # After a database error, this transaction accepts no further statements.
             with suppress(DBAPIError):

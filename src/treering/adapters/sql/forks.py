@@ -2,30 +2,42 @@
 
 A child must not touch a connection of its parent, and SQLite believes in the child that it still has the parent's
 locks. So connections that nobody uses are closed before a fork, and both sides open new ones when they next need them.
-A database that is in use at that moment stays with the parent.
+An SQLite file that is in use at that moment stays with the parent.
 """
 
 import os
 from collections.abc import Callable
+from typing import NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
 from sqlalchemy import Engine, Pool, QueuePool, event
 
 from treering.core.errors import StoreUnavailable
 
-_renewals: WeakKeyDictionary[Engine, Callable[[], None]] = WeakKeyDictionary()
+
+class ForkHandling(NamedTuple):
+    """What a child process does with an inherited engine."""
+
+    renew: Callable[[], None]
+    reconnect: bool
+
+
+_engines: WeakKeyDictionary[Engine, ForkHandling] = WeakKeyDictionary()
 _in_use: WeakSet[Engine] = WeakSet()
 # Garbage collection would close the connections, which only the parent may do.
 _parents: list[Pool] = []
 
 
-def survive_forks(engine: Engine, renew: Callable[[], None]) -> None:
-    """Handle `engine` at every fork; `renew` resets other inherited state in the child."""
-    _renewals[engine] = renew
+def survive_forks(engine: Engine, renew: Callable[[], None], *, reconnect: bool = False) -> None:
+    """Handle `engine` at every fork; `renew` resets other inherited state in the child and must not refer to `engine`.
+
+    `reconnect` lets the child connect even if a connection of its parent was in use.
+    """
+    _engines[engine] = ForkHandling(renew, reconnect)
 
 
 def _before() -> None:
-    for engine in list(_renewals):
+    for engine in list(_engines):
         if isinstance(engine.pool, QueuePool) and engine.pool.checkedout():
             _in_use.add(engine)
         else:
@@ -33,11 +45,11 @@ def _before() -> None:
 
 
 def _in_child() -> None:
-    for engine, renew in list(_renewals.items()):
+    for engine, handling in list(_engines.items()):
         _parents.append(engine.pool)
         engine.dispose(close=False)
-        renew()
-        if engine in _in_use:
+        handling.renew()
+        if engine in _in_use and not handling.reconnect:
             event.listen(engine, "do_connect", _refuse)
     _in_use.clear()
 

@@ -5,11 +5,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, and_, delete, func, select, true, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Executable,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    select,
+    true,
+    tuple_,
+    union_all,
+)
 
 from treering.adapters.sql.codec import codec_of
 from treering.adapters.sql.conditions import in_scope, matching
@@ -26,8 +42,9 @@ from treering.ports.index import Candidates, Coverage, IndexQuery, Unembedded
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from treering.adapters.sql.context import TransactionContext
+    from treering.adapters.sql.context import ListParameters, TransactionContext
     from treering.core.queries import Filter
+    from treering.core.scope import Scope
 
 MIN_LANGUAGE_SHARE = 0.02  # a language used by a smaller share of the project's texts does not widen queries
 
@@ -68,6 +85,11 @@ class SqlIndex(ABC):
     @abstractmethod
     def similarity(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]: ...
 
+    def feedback(
+        self, codes: NDArray[np.uint32], model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return self.rarity(codes), self.similarity(model, numbers, best)
+
     @abstractmethod
     def coverage(self, model: str) -> Coverage: ...
 
@@ -83,31 +105,30 @@ class SqlIndex(ABC):
         """Hide documents that no longer exist."""
 
     def matching_numbers(self, filters: Mapping[str, Filter]) -> NDArray[np.int64]:
-        found = [number for kind, where in filters.items() for number, _ in self._matching(kind, where, None)]
+        found = [number for kind, where in filters.items() for number in self._matching(kind, where)]
         return np.array(sorted(found), np.int64)
 
     def matching_ids(self, filters: Mapping[str, Filter], numbers: NDArray[np.int64]) -> Mapping[int, tuple[str, str]]:
-        found = {
-            number: (kind, id) for kind, where in filters.items() for number, id in self._matching(kind, where, numbers)
-        }
+        if not filters:
+            return {}
+        statement = _matching_among(self._context.dialect.lists, self._context.scope, tuple(filters.items()))
+        found = {number: (kind, id) for kind, number, id in self._execute_among(statement, numbers).all()}
         if len(found) < len(numbers):
             self._hide_missing(np.array([number for number in numbers.tolist() if number not in found], np.int64))
         return found
 
     def words_of(self, numbers: NDArray[np.int64]) -> Mapping[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]]:
-        statement = select(documents.c.number, documents.c.codes, documents.c.counts).where(
-            self._among(documents, numbers)
-        )
+        statement = self._chosen(documents, "number", "codes", "counts")
         return {
             number: (np.frombuffer(codes, "<u4"), np.frombuffer(counts, np.uint8))
-            for number, codes, counts in self._execute(statement)
+            for number, codes, counts in self._execute_among(statement, numbers)
         }
 
     def vectors(self, model: str, numbers: NDArray[np.int64]) -> Mapping[int, NDArray[np.float32]]:
-        statement = select(vectors.c.number, vectors.c.vector).where(
-            self._among(vectors, numbers), vectors.c.model == model
-        )
-        stored = {number: read_vector(stored) for number, stored in self._execute(statement)}
+        statement = self._chosen_vectors("number", "vector")
+        stored = {
+            number: read_vector(stored) for number, stored in self._execute_among(statement, numbers, model=model)
+        }
         kept = self._unstored.of(model)
         return {number: kept[number][2] for number in numbers.tolist() if number in kept} | stored
 
@@ -135,8 +156,8 @@ class SqlIndex(ABC):
             self._unstored.discard_models(but=spaces_of(*self.models(), model_of(model)))
         if kept := self._unstored.of(model):
             numbers = np.array(list(kept), np.int64)
-            stored = select(vectors.c.number).where(self._among(vectors, numbers), vectors.c.model == model)
-            self._unstored.discard(model, self._execute(stored).scalars().all())
+            stored = self._chosen_vectors("number")
+            self._unstored.discard(model, self._execute_among(stored, numbers, model=model).scalars().all())
         return list(self._unstored.of(model).values())
 
     def unembedded(
@@ -170,10 +191,9 @@ class SqlIndex(ABC):
     def _records(self, name: str, ids: Sequence[str]) -> Mapping[str, Record]:
         kind, found = _KINDS[name], dict[str, Record]()
         codec = codec_of(kind, self._context.settings.store.text_bytes)
-        statement = select(kind.table).where(
-            *self._in_project(kind.table), self._context.dialect.among(kind.table.c.id, ids)
-        )
-        for row in self._execute(statement).mappings():
+        lists = self._context.dialect.lists
+        statement = select(kind.table).where(*self._in_project(kind.table), lists.among(kind.table.c.id, "wanted"))
+        for row in self._context.connection.execute(statement, {"wanted": lists.bound(ids)}).mappings():
             with suppress(BlobMissing, Unreadable):
                 found[row["id"]] = codec.decode(self._context.scope, row, self._context.blobs)
         return found
@@ -202,14 +222,17 @@ class SqlIndex(ABC):
     def known_vectors(self, model: str, digests: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
         if not digests:
             return {}
+        lists = self._context.dialect.lists
         statement = select(vectors.c.digest, vectors.c.vector).where(
             *self._in_project(vectors),
             vectors.c.model == model,
-            self._context.dialect.among(vectors.c.digest, digests),
+            lists.among(vectors.c.digest, "wanted"),
         )
-        wanted = frozenset(digests)
+        found, wanted = {"wanted": lists.bound(digests)}, frozenset(digests)
         kept = {digest: vector for _, digest, vector in self._unstored.of(model).values() if digest in wanted}
-        return kept | {digest: read_vector(stored) for digest, stored in self._execute(statement)}
+        return kept | {
+            digest: read_vector(stored) for digest, stored in self._context.connection.execute(statement, found)
+        }
 
     def add_vectors(self, model: str, found: Sequence[MadeVector]) -> int:
         """In the order of their numbers, so that transactions cannot deadlock."""
@@ -240,8 +263,8 @@ class SqlIndex(ABC):
 
     def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
         numbers = np.array([number for number, *_ in found], np.int64)
-        owners = select(documents.c.number, documents.c.owner).where(self._among(documents, numbers))
-        owner_of = dict(self._execute(owners).all())
+        owners = self._chosen(documents, "number", "owner")
+        owner_of = dict(self._execute_among(owners, numbers).all())
         rows = [
             {
                 "tenant": self._here[0],
@@ -272,20 +295,18 @@ class SqlIndex(ABC):
         return documents.c.number > newest.scalar_subquery()
 
     def _hide_missing(self, numbers: NDArray[np.int64]) -> None:
-        statement = select(documents.c.number).where(self._among(documents, numbers))
-        there = np.fromiter((number for (number,) in self._execute(statement)), np.int64)
+        statement = self._chosen(documents, "number")
+        there = np.fromiter(self._execute_among(statement, numbers).scalars(), np.int64)
         missing = np.setdiff1d(numbers, there, assume_unique=True)
         if len(missing):
             self._hide_removed(missing)
 
-    def _matching(self, name: str, where: Filter, numbers: NDArray[np.int64] | None) -> Sequence[tuple[int, str]]:
-        if numbers is not None:
-            return self._matching_among(name, where, numbers)
+    def _matching(self, name: str, where: Filter) -> Sequence[int]:
         kind, scope = _KINDS[name], self._context.scope
         driver = choose(self._context.connection, scope, kind, where)
         rare = driver is not None and driver.is_rare
         statement = (
-            select(documents.c.number, documents.c.id)
+            select(documents.c.number)
             .select_from(documents.join(kind.table, _same_record(kind, documents.c)))
             .where(
                 *self._in_project(documents),
@@ -296,29 +317,64 @@ class SqlIndex(ABC):
         )
         if driver is not None and rare:
             statement = driver.narrowed(kind, statement)
-        return [(number, id) for number, id in self._execute(statement)]
-
-    def _matching_among(self, name: str, where: Filter, numbers: NDArray[np.int64]) -> Sequence[tuple[int, str]]:
-        """The documents come first: beginning with a long session, SQLite tries each of its turns on all of them."""
-        kind = _KINDS[name]
-        listed = select(documents.c.tenant, documents.c.project, documents.c.number, documents.c.id)
-        listed = listed.where(documents.c.kind == name, self._among(documents, numbers))
-        candidates = listed.cte("candidates").prefix_with("MATERIALIZED")
-        statement = (
-            select(candidates.c.number, candidates.c.id)
-            .select_from(candidates.join(kind.table, _same_record(kind, candidates.c)))
-            .where(in_scope(kind, self._context.scope), *matching(kind, where))
-        )
-        return [(number, id) for number, id in self._execute(statement)]
-
-    def _among(self, table: Any, numbers: NDArray[np.int64]) -> ColumnElement[bool]:
-        return and_(*self._in_project(table), self._context.dialect.among(table.c.number, numbers.tolist()))
+        return list(self._execute(statement).scalars())
 
     def _in_project(self, table: Any) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
         return table.c.tenant == self._here[0], table.c.project == self._here[1]
 
     def _execute(self, statement: Select[Any]) -> Any:
         return self._context.connection.execute(statement)
+
+    def _chosen(self, table: Table, *columns: str) -> Select[Any]:
+        """For `_execute_among`."""
+        return _rows_among(self._context.dialect.lists, table, *columns)
+
+    def _chosen_vectors(self, *columns: str) -> Select[Any]:
+        return _vectors_among(self._context.dialect.lists, *columns)
+
+    def _execute_among(self, statement: Executable, numbers: NDArray[np.int64], **values: str) -> Any:
+        tenant, project = self._here
+        listed = self._context.dialect.lists.bound(numbers.tolist())
+        values |= {"tenant": tenant, "project": project, "numbers": listed}
+        return self._context.connection.execute(statement, values)
+
+
+# These statements are cached: building one costs more than running it.
+@lru_cache(maxsize=100)
+def _rows_among(lists: ListParameters, table: Table, *columns: str) -> Select[Any]:
+    """Columns of the rows whose numbers are bound as `numbers`."""
+    return select(*(table.c[name] for name in columns)).where(
+        table.c.tenant == bindparam("tenant"),
+        table.c.project == bindparam("project"),
+        lists.among(table.c.number, "numbers"),
+    )
+
+
+@lru_cache(maxsize=100)
+def _vectors_among(lists: ListParameters, *columns: str) -> Select[Any]:
+    """The same of the vectors of the bound `model`."""
+    return _rows_among(lists, vectors, *columns).where(vectors.c.model == bindparam("model"))
+
+
+@lru_cache(maxsize=100)
+def _matching_among(
+    lists: ListParameters, scope: Scope, filters: tuple[tuple[str, Filter], ...]
+) -> CompoundSelect[Any]:
+    """Kind, number and id of the documents with the bound numbers whose records pass the filter of their kind.
+
+    Records are looked up one by one: for a join SQLite reads every turn, into a Bloom filter or of a long session.
+    """
+    listed = _rows_among(lists, documents, "kind", "number", "id")
+    candidates = listed.cte("candidates").prefix_with("MATERIALIZED")
+    return union_all(
+        *(
+            select(candidates.c.kind, candidates.c.number, candidates.c.id).where(
+                candidates.c.kind == kind.name,
+                exists().where(kind.table.c.id == candidates.c.id, in_scope(kind, scope), *matching(kind, where)),
+            )
+            for kind, where in ((_KINDS[name], where) for name, where in filters)
+        )
+    )
 
 
 def _same_record(kind: RecordKind[Any], document: Any) -> ColumnElement[bool]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, delete, or_, select, true, update
 
@@ -54,6 +54,12 @@ def _waiting(seen: ColumnElement[bool]) -> Select[tuple[str]]:
 
 
 @lru_cache(maxsize=1_000)
+def _unfinished(seen: ColumnElement[bool]) -> Select[Any]:
+    same = (_COLUMNS.kind == bindparam("named"), _COLUMNS.key.in_(bindparam("keyed", expanding=True)))
+    return select(_COLUMNS.key, _COLUMNS.state, _COLUMNS.run_at).where(seen, *same, _COLUMNS.state.in_(_WAITING))
+
+
+@lru_cache(maxsize=1_000)
 def _change(seen: ColumnElement[bool], condition: ColumnElement[bool]) -> Update:
     return update(JOBS.table).where(seen, _COLUMNS.id == bindparam("wanted"), condition)
 
@@ -63,6 +69,13 @@ def _removal(seen: ColumnElement[bool], condition: ColumnElement[bool]) -> Retur
     # Skip rows locked by another transaction, which removes or is about to use them.
     free = select(_COLUMNS.id).where(seen, condition).with_for_update(skip_locked=True)
     return delete(JOBS.table).where(seen, _COLUMNS.id.in_(free)).returning(JOBS.table)
+
+
+class KeyState(NamedTuple):
+    """State of a job with a key: whether it is queued or leased, and whether it is queued and due."""
+
+    waits: bool
+    is_due: bool
 
 
 class SqlJobQueue(Writes[Job]):
@@ -79,8 +92,7 @@ class SqlJobQueue(Writes[Job]):
 
     def enqueue_first(self, jobs: Sequence[Job]) -> bool:
         """Takes no lock, which would be held until the transaction ends."""
-        planned = {(job.kind, job.key) for group in self._context.deferred_jobs for job in group[:1]}
-        free = [job for job in jobs if (job.kind, job.key) not in planned and not self._waits(job)]
+        free = self._free_alternatives(jobs)
         if not free:
             self._context.queued.extend(job.kind for job in jobs[:1])
             return False
@@ -91,29 +103,46 @@ class SqlJobQueue(Writes[Job]):
     def enqueue_later(self, jobs: Sequence[Job]) -> None:
         self._context.deferred_jobs.append(tuple(self._clean(job) for job in jobs))
 
+    def _free_alternatives(self, jobs: Sequence[Job]) -> list[Job]:
+        """Jobs whose keys are free; none if one of the jobs is planned or due, because it has yet to begin."""
+        keys = [job.key for job in jobs]
+        if any(job.kind == jobs[0].kind and job.key in keys for group in self._context.deferred_jobs for job in group):
+            return []
+        values = {"named": jobs[0].kind, "keyed": keys}
+        found = self._context.connection.execute(_unfinished(self._visible()), values).all()
+        now = micros(self._context.now)
+        if any(state == JobState.QUEUED.value and run_at <= now for _, state, run_at in found):
+            return []
+        taken = {key for key, *_ in found}
+        return [job for job in jobs if job.key not in taken]
+
     def queue_deferred(self) -> None:
         """Queue jobs whose keys are still free. The locks keep others from queueing these keys until the commit.
 
         These are the last locks of every transaction, taken in one order by all.
         """
-        groups = self._context.deferred_jobs
-        states = self._locked_states({(job.kind, str(job.key)) for group in groups for job in group})
-        taken = {key for key, found in states.items() if found & _WAITING}
+        groups, planned = self._context.deferred_jobs, set[tuple[str, str]]()
+        found = self._locked_states({(job.kind, str(job.key)) for group in groups for job in group})
         for group in groups:
             self._context.queued.extend(job.kind for job in group[:1])
-            if job := next((job for job in group if (job.kind, job.key) not in taken), None):
+            keys = [(job.kind, str(job.key)) for job in group]
+            if not planned.isdisjoint(keys) or any(state.is_due for key in keys for state in found[key]):
+                continue  # one of them has yet to begin
+            free = (job for key, job in zip(keys, group, strict=True) if not any(each.waits for each in found[key]))
+            if job := next(free, None):
                 key = (job.kind, str(job.key))
-                taken.add(key)
-                if JobState.DEAD.value in states[key]:
+                planned.add(key)
+                if found[key]:
                     self._remove(_DEAD_NAMED, {"named": job.kind, "keyed": job.key})
                 self._queue(job)
         groups.clear()
 
-    def _locked_states(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], set[str]]:
-        """States of the jobs with these keys; a key is locked unless a job with it is waiting."""
-        found = defaultdict[tuple[str, str], set[str]](set)
-        for kind, key, state in self._context.dialect.lock_job_keys(self._context, sorted(keys)):
-            found[kind, key].add(state)
+    def _locked_states(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], list[KeyState]]:
+        """States of the unfinished and dead jobs with these keys; a key is locked unless a job with it is waiting."""
+        found, now = defaultdict[tuple[str, str], list[KeyState]](list), micros(self._context.now)
+        for kind, key, state, run_at in self._context.dialect.lock_job_keys(self._context, sorted(keys)):
+            waits = state in _WAITING
+            found[kind, key].append(KeyState(waits, state == JobState.QUEUED.value and run_at <= now))
         return found
 
     def _queue(self, job: Job) -> None:

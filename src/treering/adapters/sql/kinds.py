@@ -93,7 +93,7 @@ def _statement_keys(record: Knowledge) -> tuple[str, ...]:
     return (*statement_keys(record.content), *_fact_keys(record))
 
 
-def _same_names(entity: Entity) -> tuple[str, ...]:
+def same_names(entity: Entity) -> tuple[str, ...]:
     from treering.core.statements import same_name
 
     return tuple(same_name(name) for name in (entity.name, *entity.aliases))
@@ -210,7 +210,7 @@ ENTITIES = RecordKind(
     orders=("name", "created_at", "mentions"),
     facets={
         "alias": lambda e: (e.name.casefold(), *(a.casefold() for a in e.aliases)),
-        "same_name": _same_names,
+        "same_name": same_names,
         "merged_into": lambda e: (e.merged_into,),
     },
 )

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import Select, bindparam, select
 
 from treering.adapters.sql.tables import documents
 from treering.ports.index import DocumentRef
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import TransactionContext
+    from treering.adapters.sql.context import ListParameters, TransactionContext
+
+# Built once: building a statement costs more than running it.
+_HERE = (documents.c.tenant == bindparam("tenant"), documents.c.project == bindparam("project"))
+_AFTER = (
+    select(documents.c.number, documents.c.kind, documents.c.id)
+    .where(*_HERE, documents.c.number > bindparam("number"), documents.c.owner == bindparam("owner"))
+    .order_by(documents.c.number)
+    .limit(bindparam("limit"))
+)
 
 
 class ListedDocuments:
@@ -21,22 +31,26 @@ class ListedDocuments:
         self._context = context
 
     def after(self, number: int, *, owner: str, limit: int) -> Sequence[DocumentRef]:
-        statement = (
-            select(documents.c.number, documents.c.kind, documents.c.id)
-            .where(*self._here(), documents.c.number > number, documents.c.owner == owner)
-            .order_by(documents.c.number)
-            .limit(limit)
-        )
-        return [DocumentRef(*row) for row in self._context.connection.execute(statement)]
+        values = {**self._here(), "number": number, "owner": owner, "limit": limit}
+        return [DocumentRef(*row) for row in self._context.connection.execute(_AFTER, values)]
 
     def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]:
-        if not ids:
-            return {}
-        statement = select(documents.c.id, documents.c.number).where(
-            *self._here(), documents.c.kind == kind, documents.c.id.in_(ids)
-        )
-        return {row.id: row.number for row in self._context.connection.execute(statement)}
+        known = self._context.ahead.numbers
+        found = {id: known[kind, id] for id in ids if (kind, id) in known}
+        missing = [id for id in ids if id not in found]
+        if not missing:
+            return found
+        lists = self._context.dialect.lists
+        values = {**self._here(), "kind": kind, "ids": lists.bound(missing)}
+        return found | dict(self._context.connection.execute(_numbered(lists), values).all())
 
-    def _here(self) -> tuple[ColumnElement[bool], ...]:
-        scope = self._context.scope
-        return documents.c.tenant == scope.tenant, documents.c.project == scope.project
+    def _here(self) -> dict[str, str]:
+        return {"tenant": self._context.scope.tenant, "project": self._context.scope.project}
+
+
+@cache
+def _numbered(lists: ListParameters) -> Select[Any]:
+    """Id and number of the documents of the bound kind with the bound ids."""
+    return select(documents.c.id, documents.c.number).where(
+        *_HERE, documents.c.kind == bindparam("kind"), lists.among(documents.c.id, "ids")
+    )

@@ -16,7 +16,8 @@ from sqlalchemy import Connection
 from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError
 
-from treering.adapters.sql.server_words import read_array, read_reals
+from treering.adapters.sql.server_words import read_array, read_reals, sent_array
+from treering.adapters.vectors.signs import centred
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,16 +77,16 @@ class Narrowed:
     kinds: Sequence[str] | None = None
     numbers: Sequence[int] | None = None
 
-    def conditions(self) -> tuple[str, tuple[Any, ...]]:
-        written, values = ["(owner = '' OR owner = %s)"], list[Any]((self.principal,))
+    def conditions(self) -> tuple[str, dict[str, Any]]:
+        written, values = ["(owner = '' OR owner = %(principal)s)"], dict[str, Any](principal=self.principal)
         if self.kinds is not None:
-            written.append("kind = ANY(%s::text[])")
-            values.append(list(self.kinds))
+            written.append("kind = ANY(%(near_kinds)s::text[])")
+            values["near_kinds"] = list(self.kinds)
         if self.numbers is not None:
             # As a sub-select, because the planner would consider each of many thousand numbers.
-            written.append("number = ANY(ARRAY(SELECT unnest(%s::bigint[])))")
-            values.append(self.numbers)
-        return " AND ".join(written), tuple(values)
+            written.append("number = ANY(ARRAY(SELECT unnest(%(near_numbers)s::bigint[])))")
+            values["near_numbers"] = sent_array(self.numbers)
+        return " AND ".join(written), values
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,17 @@ class Query:
 
     vector: NDArray[np.float32]
     mean: NDArray[np.float32]
+
+    def named(self) -> dict[str, str]:
+        return {"near_query": _written(self.vector), "near_mean": _written(self.mean)}
+
+    def likeness(self, found: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Cosine of each vector; NaN for a zero vector."""
+        return np.where(found.any(axis=1), centred(found, self.mean) @ self.vector, np.nan).astype(np.float64)
+
+    def compared(self, row: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Numbers and cosines from a row of `Nearby.nearest` or `Nearby.likeness`."""
+        return read_array(row[0]), self.cosine(*map(read_reals, row[1:4]))
 
     def cosine(
         self, to_query: NDArray[np.float64], to_mean: NDArray[np.float64], norm: NDArray[np.float64]
@@ -139,53 +151,48 @@ class Nearby:
         return bool(connection.exec_driver_sql(_HAS_ALL, (*here, model) * 2).scalar_one())
 
     def nearest(
-        self,
-        connection: Connection,
-        here: tuple[str, str],
-        model: str,
-        query: Query,
-        narrowed: Narrowed,
-        *,
-        limit: int,
-        exact: bool,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Numbers and cosines of the nearest; `exact` compares all that pass the filter instead of using the graph."""
+        self, here: tuple[str, str], model: str, query: Query, narrowed: Narrowed, *, limit: int, exact: bool
+    ) -> tuple[str, dict[str, Any]]:
+        """Statement for `compared` of the nearest; `exact` compares all that pass instead of using the graph."""
         conditions, values = narrowed.conditions()
         kind = f"{self.schema}.halfvec({query.vector.shape[0]})"
         # The graph index is used only for the bare distance expression.
-        apart = f"(embedding::{kind} OPERATOR({self.schema}.<=>) %s::{kind}){' + 0' if exact else ''}"
-        if not exact:
-            connection.execute(_SEARCHING)
-        near = (
-            f"SELECT number, embedding FROM nearby WHERE tenant = %s AND project = %s AND model = {_quoted(model)} "
-            f"AND {conditions} ORDER BY {apart} LIMIT %s"
+        apart = f"(embedding::{kind} OPERATOR({self.schema}.<=>) %(near_query)s::{kind}){' + 0' if exact else ''}"
+        chosen = (
+            f"SELECT number, embedding::{self.schema}.vector FROM nearby "
+            f"WHERE tenant = %(tenant)s AND project = %(project)s AND model = {_quoted(model)} "
+            f"AND {conditions} ORDER BY {apart} LIMIT %(near_limit)s"
         )
-        return self._compared(connection, near, query, (*here, *values, _written(query.vector), limit))
+        statement = f"SELECT array_send(array_agg(number)), {self.products()} FROM ({chosen}) AS near"
+        named = {"tenant": here[0], "project": here[1], "near_limit": limit, **values, **query.named()}
+        return statement, named
 
     def likeness(
-        self, connection: Connection, here: tuple[str, str], model: str, query: Query, numbers: Sequence[int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Numbers and cosines of the documents that have a vector."""
-        chosen = (
-            "SELECT kept.number, kept.embedding FROM unnest(%s::bigint[]) AS wanted (number) CROSS JOIN LATERAL ("
-            "SELECT number, embedding FROM nearby WHERE tenant = %s AND project = %s AND model = %s "
-            "AND number = wanted.number LIMIT 1) AS kept"
-        )
-        return self._compared(connection, chosen, query, (numbers, *here, model))
-
-    def _compared(
-        self, connection: Connection, chosen: str, query: Query, values: tuple[Any, ...]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Three products per vector give its cosine to the centred query."""
-        product = f"-(embedding OPERATOR({self.schema}.<#>) %s::{self.schema}.vector)"
+        self, here: tuple[str, str], model: str, query: Query, numbers: Sequence[int]
+    ) -> tuple[str, dict[str, Any]]:
+        """Statement for `compared` of the given documents that have a vector."""
         statement = (
-            f"SELECT array_send(array_agg(number)), array_send(array_agg({product})), "
-            f"array_send(array_agg({product})), array_send(array_agg({self.schema}.vector_norm(embedding))) "
-            f"FROM (SELECT number, embedding::{self.schema}.vector FROM ({chosen}) AS chosen) AS near"
+            f"SELECT array_send(array_agg(near.number)), {self.products()} "
+            "FROM unnest(%(near_numbers)s::bigint[]) AS wanted (number) CROSS JOIN LATERAL ("
+            f"SELECT number, embedding::{self.schema}.vector FROM nearby WHERE tenant = %(tenant)s "
+            "AND project = %(project)s AND model = %(near_model)s AND number = wanted.number LIMIT 1) AS near"
         )
-        sides = (_written(query.vector), _written(query.mean))
-        number, *lying = connection.exec_driver_sql(statement, (*sides, *values)).one()
-        return read_array(number), query.cosine(*map(read_reals, lying))
+        named = {"tenant": here[0], "project": here[1], "near_model": model, "near_numbers": sent_array(numbers)}
+        return statement, {**named, **query.named()}
+
+    def beside(self) -> str:
+        """Join of the vector of each row of `found`."""
+        return (
+            f"LEFT JOIN LATERAL (SELECT embedding::{self.schema}.vector FROM nearby WHERE tenant = %(tenant)s "
+            "AND project = %(project)s AND model = %(near_model)s AND number = found.number LIMIT 1) AS near ON true"
+        )
+
+    def products(self) -> str:
+        """Columns for `Query.cosine`: three products per vector, NaN without one."""
+        product = f"-(near.embedding OPERATOR({self.schema}.<#>) %({{side}})s::{self.schema}.vector)"
+        sides = (*map(product.format_map, ({"side": "near_query"}, {"side": "near_mean"})),)
+        norm = f"{self.schema}.vector_norm(near.embedding)"
+        return ", ".join(f"array_send(array_agg(coalesce({each}, 'NaN')))" for each in (*sides, norm))
 
     def make_graph(
         self, connection: Connection, here: tuple[str, str], model: str, dimensions: int, *, above: int
@@ -208,10 +215,11 @@ class Nearby:
         _attempted(connection, [f"SET LOCAL maintenance_work_mem = '{_BUILD_MEMORY}'", statement])
 
 
-_SEARCHING = sql(
-    "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), "
+SEARCHING = (
+    "set_config('hnsw.iterative_scan', 'relaxed_order', true), "
     f"set_config('hnsw.ef_search', '{IN_VIEW}', true), set_config('hnsw.max_scan_tuples', '{_PASSED_BY}', true)"
 )
+"""Settings of a transaction that searches the graph."""
 
 
 def nearby_in(connection: Connection) -> Nearby | None:

@@ -1,6 +1,6 @@
 """The server engine: PostgreSQL, with row-level security for every scope."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,29 +10,30 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    String,
+    Text,
     and_,
     any_,
     bindparam,
-    create_engine,
     delete,
     func,
     make_url,
     select,
 )
 from sqlalchemy import text as sql
-from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, insert
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.context import PrincipalName, TransactionContext
+from treering.adapters.sql.context import ListParameters, PrincipalName, TransactionContext
 from treering.adapters.sql.kinds import KINDS
 from treering.adapters.sql.owners import SHARED
 from treering.adapters.sql.pending_rows import KEEP_PENDING
+from treering.adapters.sql.server_pool import ServerPool, join_pool, leave_pool, prepare_options
 from treering.adapters.sql.tables import documents, facets, vectors
 from treering.core.errors import (
     Conflict,
     InvalidInput,
-    MissingDependency,
     StoreError,
     StoreFull,
     StoreReadOnly,
@@ -41,6 +42,7 @@ from treering.core.errors import (
 )
 from treering.core.scope import EVERY_VISIBILITY, Scope, Visibility
 from treering.core.settings import StoreSettings
+from treering.core.values import LABELS
 from treering.ports.index import SearchIndex
 from treering.ports.store import Check
 
@@ -48,6 +50,10 @@ if TYPE_CHECKING:
     from treering.adapters.sql.nearby import Nearby
     from treering.adapters.sql.server_statistics import Remembered
 
+_PREPARED_ELSEWHERE = (
+    "a pooler such as PgBouncer ran a prepared statement on another server connection; set prepare_threshold=none in "
+    "the URL"
+)
 # By SQLSTATE, most specific first, with advice.
 _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("28", StoreUnavailable, "the server refused the login; check user and password in the URL"),
@@ -74,6 +80,8 @@ _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("08", StoreUnavailable, "the connection was lost; try again when the server is back"),
     ("40", TransactionAborted, "the server aborted this transaction in favour of another one; try again"),
     ("55P03", StoreUnavailable, "another transaction kept a lock; try again"),
+    ("26000", StoreError, _PREPARED_ELSEWHERE),
+    ("42P05", StoreError, _PREPARED_ELSEWHERE),
 )
 # Other errors with the SQLSTATE of missing privileges, distinguished by their text.
 _DENIALS: tuple[tuple[str, type[StoreError], str], ...] = (
@@ -97,13 +105,13 @@ _ENTER = (
     "SELECT set_config('treering.tenant', %s, true), set_config('treering.project', %s, true), "
     "set_config('treering.principal', %s, true)"
 )
+# Every look-up has an index, but the planner has no statistics of tables that were just filled.
+_BY_INDEX = ", ".join(f"set_config('enable_{way}', 'off', true)" for way in ("seqscan", "bitmapscan", "sort"))
+_START = {False: f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_ENTER}, {_BY_INDEX}", True: f"BEGIN; {_ENTER}"}
 _NAMES = "SELECT tenant, project, principal FROM treering_names(%s::text, %s::text) ORDER BY 1, 2, 3"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 _ALSO_LOCK = _LOCK.replace("SELECT", ",")
 _LOCK_JOB_KEYS = "SELECT * FROM treering_lock_job_keys(%s, %s, %s::text[], %s::text[], %s::text[])"
-_BY_INDEX = (
-    "SELECT set_config('enable_' || way, 'off', true) FROM unnest(ARRAY['seqscan', 'bitmapscan', 'sort']) AS way"
-)
 _MIGRATION_LOCK = 0x7472_6565
 _EMPTIED = tuple(documents.c[name] for name in ("tenant", "project", "number", "owner", "codes", "counts"))
 
@@ -126,15 +134,28 @@ def server_url(written: str) -> URL:
         ) from None
 
 
+class ArrayLists:
+    """Lists as arrays."""
+
+    def among(self, column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+        return column == any_(bindparam(name, type_=ARRAY(Text if isinstance(column.type, String) else BIGINT)))
+
+    def bound(self, values: Sequence[Any]) -> Sequence[Any]:
+        return values
+
+
 class Postgres:
     """Differences of the server engine."""
 
     name = "postgresql"
     raw_files: tuple[str, ...] = ()
+    lists: ListParameters = ArrayLists()
 
     def __init__(self, url: URL, settings: StoreSettings, *, read_only: StoreError | None = None) -> None:
-        """`read_only` is raised by every write."""
+        """`read_only` is raised by every write; `InvalidInput` if a parameter of the URL is wrong."""
+        prepare_options(url)
         self._url = url
+        self._pool: ServerPool | None = None
         self.read_only = read_only
         self._settings = settings
         self.registered = set[PrincipalName]()
@@ -143,21 +164,8 @@ class Postgres:
         self.location = url.render_as_string(hide_password=True).replace("+psycopg", "")
 
     def open(self) -> Engine:
-        try:
-            import psycopg  # noqa: F401
-        except ImportError as exc:
-            raise MissingDependency("PostgreSQL needs its driver: pip install 'treering[postgres]'") from exc
-        from treering.adapters.sql.pending_rows import insert_before_statements
-
-        engine = create_engine(
-            self._url.set(drivername="postgresql+psycopg"),
-            pool_size=self._settings.pool_size,
-            max_overflow=self._settings.pool_size,
-            pool_timeout=self._settings.busy_seconds,
-            connect_args={"connect_timeout": max(1, round(self._settings.connect_seconds))},
-        )
-        insert_before_statements(engine)
-        return engine
+        self._pool = join_pool(self, self._url, self._settings)
+        return self._pool.engine
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -175,13 +183,34 @@ class Postgres:
         return nullcontext()
 
     def options(self, *, writing: bool) -> dict[str, Any]:
-        if writing:
-            return {}
-        return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        """The driver sends no BEGIN of its own: `start` does."""
+        return {"isolation_level": "AUTOCOMMIT"}
 
-    def limit_waits(self, connection: Connection, seconds: float) -> None:
-        # 0 means no timeout; the server's minimum is a millisecond.
-        connection.execute(select(func.set_config("lock_timeout", f"{max(1, round(seconds * 1000))}ms", True)))
+    def start(
+        self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None, locks: Sequence[str] = ()
+    ) -> None:
+        """One message begins the transaction, sets its scope and takes its locks."""
+        from psycopg import ClientCursor, Error
+
+        from treering.adapters.sql.nearby import SEARCHING
+
+        statement, driver = _START[writing], connection.connection.driver_connection
+        assert driver is not None
+        if self._nearby is not None and not writing:
+            statement += f", {SEARCHING}"
+        if seconds is not None:
+            # 0 means no timeout; the server's minimum is a millisecond.
+            statement += f", set_config('lock_timeout', '{max(1, round(seconds * 1000))}ms', true)"
+        statement += len(locks) * _ALSO_LOCK
+        values = (scope.tenant, scope.project, scope.principal, *(_lock_name(scope, name) for name in locks))
+        try:
+            with ClientCursor(driver) as cursor:
+                cursor.execute(statement, values, prepare=False)
+        except Error as exc:
+            lost = bool(driver.closed)
+            if lost:
+                connection.invalidate(exc)
+            raise DBAPIError.instance(statement, None, exc, Error, connection_invalidated=lost) from exc
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
         remembered = self._remembered.get(_counted_in(scope))
@@ -192,19 +221,15 @@ class Postgres:
 
     def lock_job_keys(
         self, context: TransactionContext, keys: Sequence[tuple[str, str]]
-    ) -> Iterable[tuple[str, str, str]]:
+    ) -> Iterable[tuple[str, str, str, int]]:
         scope = context.scope
         locks = [_lock_name(scope, f"job {kind} {key}") for kind, key in keys]
         values = (scope.tenant, scope.project, *map(list, zip(*keys, strict=True)), locks)
         found = context.connection.exec_driver_sql(_LOCK_JOB_KEYS, values, execution_options=KEEP_PENDING)
-        return [(kind, key, state) for kind, key, state in found]
+        return [(kind, key, state, run_at) for kind, key, state, run_at in found]
 
-    def enter(self, connection: Connection, scope: Scope, locks: Sequence[str] = ()) -> None:
-        """The locks are taken in their order."""
-        named = (_lock_name(scope, name) for name in locks)
-        connection.exec_driver_sql(
-            _ENTER + len(locks) * _ALSO_LOCK, (scope.tenant, scope.project, scope.principal, *named)
-        )
+    def enter(self, connection: Connection, scope: Scope) -> None:
+        connection.exec_driver_sql(_ENTER, (scope.tenant, scope.project, scope.principal))
 
     def views(self, connection: Connection, scope: Scope) -> Sequence[Scope]:
         named = self.names(connection, scope.tenant, scope.project)
@@ -254,19 +279,23 @@ class Postgres:
         """No preparation needed."""
 
     def index(self, context: TransactionContext) -> SearchIndex:
-        from treering.adapters.sql.nearby import nearby_in
+        from treering.adapters.sql.nearby import SEARCHING, nearby_in
         from treering.adapters.sql.server_index import ServerIndex
         from treering.adapters.sql.server_statistics import Remembered
 
-        if self._nearby is None:
-            self._nearby = nearby_in(context.connection)
-        # Every look-up has an index, but the planner has no statistics of tables that were just filled.
-        context.connection.exec_driver_sql(_BY_INDEX)
+        if self._nearby is None and (nearby := nearby_in(context.connection)) is not None:
+            context.connection.exec_driver_sql(f"SELECT {SEARCHING}")
+            self._nearby = nearby
+        if context.writing:
+            context.connection.exec_driver_sql(f"SELECT {_BY_INDEX}")
         remembered = self._remembered.setdefault(_counted_in(context.scope), Remembered())
         return ServerIndex(context, remembered, self._nearby)
 
-    def among(self, column: ColumnElement[Any], values: Sequence[Any]) -> ColumnElement[bool]:
-        return column == any_(bindparam(None, list(values), ARRAY(column.type), unique=True))
+    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]], max_links: int) -> None:
+        from treering.adapters.sql.server_names import named_entities
+
+        if not context.writing:
+            context.companions.append(named_entities(context, list(keys())[:LABELS], max_links))
 
     def after_bulk(self, connection: Connection) -> None:
         """Autovacuum would do this within a minute or so; the first queries should not wait for it."""
@@ -315,6 +344,10 @@ class Postgres:
 
     def before_close(self, engine: Engine) -> None:
         """Nothing to do."""
+
+    def release(self, engine: Engine) -> None:
+        if self._pool is not None:
+            leave_pool(self, self._pool)
 
     def after_fork(self) -> None:
         """Start with an empty cache: its locks may be held by threads of the parent process."""

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, true
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func, select, true
 
-from treering.adapters.sql.conditions import CONDITIONS, AnyFacet, EveryFacet, Flag
+from treering.adapters.sql.conditions import CONDITIONS, AnyFacet, EveryFacet, Flag, OneOf, in_scope, matching
 from treering.adapters.sql.kinds import FLAG, RecordKind
-from treering.adapters.sql.pages import Sort
+from treering.adapters.sql.pages import Sort, sort
 from treering.adapters.sql.tables import facets
 
 if TYPE_CHECKING:
-    from treering.core.queries import Filter
+    from treering.adapters.sql.context import ListParameters
+    from treering.core.queries import Filter, Order
     from treering.core.scope import Scope
 
 _HAVING = facets.alias("having_facet")
@@ -26,6 +28,10 @@ _HAVING = facets.alias("having_facet")
 COMMON = 1_000
 # Indexed columns that can be more selective than a facet.
 _COLUMNS = {"types": "type", "sessions": "session", "ids": "id"}
+# Filters by identity, which few records pass: starting from them without counting is never slow.
+_BY_IDENTITY = frozenset(
+    {"ids", "entities", "same_names", "merged_into", "derived_from", "fact_keys", "related_to", "same_text"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,59 @@ class Driver:
             _HAVING.c.id == table.id,
         )
         return statement.join(_HAVING, same).where(self.condition).order_by(*along.clauses())
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityLookup:
+    """A filter by identity: the values of its field, and what else the records must pass."""
+
+    field: str
+    values: tuple[str, ...]
+    rest: Filter
+
+    @classmethod
+    def of(cls, where: Filter | None) -> IdentityLookup | None:
+        """None for a filter by anything else, or by several identities."""
+        if where is None:
+            return None
+        fields = [field for field in _BY_IDENTITY & where.__dict__.keys() if where.__dict__[field]]
+        if len(fields) != 1:
+            return None
+        (field,) = fields
+        return cls(field, where.__dict__[field], where.model_copy(update={field: ()}))
+
+    def statement(self, kind: RecordKind[Any], scope: Scope, lists: ListParameters, sorting: Sort) -> Select[Any]:
+        """Its records in order; binds `values` and `most`."""
+        return _looked_up(kind, scope, lists, (self.field, self.rest), sorting.order)
+
+
+# Cached: building a statement costs more than running it.
+@lru_cache(maxsize=1_000)
+def _looked_up(
+    kind: RecordKind[Any], scope: Scope, lists: ListParameters, looked_up: tuple[str, Filter], order: Order
+) -> Select[Any]:
+    field, rest = looked_up
+    condition, table = CONDITIONS[type(rest)][field], kind.table.c
+    if isinstance(condition, OneOf):
+        found = lists.among(table[condition.column], "values")
+    else:
+        assert isinstance(condition, AnyFacet)
+        columns = _HAVING.c
+        found = table.id.in_(
+            select(columns.id).where(
+                columns.tenant == scope.tenant,
+                columns.project == scope.project,
+                columns.kind == kind.name,
+                columns.facet == condition.facet,
+                lists.among(columns.value, "values"),
+            )
+        )
+    return (
+        select(kind.table)
+        .where(in_scope(kind, scope), *matching(kind, rest), found)
+        .order_by(*sort(kind, order).clauses())
+        .limit(bindparam("most"))
+    )
 
 
 def choose(connection: Connection, scope: Scope, kind: RecordKind[Any], where: Filter | None) -> Driver | None:

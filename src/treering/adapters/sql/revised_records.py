@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import ColumnElement, Update, bindparam, delete, select, update
+from sqlalchemy import ColumnElement, Update, and_, bindparam, delete, select, update
 
 from treering.adapters.sql.codec import codec_of, primitive
 from treering.adapters.sql.context import RemovedRecord
@@ -19,11 +19,14 @@ from treering.adapters.sql.kinds import ADDRESSED, ENTITIES, KNOWLEDGE, PATTERNS
 from treering.adapters.sql.quotations import forget_remarks
 from treering.adapters.sql.records import LogRecords, StoredRecord, Writes, batches
 from treering.adapters.sql.rows import insert_rows
+from treering.adapters.sql.tables import facets
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, NothingToUndo, Unreadable
 from treering.core.history import Action, Revision
+from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
+from treering.ports.collections import RecordMatches
 
 if TYPE_CHECKING:
     from treering.adapters.sql.context import TransactionContext
@@ -222,7 +225,7 @@ def _access(seen: ColumnElement[bool]) -> Update:
     """The later of two access times."""
     columns = KNOWLEDGE.table.c
     at = bindparam("returned_at", type_=columns.last_accessed_at.type)
-    earlier = (columns.id == bindparam("wanted"), columns.last_accessed_at < at)
+    earlier = (columns.id.in_(bindparam("wanted", expanding=True)), columns.last_accessed_at < at)
     return update(KNOWLEDGE.table).where(seen, *earlier).values(last_accessed_at=at)
 
 
@@ -243,9 +246,35 @@ class KnowledgeTable(RevisedRecords[Knowledge]):
                 counted += 1
         return counted
 
+    def related_to(self, ids: Sequence[str], *, limit: int) -> RecordMatches[Knowledge]:
+        known = self._context.ahead.related
+        if not any(known.get(id, True) for id in ids):
+            return RecordMatches((), ())
+        return self.newest(KnowledgeFilter(related_to=tuple(ids)), limit=limit)
+
+    def superseded_sources(self, ids: Iterable[str]) -> frozenset[str]:
+        known, wanted = self._context.ahead.superseded_sources, [id for id in ids if is_storable(id)]
+        if missing := [id for id in wanted if id not in known]:
+            learned = and_(facets.c.id == self._table.c.id, self._visible(), self._table.c.deprecated_at.is_not(None))
+            scope = self._context.scope
+            statement = (
+                select(facets.c.value)
+                .select_from(facets.join(self._table, learned))
+                .where(
+                    facets.c.tenant == scope.tenant,
+                    facets.c.project == scope.project,
+                    facets.c.kind == self._kind.name,
+                    facets.c.facet == "source",
+                    facets.c.value.in_(missing),
+                )
+            )
+            known = {**known, **dict.fromkeys(self._context.connection.execute(statement).scalars(), True)}
+        return frozenset(id for id in wanted if known.get(id))
+
     def mark_returned(self, returned: Mapping[str, datetime]) -> None:
-        for id, at in sorted(returned.items()):
-            self._context.connection.execute(_access(self._visible()), {"wanted": id, "returned_at": primitive(at)})
+        for at in sorted(set(returned.values())):
+            ids = [id for id in returned if returned[id] == at]
+            self._context.connection.execute(_access(self._visible()), {"wanted": ids, "returned_at": primitive(at)})
 
     def _count_one(self, row: Mapping[Any, Any]) -> None:
         """A use also clears staleness. For an unreadable record, only its columns are updated."""

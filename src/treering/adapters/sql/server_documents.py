@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from treering.ports.index import DOCUMENT_KINDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from sqlalchemy import Connection
 
     from treering.core.ranking import BM25
 
@@ -42,12 +41,9 @@ _READ = """
     SELECT array_agg(kind), array_agg(thread), string_agg(codes, ''), string_agg(counts, ''),
         array_send(array_agg(number)), array_send(array_agg(at)), array_send(array_agg(speaker)),
         array_send(array_agg(marks)), array_send(array_agg(length)), array_send(array_agg(place)),
-        array_send(array_agg(length(counts)::bigint))
-    FROM ({looked_up} ORDER BY found.number) AS found
+        array_send(array_agg(length(counts)::bigint)) {compared}
+    FROM ({looked_up} ORDER BY found.number) AS found {vectors}
 """
-_ALONE, _BESIDE = (
-    _READ.format(looked_up=_LOOKED_UP.format(numbers=numbers)) for numbers in (_CHOSEN, _WITH_NEIGHBOURS)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +86,18 @@ class ServerDocuments:
             scores[holding] += weight * ranking.saturation(summed[holding], self.length[holding])
         return scores
 
+    def rows_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Rows of the documents; None if one of them was not read."""
+        rows = np.searchsorted(self.number, numbers)
+        there = rows < len(self.number)
+        return rows if there.all() and bool((self.number[rows] == numbers).all()) else None
+
+    def words(self, rows: NDArray[np.int64]) -> Mapping[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]]:
+        """Codes and counts of the documents in these rows, by number."""
+        ends = np.cumsum(self.distinct)
+        places = {int(self.number[row]): slice(ends[row] - self.distinct[row], ends[row]) for row in rows.tolist()}
+        return {number: (self.codes[place], self.counts[place]) for number, place in places.items()}
+
     def neighbours(self) -> NDArray[np.int64]:
         """For each document, the rows of those before and after it in its conversation; −1 for none."""
         known: dict[str, int] = {}
@@ -103,17 +111,18 @@ class ServerDocuments:
         return found
 
 
-def read_documents(
-    connection: Connection, here: tuple[str, str], principal: str, numbers: Sequence[int], *, neighbours: bool
-) -> ServerDocuments:
-    """Documents that this principal can see, optionally with their neighbours in conversations."""
-    named = {"tenant": here[0], "project": here[1], "principal": principal, "numbers": numbers}
-    row = connection.exec_driver_sql(_BESIDE if neighbours else _ALONE, named).one()
+def documents_statement(*, neighbours: bool, compared: str = "", vectors: str = "") -> str:
+    """Selects visible documents, optionally with their neighbours in conversations, and columns of their vectors."""
+    numbers = _WITH_NEIGHBOURS if neighbours else _CHOSEN
+    return _READ.format(looked_up=_LOOKED_UP.format(numbers=numbers), compared=compared, vectors=vectors)
+
+
+def read_documents(row: Sequence[Any]) -> ServerDocuments:
     kinds, threads, codes, counts = row[:4]
     return ServerDocuments(
         kinds or (),
         threads or (),
         np.frombuffer(codes or b"", "<u4"),
         np.frombuffer(counts or b"", np.uint8),
-        *map(read_array, row[4:]),
+        *map(read_array, row[4:11]),
     )

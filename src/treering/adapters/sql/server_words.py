@@ -5,7 +5,9 @@ Personal documents have codes of their own, so that queries of other principals 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,8 @@ from treering.core.language.terms import code_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import Connection
+
+    from treering.core.ranking import BM25
 
 _COLUMNS = tuple(column.name for column in documents.c if column.name != "number")
 _DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]
@@ -50,23 +54,52 @@ _REMOVED = """
     DELETE FROM postings USING unnest(%s::bigint[], %s::bigint[]) AS gone (code, number)
     WHERE tenant = %s AND project = %s AND postings.code = gone.code AND postings.number = gone.number
 """
-_COUNTED = """
-    SELECT code, (
-        SELECT count(*) FROM (
-            SELECT FROM postings WHERE tenant = %s AND project = %s AND postings.code = wanted.code LIMIT %s
-        ) AS met
-    ) FROM unnest(%s::bigint[]) AS wanted (code)
+# Words are read from the rarest to the most common until `most` postings. The number of documents with any form of a
+# word is counted only if the postings do not show it.
+FOUND_BY_WORDS = """
+    WITH asked AS MATERIALIZED (
+        SELECT word, code, coalesce(known, (
+            SELECT count(*) FROM postings
+            WHERE tenant = %(tenant)s AND project = %(project)s AND postings.code = given.code
+        )) AS held
+        FROM unnest(%(words)s::integer[], %(codes)s::bigint[], %(known)s::bigint[]) AS given (word, code, known)
+    ), summed AS MATERIALIZED (
+        SELECT word, sum(held)::bigint AS held, array_agg(code) AS codes FROM asked GROUP BY word
+    ), rarest AS MATERIALIZED (
+        SELECT word, codes, held, sum(held) OVER (ORDER BY held, word) <= %(most)s
+            OR row_number() OVER (ORDER BY held, word) = 1 AS chosen
+        FROM summed
+    ), holding AS MATERIALIZED (
+        SELECT read.code, number, (length::bigint << 24) | (kind::bigint << 8) | count AS detail
+        FROM (SELECT DISTINCT code FROM asked JOIN rarest USING (word) WHERE chosen AND asked.held > 0) AS read
+        CROSS JOIN LATERAL (
+            SELECT number, length, kind, count FROM postings
+            WHERE tenant = %(tenant)s AND project = %(project)s AND postings.code = read.code
+            ORDER BY number DESC LIMIT %(most)s
+        ) AS latest
+    )
+    SELECT (SELECT array_send(array_agg(held ORDER BY word, code)) FROM asked),
+        (SELECT array_send(array_agg(chosen::integer::bigint ORDER BY word)) FROM rarest),
+        (SELECT array_send(array_agg(CASE WHEN chosen AND held <= %(most)s OR NOT several THEN 0 ELSE (
+            SELECT count(DISTINCT number) FROM postings
+            WHERE tenant = %(tenant)s AND project = %(project)s AND postings.code = ANY(rarest.codes)
+        ) END ORDER BY word)) FROM rarest JOIN unnest(%(several)s::boolean[]) WITH ORDINALITY AS forms (several, place)
+            ON word + 1 = place),
+        array_send(array_agg(code)), array_send(array_agg(number)), array_send(array_agg(detail))
+    FROM holding
 """
-_HOLDING = """
-    SELECT wanted.code, array_send(array_agg(number)), array_send(array_agg(detail))
-    FROM unnest(%s::bigint[]) AS wanted (code) CROSS JOIN LATERAL (
-        SELECT number, (length::bigint << 24) | (kind::bigint << 8) | count AS detail FROM postings
-        WHERE tenant = %s AND project = %s AND postings.code = wanted.code ORDER BY number DESC LIMIT %s
-    ) AS held GROUP BY wanted.code
+COUNTED = """
+    SELECT array_send(array_agg(shared.held + personal.held ORDER BY place))
+    FROM unnest(%(codes)s::bigint[]) WITH ORDINALITY AS wanted (code, place) CROSS JOIN LATERAL (
+        SELECT count(*) AS held FROM postings
+        WHERE tenant = %(tenant)s AND project = %(project)s AND postings.code = wanted.code
+    ) AS shared CROSS JOIN LATERAL (
+        SELECT count(*) AS held FROM postings
+        WHERE tenant = %(tenant)s AND project = %(project)s AND postings.code = wanted.code | %(owner)s
+        AND %(owner)s <> 0
+    ) AS personal
 """
-_DISTINCT = """
-    SELECT count(DISTINCT number) FROM postings WHERE tenant = %s AND project = %s AND code = ANY(%s::bigint[])
-"""
+"""Document frequency of each code, in shared documents and in those of one owner."""
 # A binary array starts with its dimensions; each element follows its size.
 _HEADER = 20
 _WHOLE, _REAL = (np.dtype([("size", ">i4"), ("value", kind)]) for kind in (">i8", ">f8"))
@@ -74,15 +107,14 @@ _WHOLE, _REAL = (np.dtype([("size", ">i4"), ("value", kind)]) for kind in (">i8"
 
 def code_in(owner: str, code: int) -> int:
     """Code of a word in the documents of one owner, or in shared ones."""
-    if not owner:
-        return code
-    whose = int.from_bytes(sha256(owner.encode()).digest()[:4], "big") & 0x7FFF_FFFF
-    return max(whose, 1) << 32 | code
+    return owner_code(owner) | code
 
 
-def owner_in(code: int) -> int:
+@lru_cache(maxsize=1_000)
+def owner_code(owner: str) -> int:
     """The owner's part of a code; 0 for shared documents."""
-    return code >> 32
+    whose = int.from_bytes(sha256(owner.encode()).digest()[:4], "big") & 0x7FFF_FFFF
+    return max(whose, 1) << 32 if owner else 0
 
 
 def kind_number(kind: str) -> int:
@@ -146,18 +178,6 @@ def _held(
     return together[order], numbers[order], counts[order]
 
 
-def counted(connection: Connection, here: tuple[str, str], codes: Sequence[int], limit: int) -> Mapping[int, int]:
-    """Document frequency of each code, counted up to `limit`."""
-    if not codes:
-        return {}
-    found = connection.exec_driver_sql(_COUNTED, (*here, limit, list(codes)))
-    return {int(code): int(count) for code, count in found}
-
-
-def holding_any(connection: Connection, here: tuple[str, str], codes: Sequence[int]) -> int:
-    return int(connection.exec_driver_sql(_DISTINCT, (*here, list(codes))).scalar_one())
-
-
 class WordPostings:
     """Documents that contain a code, newest first: numbers, kinds, lengths and counts."""
 
@@ -169,14 +189,104 @@ class WordPostings:
         self.count = detail & 0xFF
 
 
-def holding(
-    connection: Connection, here: tuple[str, str], codes: Sequence[int], limit: int
-) -> Mapping[int, WordPostings]:
-    """The newest `limit` documents for each code."""
-    if not codes:
-        return {}
-    found = connection.exec_driver_sql(_HOLDING, (list(codes), *here, limit))
-    return {code: WordPostings(read_array(numbers), read_array(details)) for code, numbers, details in found}
+@dataclass(frozen=True, slots=True)
+class ServerQuery:
+    """Documents found by the words of a query, with their scores, and the weight of each word."""
+
+    ranking: BM25
+    weights: Sequence[float]
+    number: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    score: NDArray[np.float64]
+    complete: bool
+    """False if words were too common to examine every document that contains them."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWords:
+    """The words of a query, each as the codes of its forms in shared documents and in those of the principal."""
+
+    words: Sequence[tuple[int, ...]]
+
+    def named(self, frequency: Callable[[tuple[int, ...]], int | None], most: int) -> dict[str, Any]:
+        """Parameters of `FOUND_BY_WORDS`; `frequency` gives cached counts of a code or a word."""
+        pairs = [(place, code) for place, word in enumerate(self.words) for code in word]
+        return {
+            "words": sent_array([place for place, _ in pairs]),
+            "codes": sent_array([code for _, code in pairs]),
+            "known": [frequency((code,)) for _, code in pairs],
+            "several": [_has_several_forms(word) and frequency(word) is None for word in self.words],
+            "most": most,
+        }
+
+    def found(self, row: Sequence[Any], frequency: Callable[[tuple[int, ...]], int | None]) -> WordsFound:
+        held, chosen, distinct, code, number, detail = map(read_array, row)
+        pairs = [(place, each) for place, word in enumerate(self.words) for each in word]
+        by_code = {each: int(count) for (_, each), count in zip(pairs, held.tolist(), strict=True)}
+        order = np.argsort(code, kind="stable")
+        codes, first = np.unique(code[order], return_index=True)
+        parts = [WordPostings(number[rows], detail[rows]) for rows in np.split(order, first[1:]) if len(codes)]
+        counts = [
+            frequency(word) or int(counted) or sum(by_code[each] for each in word)
+            for word, counted in zip(self.words, distinct.tolist(), strict=True)
+        ]
+        return WordsFound(by_code, chosen.astype(np.bool_), counts, dict(zip(codes.tolist(), parts, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class WordsFound:
+    """Document frequency by code, which words were read, how many documents have each word, postings by code."""
+
+    held: Mapping[int, int]
+    chosen: NDArray[np.bool_]
+    documents: Sequence[int]
+    postings: Mapping[int, WordPostings]
+
+    def scored(
+        self, words: Sequence[tuple[int, ...]], shares: Sequence[float], ranking: BM25, most: int
+    ) -> ServerQuery:
+        """Scores of the documents that contain the words that were read."""
+        every = _together(list(self.postings.values()))
+        scores, weights = np.zeros(len(every.number)), [0.0] * len(words)
+        for place, word in enumerate(words):
+            read = bool(self.chosen[place])
+            parts = [self.postings[code] for code in word if code in self.postings] if read else []
+            rows, counts = _rows(every.number, parts)
+            whole = read and sum(self.held[code] for code in word) <= most
+            weights[place] = shares[place] * ranking.weight(len(rows) if whole else self.documents[place])
+            scores[rows] += weights[place] * ranking.saturation(counts, every.length[rows])
+        complete = bool(self.chosen.all()) and sum(self.held[code] for word in words for code in word) <= most
+        return ServerQuery(ranking, weights, every.number, every.kind, scores, complete)
+
+
+def _has_several_forms(word: Sequence[int]) -> bool:
+    """Whether two codes may be in one document; no document has codes of two owners."""
+    return len({code >> 32 for code in word}) < len(word)
+
+
+def _together(parts: Sequence[WordPostings]) -> WordPostings:
+    """Distinct documents, ordered by number."""
+    if not parts:
+        return WordPostings(np.empty(0, np.int64), np.empty(0, np.int64))
+    number, first = np.unique(np.concatenate([part.number for part in parts]), return_index=True)
+    return WordPostings(number, np.concatenate([part.detail for part in parts])[first])
+
+
+def _rows(number: NDArray[np.int64], parts: Sequence[WordPostings]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Positions in `number` of the documents that contain a word, and its counts over all forms."""
+    if not parts:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    if len(parts) == 1:
+        return np.searchsorted(number, parts[0].number), parts[0].count
+    places = np.searchsorted(number, np.concatenate([part.number for part in parts]))
+    summed = np.bincount(places, np.concatenate([part.count for part in parts]))
+    rows = np.flatnonzero(summed)
+    return rows, summed[rows].astype(np.int64)
+
+
+def sent_array(numbers: Sequence[int]) -> str:
+    """Integers as the text of an array, which the driver takes as it is: ten times as fast as a list."""
+    return f"{{{str(list(numbers))[1:-1]}}}"
 
 
 def read_array(sent: bytes | None) -> NDArray[np.int64]:

@@ -32,9 +32,11 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.context import PrincipalName
+from treering.adapters.sql.context import ListParameters, PrincipalName
+from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import EVERYONE
+from treering.adapters.sql.loaded_indexes import LoadedIndexes
 from treering.adapters.sql.migrate import refuse_another_programs
 from treering.adapters.sql.read_only import has_log, missing_rights, url_of
 from treering.adapters.sql.rows import insert_rows
@@ -50,13 +52,13 @@ from treering.core.scope import Scope
 from treering.ports.store import Check, CopyContents
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import TransactionContext
+    from treering.adapters.sql.context import ListParameters, TransactionContext
     from treering.core.settings import StoreSettings
     from treering.ports.index import SearchIndex
 
 _HEADER = 100
 _JOB_STATES = (
-    "SELECT kind, key, state FROM jobs WHERE tenant = ? AND project = ? AND key IN ({marks}) "
+    "SELECT kind, key, state, run_at FROM jobs WHERE tenant = ? AND project = ? AND key IN ({marks}) "
     "AND state IN ('queued', 'leased', 'dead')"
 )
 _WITHOUT_DOCUMENT = (
@@ -73,11 +75,23 @@ _NAMES = (
     "SELECT tenant, project, principal FROM principals WHERE (:tenant IS NULL OR tenant = :tenant) "
     "AND (:project IS NULL OR project = :project) ORDER BY 1, 2, 3"
 )
-_CACHE_KIB = 16_000
+# Pages of one connection. The operating system caches the file once for all of them; a larger cache in each only makes
+# the memory of a server grow with the database, and no figure of ours improves.
+_CACHE_KIB = 2_000
 _BULK_CACHE_KIB = 200_000
 _ANALYSED = 1_000
 # Errors of the target file when one file is copied into another.
 _TARGET_ERRORS = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")
+
+
+class JsonLists:
+    """Lists as JSON, which a table-valued function reads."""
+
+    def among(self, column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+        return column.in_(select(func.json_each(bindparam(name)).table_valued("value").c.value))
+
+    def bound(self, values: Sequence[Any]) -> str:
+        return json.dumps(values)
 
 
 class SQLite:
@@ -85,6 +99,7 @@ class SQLite:
 
     name = "sqlite"
     raw_files: tuple[str, ...] = ("", "-wal", "-shm", "-journal")
+    lists: ListParameters = JsonLists()
 
     def __init__(
         self, path: Path, settings: StoreSettings, *, exclusive: bool = False, read_only: StoreError | None = None
@@ -105,7 +120,7 @@ class SQLite:
         self._locked_out_since: float | None = None
         """Start of the wait for another process's write lock."""
         self.registered = set[PrincipalName]()
-        self._loaded: dict[tuple[str, str], Any] = {}
+        self._indexes = LoadedIndexes(path)
         self._opened: tuple[int, int] | None = None
         self.location = str(path)
 
@@ -131,6 +146,7 @@ class SQLite:
         event.listen(engine, "do_connect", self._refuse_another_file)
         event.listen(engine, "connect", self._prepare)
         event.listen(engine, "begin", self._begin)
+        survive_forks(engine, self.after_fork)
         return engine
 
     @contextmanager
@@ -175,28 +191,33 @@ class SQLite:
     def options(self, *, writing: bool) -> dict[str, Any]:
         return {"writing": writing}
 
-    def limit_waits(self, connection: Connection, seconds: float) -> None:
+    def start(
+        self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None, locks: Sequence[str] = ()
+    ) -> None:
         """Only the start of a transaction waits, within the limit of `writing`."""
+        self.enter(connection, scope)
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
-        loaded = self._loaded.get((scope.tenant, scope.project))
-        return loaded is not None and bool(loaded.unstored.models())
+        return self._indexes.has_unstored_vectors(scope)
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         """No lock needed: there is a single writer."""
 
     def lock_job_keys(
         self, context: TransactionContext, keys: Sequence[tuple[str, str]]
-    ) -> Iterable[tuple[str, str, str]]:
+    ) -> Iterable[tuple[str, str, str, int]]:
         """No lock needed: there is a single writer."""
         named = tuple(dict.fromkeys(key for _, key in keys))
         statement = _JOB_STATES.format(marks=", ".join("?" * len(named)))
         found = context.connection.exec_driver_sql(statement, (context.scope.tenant, context.scope.project, *named))
-        return [(kind, key, state) for kind, key, state in found]
+        return [(kind, key, state, run_at) for kind, key, state, run_at in found]
 
-    def enter(self, connection: Connection, scope: Scope, locks: Sequence[str] = ()) -> None:
+    def enter(self, connection: Connection, scope: Scope) -> None:
         """Every statement names its scope. Fails if the file was deleted, because writes would be lost."""
         self._refuse_another_file()
+
+    def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]], max_links: int) -> None:
+        """A look-up in the file costs no more on its own."""
 
     def migrating(self, connection: Connection) -> None:
         """No wait needed: the migrating transaction is the only writer."""
@@ -225,7 +246,8 @@ class SQLite:
         for tenant, project in {(tenant, project) for tenant, project, _ in emptied}:
             here = (vectors.c.tenant == tenant, vectors.c.project == project)
             numbers = [number for *_, number in emptied]
-            connection.execute(delete(vectors).where(*here, self.among(vectors.c.number, numbers)))
+            removal = delete(vectors).where(*here, self.lists.among(vectors.c.number, "numbers"))
+            connection.execute(removal, {"numbers": self.lists.bound(numbers)})
 
     def restore_index(self, connection: Connection, scope: Scope) -> None:
         from treering.core.embedded_text import part_of
@@ -241,14 +263,7 @@ class SQLite:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_BULK_CACHE_KIB}")
 
     def index(self, context: TransactionContext) -> SearchIndex:
-        from treering.adapters.sql.embedded_index import EmbeddedIndex, ProjectIndex
-
-        project = (context.scope.tenant, context.scope.project)
-        return EmbeddedIndex(context, self._loaded.setdefault(project, ProjectIndex()))
-
-    def among(self, column: ColumnElement[Any], values: Sequence[Any]) -> ColumnElement[bool]:
-        listed = func.json_each(bindparam(None, json.dumps(list(values)), unique=True)).table_valued("value")
-        return column.in_(select(listed.c.value))
+        return self._indexes.index(context)
 
     def after_bulk(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_CACHE_KIB}")
@@ -262,7 +277,9 @@ class SQLite:
     def sizes(self, connection: Connection) -> dict[str, int]:
         names = {"database": "", "write-ahead log": "-wal"}
         files = {name: Path(f"{self._path}{suffix}") for name, suffix in names.items()}
-        return {name: file.stat().st_size for name, file in files.items() if file.exists()}
+        sizes = {name: file.stat().st_size for name, file in files.items() if file.exists()}
+        saved = self._indexes.size()
+        return {**sizes, "search index": saved} if saved else sizes
 
     def check(self, connection: Connection, scope: Scope) -> Sequence[Check]:
         damage = self.damage(connection)
@@ -270,6 +287,7 @@ class SQLite:
         return (
             Check("engine", True, f"SQLite {sqlite3.sqlite_version}, embedded{unsynced}"),
             Check("integrity", not damage, damage or "ok", DAMAGED if damage else ""),
+            self._indexes.check(scope),
         )
 
     def damage(self, connection: Connection) -> str:
@@ -284,7 +302,9 @@ class SQLite:
             raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def erase_traces(self, engine: Engine, seconds: float | None) -> None:
-        deadline = time.monotonic() + (self._settings.busy_seconds if seconds is None else seconds)
+        patience = self._settings.busy_seconds if seconds is None else seconds
+        deadline = time.monotonic() + patience
+        self._indexes.remove_files(patience)
         while not self._empty_log(engine):
             if time.monotonic() > deadline:
                 raise StoreUnavailable(
@@ -334,7 +354,8 @@ class SQLite:
         )
 
     def before_close(self, engine: Engine) -> None:
-        """Store the planner's statistics, if the database is writable."""
+        """Finish saving the index, and store the planner's statistics if the database is writable."""
+        self._indexes.wait()
         if self.read_only is not None:
             return
         try:
@@ -349,10 +370,13 @@ class SQLite:
         finally:
             raw.close()
 
+    def release(self, engine: Engine) -> None:
+        engine.dispose()
+
     def after_fork(self) -> None:
         self._writers = threading.Lock()
         self._writer = self._locked_out_since = None
-        self._loaded = {}
+        self._indexes.after_fork()
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None

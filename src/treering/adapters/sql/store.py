@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from treering.adapters.sql import integrity as upkeep
 from treering.adapters.sql.context import Dialect, TransactionContext, Unsaved
-from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import identity_of
 from treering.adapters.sql.kinds import (
     AUDIT,
@@ -241,13 +240,12 @@ class SqlStore:
         self.location = dialect.location
         with dialect.translated():
             self._engine = dialect.open()
-            survive_forks(self._engine, dialect.after_fork)
             try:
                 bring_up_to_date(self._engine, dialect, rederive=partial(self._rederive, blobs))
                 self.identity = identity_of(self._engine)
                 self.blobs = blobs.within(self.identity)
             except BaseException:
-                self._engine.dispose()
+                dialect.release(self._engine)
                 raise
 
     def _rederive(self, blobs: Blobs, connection: Connection) -> None:
@@ -383,7 +381,7 @@ class SqlStore:
             return
         self._closed = True
         self._dialect.before_close(self._engine)
-        self._engine.dispose()
+        self._dialect.release(self._engine)
 
     @contextmanager
     def upkeep(self, scope: Scope, now: datetime) -> Iterator[TransactionContext]:
@@ -423,9 +421,7 @@ class SqlStore:
             connection = self._engine.connect().execution_options(**options)
             try:
                 transaction = connection.begin()
-                self._dialect.enter(connection, scope, _locks(claims))
-                if seconds is not None:
-                    self._dialect.limit_waits(connection, seconds)
+                self._dialect.start(connection, scope, writing=writing, seconds=seconds, locks=_locks(claims))
             except BaseException as exc:
                 connection.close()
                 if last or not getattr(exc, "connection_invalidated", False):

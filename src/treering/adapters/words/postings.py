@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -44,12 +44,17 @@ class Words:
 class Postings:
     """The rows of the documents that contain each code. Rows start at `first`."""
 
+    ARRAYS: ClassVar = ("codes", "starts", "rows", "counts")
+
     first: int
     size: int
     codes: NDArray[np.uint32]
     starts: NDArray[np.int64]
     rows: NDArray[np.int32]
     counts: NDArray[np.uint8]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {name: getattr(self, name) for name in self.ARRAYS}
 
     @classmethod
     def of(cls, first: int, words: Words) -> Postings:
@@ -67,6 +72,12 @@ class Postings:
             np.concatenate([part.rows + np.int32(part.first - first) for part in parts]),
             np.concatenate([part.counts for part in parts]),
         )
+
+    def without(self, gone: NDArray[np.bool_]) -> Postings:
+        """Without the words of the documents in these rows, counted from `first`."""
+        kept = ~gone[self.rows]
+        codes = np.repeat(self.codes, np.diff(self.starts))[kept]
+        return self._inverted(self.first, self.size, codes, self.rows[kept], self.counts[kept])
 
     @classmethod
     def _inverted(
@@ -140,3 +151,33 @@ def score(
     if not touched:
         return WordScores(scores, np.empty(0, np.int64), total)
     return WordScores(scores, touched[0] if len(touched) == 1 else np.flatnonzero(scores), total)
+
+
+def score_rows(
+    parts: Sequence[Postings],
+    wanted: IndexQuery,
+    rows: NDArray[np.int64],
+    lengths: NDArray[np.int32],
+    *,
+    ranking: BM25,
+    seen: NDArray[np.bool_] | None,
+) -> tuple[NDArray[np.float32], float]:
+    """The same scores for some rows, whose documents have these lengths, and the total weight of the words."""
+    scores, total = np.zeros(len(rows), np.float32), 0.0
+    for place, forms in enumerate(wanted.words):
+        found = [(part.first, *part.holding(code)) for part in parts for code in forms]
+        if seen is None and len(forms) == 1:
+            held = sum(len(numbers) for _, numbers, _ in found)
+        else:
+            together, _ = holding(parts, forms)
+            held = len(together) if seen is None else int(np.count_nonzero(seen[together]))
+        weight = wanted.share(place) * ranking.weight(held)
+        total += weight
+        counts = np.zeros(len(rows), np.float32)
+        for first, numbers, times in found:
+            if len(numbers):
+                there = np.minimum(np.searchsorted(numbers, rows - first), len(numbers) - 1)
+                counts += np.where(numbers[there] == rows - first, times[there], 0)
+        holds = np.flatnonzero(counts)
+        scores[holds] += weight * ranking.saturation(counts[holds], lengths[holds])
+    return scores, total

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treering.adapters.arrays.growing import GrowingArrays, merged_from
 from treering.adapters.words.postings import Postings, Words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEIGHBOURS = (-2, -1, 1, 2)
-# Parts that a query searches one by one; above this number, small ones are merged.
-_MAX_PARTS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentColumns:
-    """Attributes of each document except its words; `thread` is the number of its conversation, 0 for none."""
+    """Attributes of each document except its words; `thread` is a hash of its conversation's name, 0 for none."""
 
     number: NDArray[np.int64]
     kind: NDArray[np.int8]
@@ -29,12 +28,8 @@ class DocumentColumns:
     speaker: NDArray[np.uint32]
     marks: NDArray[np.uint8]
     length: NDArray[np.int32]
-    thread: NDArray[np.int32]
+    thread: NDArray[np.uint64]
     place: NDArray[np.int32]
-
-    @classmethod
-    def empty(cls) -> DocumentColumns:
-        return cls.of([])
 
     @classmethod
     def of(cls, rows: Sequence[tuple[int, ...]]) -> DocumentColumns:
@@ -44,21 +39,24 @@ class DocumentColumns:
 
     @classmethod
     def joined(cls, parts: Sequence[DocumentColumns]) -> DocumentColumns:
-        fields = zip(*(part._fields() for part in parts), strict=True)
-        return cls(*(np.concatenate(pieces) for pieces in fields))
+        pieces = zip(*(part.arrays().values() for part in parts), strict=True)
+        return parts[0] if len(parts) == 1 else cls(*map(np.concatenate, pieces))
 
-    def _fields(self) -> list[NDArray[Any]]:
-        return [getattr(self, name) for name in self.__slots__]
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def between(self, first: int, last: int) -> DocumentColumns:
+        return DocumentColumns(*(array[first:last] for array in self.arrays().values()))
 
 
-_TYPES = (np.int64, np.int8, np.int32, np.int64, np.uint32, np.uint8, np.int32, np.int32, np.int32)
+_TYPES = (np.int64, np.int8, np.int32, np.int64, np.uint32, np.uint8, np.int32, np.uint64, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationOrder:
     """Documents of conversations in spoken order."""
 
-    keys: NDArray[np.int64]
+    keys: NDArray[Any]
     rows: NDArray[np.int64]
 
     @classmethod
@@ -69,21 +67,56 @@ class ConversationOrder:
         return cls(keys[order], first + spoken[order])
 
     @classmethod
-    def merged(cls, lines: Sequence[ConversationOrder]) -> ConversationOrder:
-        keys = np.concatenate([line.keys for line in lines])
-        order = np.argsort(keys, kind="stable")
-        return cls(keys[order], np.concatenate([line.rows for line in lines])[order])
+    def merged(cls, orders: Sequence[ConversationOrder]) -> ConversationOrder:
+        keys = np.concatenate([order.keys for order in orders])
+        sorting = np.argsort(keys, kind="stable")
+        return cls(keys[sorting], np.concatenate([order.rows for order in orders])[sorting])
 
-    def at(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows at these positions; −1 for an empty position."""
+    def at(self, keys: NDArray[Any]) -> NDArray[np.int64]:
+        """The newest row at each position; −1 for an empty position."""
         if not len(self.keys):
             return np.full(keys.shape, -1, np.int64)
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        place = np.maximum(np.searchsorted(self.keys, keys, side="right") - 1, 0)
         return np.where(self.keys[place] == keys, self.rows[place], -1)
 
 
-def _key(thread: NDArray[np.int32], place: NDArray[np.int32]) -> NDArray[np.int64]:
-    return np.asarray((thread.astype(np.int64) << 32) | place.astype(np.int64), np.int64)
+def _key(thread: NDArray[np.uint64], place: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """Consecutive positions of a conversation have consecutive keys."""
+    return np.asarray(thread + place.astype(np.int64).astype(np.uint64), np.uint64)
+
+
+@dataclass(frozen=True)
+class DocumentPart:
+    """The words and the order of consecutive documents. `file` names the file that holds them; empty if none does."""
+
+    postings: Postings
+    order: ConversationOrder
+    file: str = ""
+    checksum: str = ""
+
+    @property
+    def size(self) -> int:
+        return self.postings.size
+
+    @property
+    def rows(self) -> slice:
+        return slice(self.postings.first, self.postings.first + self.size)
+
+    def holds_words_of(self, rows: NDArray[np.bool_]) -> bool:
+        mine = rows[self.rows]
+        return bool(mine.any() and mine[self.postings.rows].any())
+
+    def without(self, gone: NDArray[np.bool_]) -> DocumentPart:
+        """Without the words of removed documents; the others keep their rows."""
+        return DocumentPart(self.postings.without(gone[self.rows]), self.order)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {**self.postings.arrays(), "order_keys": self.order.keys, "order_rows": self.order.rows}
+
+    @classmethod
+    def of_arrays(cls, first: int, size: int, arrays: Mapping[str, NDArray[Any]], **file: str) -> DocumentPart:
+        postings = Postings(first, size, *(arrays[name] for name in Postings.ARRAYS))
+        return cls(postings, ConversationOrder(arrays["order_keys"], arrays["order_rows"]), **file)
 
 
 @dataclass(frozen=True)
@@ -91,15 +124,23 @@ class Segments:
     """All documents up to the highest number read so far."""
 
     columns: DocumentColumns
+    growing: GrowingArrays
     gone: NDArray[np.bool_]
-    parts: tuple[Postings, ...]
-    lines: tuple[ConversationOrder, ...]
+    parts: tuple[DocumentPart, ...]
     words: int
     """Total number of words of all documents."""
+    kinds: frozenset[int]
+    """Kinds of the documents."""
+
+    @classmethod
+    def of(cls, columns: DocumentColumns, gone: NDArray[np.bool_], parts: Sequence[DocumentPart]) -> Segments:
+        growing = GrowingArrays(list(columns.arrays().values()))
+        kinds = frozenset(np.unique(columns.kind).tolist())
+        return cls(columns, growing, gone, tuple(parts), int(columns.length.sum()), kinds)
 
     @classmethod
     def empty(cls) -> Segments:
-        return cls(DocumentColumns.empty(), np.empty(0, np.bool_), (), (), 0)
+        return cls.of(DocumentColumns.of([]), np.empty(0, np.bool_), ())
 
     @property
     def newest(self) -> int:
@@ -108,17 +149,26 @@ class Segments:
     def __len__(self) -> int:
         return len(self.gone)
 
+    @property
+    def postings(self) -> Sequence[Postings]:
+        return [part.postings for part in self.parts]
+
+    @property
+    def unsaved(self) -> int:
+        """Number of documents that are in no file."""
+        return sum(part.size for part in self.parts if not part.file)
+
     def extended(self, columns: DocumentColumns, words: Words) -> Segments:
         """Add documents whose numbers are higher than all previous ones."""
-        first = len(self)
-        parts, lines = (*self.parts, Postings.of(first, words)), (*self.lines, ConversationOrder.of(first, columns))
-        if len(parts) > _MAX_PARTS:
-            kept = _unmerged_parts(parts)
-            parts = (*parts[:kept], Postings.merged(parts[kept:]))
-            lines = (*lines[:kept], ConversationOrder.merged(lines[kept:]))
+        first, added = len(self), list(columns.arrays().values())
+        parts = (*self.parts, DocumentPart(Postings.of(first, words), ConversationOrder.of(first, columns)))
+        kept = merged_from([part.size for part in parts])
+        if kept < len(parts):
+            parts = (*parts[:kept], _merged(parts[kept:]))
         gone = np.concatenate((self.gone, np.zeros(len(columns.number), np.bool_)))
-        total = self.words + int(columns.length.sum())
-        return Segments(DocumentColumns.joined((self.columns, columns)), gone, parts, lines, total)
+        growing, views = self.growing.appended(first, added)
+        kinds = self.kinds | frozenset(columns.kind.tolist())
+        return Segments(DocumentColumns(*views), growing, gone, parts, self.words + int(columns.length.sum()), kinds)
 
     def without(self, rows: NDArray[np.int64]) -> Segments:
         """Hide removed documents."""
@@ -136,21 +186,22 @@ class Segments:
 
     def neighbours(self, rows: NDArray[np.int64], seen: NDArray[np.bool_] | None) -> NDArray[np.int64]:
         """For each row, the rows of the `seen` documents before and after it in its conversation; −1 for none."""
-        thread, place = self.columns.thread[rows], self.columns.place[rows]
+        spoken = np.flatnonzero(self.columns.thread[rows])
         found = np.full((len(rows), len(NEIGHBOURS)), -1, np.int64)
-        for column, step in enumerate(NEIGHBOURS):
-            keys = _key(thread, place + np.int32(step))
-            for line in self.lines:
-                found[:, column] = np.maximum(found[:, column], line.at(keys))
-        found[thread == 0] = -1
+        if not len(spoken):
+            return found
+        thread = self.columns.thread[rows[spoken]]
+        place = self.columns.place[rows[spoken], np.newaxis] + np.array(NEIGHBOURS, np.int32)
+        keys, beside = _key(thread[:, np.newaxis], place), np.full(place.shape, -1, np.int64)
+        for part in self.parts:
+            beside = np.maximum(beside, part.order.at(keys))
+        # Two conversations may share a key.
+        beside[self.columns.thread[beside] != thread[:, np.newaxis]] = -1
+        found[spoken] = beside
         return found if seen is None else np.where((found >= 0) & ~seen[found], -1, found)
 
 
-def _unmerged_parts(parts: Sequence[Postings]) -> int:
-    """How many of the first parts are left unmerged: those much larger than all later ones together."""
-    after = 0
-    for place in range(len(parts) - 1, -1, -1):
-        if after and parts[place].size > 4 * after:
-            return place + 1
-        after += parts[place].size
-    return 0
+def _merged(parts: Sequence[DocumentPart]) -> DocumentPart:
+    return DocumentPart(
+        Postings.merged([part.postings for part in parts]), ConversationOrder.merged([part.order for part in parts])
+    )

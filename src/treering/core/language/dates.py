@@ -33,8 +33,9 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
 
 
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,]|\.\d)")
-# Cheap test: every pattern above contains this.
+# Cheap tests: every pattern above contains the first, every date the second.
 _MAY_MATCH = re.compile(r"\d(?:\d|\s\d)\d\d")
+_MAY_BE_DATE = re.compile(r"(?<=[ ./-])[12]\d{3}(?!\d)|(?<!\d)[12]\d{3} ?[-/.年] ?\d")
 
 
 def spanning_words(text: str) -> list[str]:
@@ -45,7 +46,8 @@ def spanning_words(text: str) -> list[str]:
     if not _MAY_MATCH.search(text):
         return []
     folded = fold(text)
-    return [*_dates(folded), *(number[0].replace(" ", "") for number in _GROUPED.finditer(folded))]
+    dates = _dates(folded) if _MAY_BE_DATE.search(folded) else ()
+    return [*dates, *(number[0].replace(" ", "") for number in _GROUPED.finditer(folded))]
 
 
 def _dates(folded: str) -> Iterator[str]:

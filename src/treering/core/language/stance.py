@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from treering.core.language.dates import MONTHS
@@ -14,9 +14,10 @@ from treering.core.language.values import values_in
 
 LANGUAGES = ("en", "fr", "it", "de", "es")
 _WORDINGS = Path(__file__).parent / "stance"
-_ABBREVIATIONS = "dr|mr|mrs|ms|prof|sr|sra|st|nr|no"
+_ABBREVIATIONS = "dr mr mrs ms prof sr sra st nr no"
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_SENTENCE = re.compile(rf"(?:\b(?:{_ABBREVIATIONS})\.|[^.!?…\n]|\.(?=\w| (?:{_MONTH})\b))+[.!?…]*")
+_AFTER_ABBREVIATION = "|".join(rf"(?<=\b{each})" for each in _ABBREVIATIONS.split())
+_SENTENCE = re.compile(rf"(?:[^.!?…\n]++|\.(?=\w| (?:{_MONTH})\b)|(?:{_AFTER_ABBREVIATION})\.)++[.!?…]*")
 _MAX_CHARACTERS = 2_000
 _QUERY_GROUPS = ("supposing", "past", "former", "first", "history", "then")
 _WORD = re.compile(r"[^\W_]+")
@@ -24,7 +25,7 @@ _DAYS = frozenset((Path(__file__).parent / "time_words.txt").read_text("utf-8").
 _HAS_TWO_WORDS = re.compile(r"\w\W+\w")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stance:
     """Combined stance of the sentences of a text.
 
@@ -40,8 +41,13 @@ class Stance:
     ends: bool
     others: frozenset[str]
     values: Mapping[str, frozenset[str]]
-    content_words: frozenset[str]
-    """Words of the statements that are neither stop words nor values nor change wording."""
+    statements: str
+    language: str
+
+    @cached_property
+    def content_words(self) -> frozenset[str]:
+        """Words of the statements that are neither stop words nor values nor change wording."""
+        return _content_words(_wording(self.language)["change"].sub(" ", self.statements), self.language)
 
 
 def stance_of(text: str, language: str) -> Stance:
@@ -66,7 +72,8 @@ def stance_of(text: str, language: str) -> Stance:
         ends=ends,
         others=frozenset(wording["others"].findall(statements)),
         values=values_in(statements),
-        content_words=_content_words(wording["change"].sub(" ", statements), language),
+        statements=statements,
+        language=language,
     )
 
 

@@ -1,7 +1,6 @@
 """Surface features of a text: its speaker, whether it is a question, whether it names a time."""
 
 import re
-from enum import Enum
 from pathlib import Path
 
 from treering.core.language.dates import MONTHS
@@ -71,25 +70,23 @@ def asks(text: str) -> bool:
 
 def names_time(text: str) -> bool:
     """Whether the text has a date, a time of day, a month, a weekday or a word like `yesterday` (en fr it de es zh)."""
-    hints = set(map(_HINTS.__getitem__, text.split()))
-    if _Hint.SURE in hints:
+    hint = max(map(_HINTS.__getitem__, text.split()), default=_NO_HINT)
+    if hint == _SURE:
         return True
-    if (_Hint.UNSURE in hints or _DIGIT.search(text)) and _NUMBERS.search(fold(text)):
+    if (hint == _UNSURE or _DIGIT.search(text)) and _NUMBERS.search(fold(text)):
         return True
     return not text.isascii() and _CHINESE.search(bare(text)) is not None
 
 
-class _Hint(Enum):
-    NONE = 0
-    UNSURE = 1
-    SURE = 2
+# Plain numbers: an enumeration takes longer to compare than a word to look up.
+_NO_HINT, _UNSURE, _SURE = range(3)
 
 
-def _hint_of(piece: str) -> _Hint:
+def _hint_of(piece: str) -> int:
     words = _WORD.findall(fold(piece))
     if not _TIME_WORDS.isdisjoint(words):
-        return _Hint.SURE
-    return _Hint.NONE if _UNSURE_MONTHS.isdisjoint(words) else _Hint.UNSURE
+        return _SURE
+    return _NO_HINT if _UNSURE_MONTHS.isdisjoint(words) else _UNSURE
 
 
 _HINTS = Memo(_hint_of)

@@ -1,8 +1,7 @@
 """Times, days, dates, amounts and numbers in a text, as written."""
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
 
 from treering.core.language.dates import MONTHS
 from treering.core.language.folding import fold
@@ -34,18 +33,31 @@ _KINDS = {
     "number": r"(?<![\w.,:-])v?\d+(?:[.,]\d+)*(?![\w:])",
 }
 _PATTERNS = {kind: re.compile(pattern) for kind, pattern in _KINDS.items()}
-_NOTHING: Mapping[str, frozenset[str]] = MappingProxyType({})
-# Cheap test: every value contains a digit or one of these.
-_MAY_MATCH = re.compile(rf"\d|half|quarter|noon|mid|halb|mezzo|mediodia|at |um |alle |a las |{_DAY}")
+# Cheap tests: a value has a digit, or is a day or time that contains one of these.
+_DIGIT = re.compile("[0-9]")  # folding leaves no others
+_IN_DAYS = (
+    *("day", "tag", "mittwoch", "ndi", "rdi", "redi", "eudi", "medi", "nedi", "tedi", "ledi", "vedi", "dimanche"),
+    *("sabato", "domenica", "unes", "martes", "coles", "jueves", "rnes", "sabado", "domingo"),
+)
+_IN_TIMES = ("half", "quarter", "noon", "mid", "halb", "mezzo", "mediodia")
+_AT_HOUR = re.compile(rf"(?:at|um|alle|a las) (?:{_HOUR})")
 
 
 def values_in(text: str) -> Mapping[str, frozenset[str]]:
     """Values by kind (`time`, `date`, `day`, `amount`, `number`), without kinds that do not occur."""
     folded = fold(text)
-    if not _MAY_MATCH.search(folded):
-        return _NOTHING
-    found = {kind: frozenset(pattern.findall(folded)) for kind, pattern in _PATTERNS.items()}
+    found = {kind: frozenset(_PATTERNS[kind].findall(folded)) for kind in _possible_kinds(folded)}
     return {kind: values for kind, values in found.items() if values}
+
+
+def _possible_kinds(folded: str) -> Iterator[str]:
+    has_digit = _DIGIT.search(folded) is not None
+    if has_digit or any(part in folded for part in _IN_TIMES) or _AT_HOUR.search(folded):
+        yield "time"
+    if any(part in folded for part in _IN_DAYS):
+        yield "day"
+    if has_digit:
+        yield from ("date", "amount", "number")
 
 
 def differ(one: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str]]) -> bool:

@@ -36,7 +36,8 @@ class StoreSettings(Value):
     connect_seconds: float = Field(default=10.0, gt=0)
     """Seconds to wait for a connection to the database server before it is reported as unreachable."""
     pool_size: int = Field(default=8, ge=1)
-    """Open database connections kept for the threads of one process."""
+    """Open database connections that a process keeps, for all its memories in one PostgreSQL database together; under
+    load it opens as many again."""
     blob_bytes: int = Field(default=262_144, ge=1_024)
     """Bytes above which a text goes to the blob store: long rows slow SQLite scans."""
     vectors_only: bool = False

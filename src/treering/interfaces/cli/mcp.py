@@ -55,6 +55,17 @@ def mcp(
             rich_help_panel=_HTTP,
         ),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            min=1,
+            max=64,
+            metavar="NUMBER",
+            help="Server processes, on PostgreSQL only. Default: 1.",
+            rich_help_panel=_HTTP,
+        ),
+    ] = None,
     db: Db = None,
     project: Project = None,
     json: AsJson = False,
@@ -73,11 +84,11 @@ def mcp(
         "--port": port,
         "--token-file": token_file,
         "--allow-host": allow_host,
+        "--workers": workers,
         "--json": json or None,
     }
     if http:
-        from treering.interfaces.mcp.host_factory import host_for
-        from treering.interfaces.mcp.http.server import HttpOptions, serve_http
+        from treering.interfaces.mcp.http.announcement import HttpOptions
 
         options = HttpOptions(
             host or _HOST,
@@ -87,10 +98,31 @@ def mcp(
             token_file,
             os.environ.pop("TREERING_MCP_TOKEN", None),
         )
-        serve_http(host_for(db, project), options, as_json=json)
+        if workers is not None and workers > 1:
+            from treering.interfaces.mcp.http.workers import serve_workers
+
+            _require_server(db)
+            serve_workers(db, options, workers, as_json=json)
+        else:
+            from treering.interfaces.mcp.host_factory import host_for
+            from treering.interfaces.mcp.http.server import serve_http
+
+            serve_http(host_for(db, project), options, as_json=json)
     elif given := [option for option, value in http_options.items() if value is not None]:
         raise InvalidInput(f"{', '.join(given)} has no effect without --http; add --http")
     else:
         from treering.interfaces.mcp.stdio import serve_stdio
 
         serve_stdio(db, project, report)
+
+
+def _require_server(db: str | None) -> None:
+    """`InvalidInput` if the memory is a file, which one process serves faster than several."""
+    from treering import compose
+
+    file = compose.embedded_path(db)
+    if file is not None:
+        raise InvalidInput(
+            f"--workers needs PostgreSQL, and this memory is the file {file}, which has one writer at a time; omit "
+            "--workers, or move the memory to a server and pass its URL with --db"
+        )

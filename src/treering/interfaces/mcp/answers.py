@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from treering.core.citations import cite, conflict_mark
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.tool import Reply, Result, ToolAnswer
+from treering.interfaces.mcp.tool import Reply, Result, ToolAnswer, as_json
 from treering.render.listing import block_tokens
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def within(budget: int, answer_in: Callable[[int], ToolAnswer[R]]) -> ToolAnswer
     room = budget
     while True:
         answer = answer_in(room)
-        taken = max(estimate_tokens(answer.text), structured_tokens(answer.result))
+        taken = max(estimate_tokens(answer.text), estimate_tokens(as_json(answer.sent)))
         if taken <= budget or room <= 0:
             return answer
         room -= max(taken - budget, room // 8 + 1)
@@ -58,8 +58,4 @@ def within(budget: int, answer_in: Callable[[int], ToolAnswer[R]]) -> ToolAnswer
 
 def item_tokens(item: Cited) -> int:
     """Tokens of an item in the form that takes more, text or structured content."""
-    return max(block_tokens(item), structured_tokens(item))
-
-
-def structured_tokens(result: Result) -> int:
-    return estimate_tokens(result.sent_json())
+    return max(block_tokens(item), estimate_tokens(item.sent_json()))

@@ -15,12 +15,20 @@ if TYPE_CHECKING:
     from treering.memory import Memory
 
 
-def host_for(db: str | None, project: str | None) -> MemoryHost:
-    """A host for the named project, else for the current repository, whichever database its memory is in."""
+def new_session() -> str:
+    """The session of a server; over HTTP, part of the sessions of its clients."""
+    return f"mcp-{uuid7()}"
+
+
+def host_for(db: str | None, project: str | None, session: str | None = None) -> MemoryHost:
+    """A host for the named project, else for the current repository, whichever database its memory is in.
+
+    Servers that share their clients have the same `session`.
+    """
     around = repository_around(None)
     return MemoryHost(
         partial(_open, db, project, around),
-        session=f"mcp-{uuid7()}",
+        session=session or new_session(),
         clock=_now,
         repository=around if (around / ".git").exists() else None,
         load=_load,

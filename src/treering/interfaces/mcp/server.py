@@ -84,7 +84,7 @@ class _Handlers:
             answer = tool.work(call, asked)
             call.note_injection(answer.text, cited_ids(answer.result), via=tool.name)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.result.sent()
+            content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.sent
         )
 
     async def list_resources(self, _ctx: Any, _params: Any) -> types.ListResourcesResult:

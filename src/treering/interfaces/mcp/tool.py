@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -48,7 +49,11 @@ class Result(BaseModel):
         return values
 
     def sent_json(self) -> str:
-        return json.dumps(self.sent(), ensure_ascii=False, separators=(",", ":"))
+        return as_json(self.sent())
+
+
+def as_json(values: dict[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
 
 class Reply(Result):
@@ -102,7 +107,7 @@ A = TypeVar("A", bound=Arguments)
 R = TypeVar("R", bound=Reply)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolAnswer(Generic[R]):
     """The answer to a call: text for a model, without invisible characters, and structured content."""
 
@@ -111,6 +116,11 @@ class ToolAnswer(Generic[R]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", visible(self.text))
+
+    @cached_property
+    def sent(self) -> dict[str, Any]:
+        """The structured content as sent to the client; made once, to be measured and sent."""
+        return self.result.sent()
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class Gate:
         if isinstance(body, Refusal):
             await body.response()(scope, receive, send)
         elif body is not None:
-            await self._app(scope, _replayed(body, receive), send)
+            await self._app(scope, replayed(body, receive), send)
 
     def refusal(self, path: str, headers: Iterable[tuple[bytes, bytes]]) -> Refusal | None:
         """Reason to reject a request with this head; None if it is accepted.
@@ -109,7 +109,7 @@ def _too_long(limit: int) -> Refusal:
     return Refusal(413, f"the request has more than {limit:,} bytes; store the text in a file and remember its path")
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def replayed(body: bytes, receive: Receive) -> Receive:
     """A `receive` that returns the body that was already read, then further messages."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 

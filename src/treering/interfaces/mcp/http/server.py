@@ -1,13 +1,8 @@
 """Serves one project's memory to several clients over HTTP."""
 
 import gc
-import json
-import os
-import shlex
-import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
@@ -22,42 +17,24 @@ from treering.interfaces.mcp.http.address import (
     resolve,
 )
 from treering.interfaces.mcp.http.allocator import share_arenas
+from treering.interfaces.mcp.http.announcement import HttpOptions, announce
 from treering.interfaces.mcp.http.gate import Gate
 from treering.interfaces.mcp.http.limits import HttpLimits
+from treering.interfaces.mcp.http.shared_sessions import SharedSessions
 from treering.interfaces.mcp.http.shutdown import StoppableServer
 from treering.interfaces.mcp.http.timeouts import with_head_timeout
 from treering.interfaces.mcp.http.token import AccessToken, token_for
 from treering.interfaces.mcp.logs import log_to_stderr
-from treering.interfaces.mcp.server import NAME, build_server
+from treering.interfaces.mcp.server import build_server
 
 _GC_THRESHOLDS = (700, 10, 10)
 """Defaults of Python; the command line collects less often."""
 
 
-@dataclass(frozen=True, slots=True)
-class HttpOptions:
-    """The address to listen on, and the authentication."""
-
-    host: str
-    port: int
-    allowed: tuple[str, ...] = ()
-    """Host names by which other machines reach it."""
-    project: str | None = None
-    """Project whose own token is used if the user gives none."""
-    token_file: Path | None = None
-    token: str | None = field(default=None, repr=False)
-
-    @property
-    def has_token(self) -> bool:
-        """Whether the user gave a token."""
-        return self.token_file is not None or self.token is not None
-
-
 def serve_http(host: MemoryHost, options: HttpOptions, *, as_json: bool) -> None:
     """Serve until the process is asked to end."""
     limits, logs = HttpLimits(), log_to_stderr()
-    _restore_garbage_collection()
-    share_arenas()
+    prepare_process()
     address = resolve(options.host, options.port)
     check_exposure(address, options.allowed, has_token=options.has_token)
 
@@ -69,57 +46,56 @@ def serve_http(host: MemoryHost, options: HttpOptions, *, as_json: bool) -> None
         port = sock.getsockname()[1]
         hosts = accepted_hosts(address, port, options.allowed)
         token = token_for(options.project, file=options.token_file, given=options.token)
-        config = Config(
-            application(host, hosts, token, limits),
-            http=with_head_timeout(limits),
-            ws="none",
-            loop="asyncio",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            limit_concurrency=limits.connections,
-            timeout_keep_alive=limits.keep_alive_seconds,
-            timeout_graceful_shutdown=limits.shutdown_seconds,
-        )
-        url = f"http://{address.name}:{port}{PATH}"
-        elsewhere = None if address.is_loopback else f"https://{options.allowed[0]}{PATH}"
-        server = StoppableServer(config, ready=lambda: _announce(url, elsewhere, token, as_json=as_json), close=close)
+        config = server_config(application(host, hosts, token, limits), limits)
+        ready = partial(announce, address, port, options, token, as_json=as_json)
+        server = StoppableServer(config, ready=ready, close=close)
         try:
             server.run(sockets=[sock])
         finally:
             close()
 
 
-def _restore_garbage_collection() -> None:
+def prepare_process() -> None:
     """Collect as often as Python does by default: the reference cycles of a server add up to hundreds of megabytes."""
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
+    share_arenas()
 
 
-def application(host: MemoryHost, hosts: Iterable[str], token: AccessToken, limits: HttpLimits) -> ASGIApp:
-    """The application of the SDK behind our gate, which checks Host and Origin for all paths."""
-    inner = build_server(host).streamable_http_app(
+def server_config(app: ASGIApp, limits: HttpLimits) -> Config:
+    return Config(
+        app,
+        http=with_head_timeout(limits),
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=limits.connections,
+        timeout_keep_alive=limits.keep_alive_seconds,
+        timeout_graceful_shutdown=limits.shutdown_seconds,
+    )
+
+
+def application(
+    host: MemoryHost, hosts: Iterable[str], token: AccessToken, limits: HttpLimits, *, session_key: bytes | None = None
+) -> ASGIApp:
+    """The application of the SDK behind our gate, which checks Host and Origin for all paths.
+
+    With a `session_key`, sessions of the previous protocol are valid in every process that has the key.
+    """
+    inner: ASGIApp = build_server(host).streamable_http_app(
         streamable_http_path=PATH,
+        # No call reports progress, and an event stream for one answer costs both sides twice the processor time.
+        json_response=True,
         max_request_body_size=limits.body_bytes,
         session_idle_timeout=limits.session_idle_seconds,
         max_sessions=limits.sessions,
+        stateless_http=session_key is not None,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+    if session_key is not None:
+        inner = SharedSessions(inner, session_key)
     return Gate(inner, hosts=hosts, token=token.text, limits=limits)
-
-
-def _announce(url: str, elsewhere: str | None, token: AccessToken, *, as_json: bool) -> None:
-    """Print the URL, the command that connects a client, and the file of the token, but never the token."""
-    if as_json:
-        document = {"url": url, "token_file": None if token.file is None else str(token.file), "pid": os.getpid()}
-        print(json.dumps(document), flush=True)
-    shown = "$TREERING_MCP_TOKEN" if token.file is None else f"$(cat {shlex.quote(str(token.file))})"
-    lines = [
-        f"serving at {url} until Ctrl-C; the token is in {token.file or 'TREERING_MCP_TOKEN'}",
-        f'  claude mcp add --transport http {NAME} {elsewhere or url} --header "Authorization: Bearer {shown}"',
-    ]
-    if elsewhere:
-        lines.insert(1, "requests, with the token, are not encrypted: put a TLS proxy in front of the server")
-    print("\n".join(lines), file=sys.stderr, flush=True)

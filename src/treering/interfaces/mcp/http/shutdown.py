@@ -39,7 +39,7 @@ class StoppableServer(Server):
         # A signal handler may interrupt this thread while it holds any lock, so it only notifies the loop.
         loop = asyncio.get_running_loop()
         before = {
-            each: signal.signal(each, lambda *_: loop.call_soon_threadsafe(self._stop)) for each in handled_signals()
+            each: signal.signal(each, lambda *_: loop.call_soon_threadsafe(self.stop)) for each in handled_signals()
         }
         try:
             yield
@@ -47,7 +47,7 @@ class StoppableServer(Server):
             for each, handler in before.items():
                 signal.signal(each, handler)
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
         if self.should_exit:
             os._exit(_INTERRUPTED)
         # Calls that are cut off from here on need not be logged.

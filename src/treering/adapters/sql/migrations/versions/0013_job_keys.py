@@ -9,7 +9,7 @@ down_revision = "0012"
 FUNCTION = """
     CREATE FUNCTION treering_lock_job_keys(
         of_tenant text, of_project text, kinds text[], keys text[], locks text[]
-    ) RETURNS TABLE (job_kind text, job_key text, job_state text) LANGUAGE plpgsql VOLATILE AS $$
+    ) RETURNS TABLE (job_kind text, job_key text, job_state text, job_run_at bigint) LANGUAGE plpgsql VOLATILE AS $$
     BEGIN
         FOR place IN 1 .. cardinality(locks) LOOP
             IF NOT EXISTS (
@@ -19,7 +19,7 @@ FUNCTION = """
                 PERFORM pg_advisory_xact_lock(hashtextextended(locks[place], 0));
             END IF;
         END LOOP;
-        RETURN QUERY SELECT DISTINCT jobs.kind, jobs.key, jobs.state
+        RETURN QUERY SELECT DISTINCT jobs.kind, jobs.key, jobs.state, jobs.run_at
             FROM unnest(kinds, keys) AS wanted (kind, key) JOIN jobs USING (kind, key)
             WHERE tenant = of_tenant AND project = of_project AND state IN ('queued', 'leased', 'dead');
     END $$
