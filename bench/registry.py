@@ -18,6 +18,7 @@ _BENCHES = (
     Bench("store", "SQLite up to 1,000,000 records", "storage", ("bench.store",)),
     Bench("writes", "processor time of a write, up to 1,000,000 records", "storage", ("bench.write_speed",)),
     Bench("postgres", "PostgreSQL at 100,000 records", "storage", ("bench.postgres",)),
+    Bench("postgres-writes", "writes on PostgreSQL: statements, bytes, speed", "storage", ("bench.postgres_writes",)),
     Bench("secrets", "secret detection: found, false, speed", "secrets", ("bench.secrets",)),
     Bench("startup", "import and command start-up", "startup", ("bench.startup",)),
     Bench("mcp", "MCP server from start to first answer and first search", "startup", ("bench.mcp_startup",)),

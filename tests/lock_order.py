@@ -11,7 +11,6 @@ CLAIMS: dict[str, int] = {
     "schedule": 0,
     "conversation": 0,
     "task": 0,
-    "turn": 0,
     "learning": 0,
     "statement": 0,
     "text": 0,

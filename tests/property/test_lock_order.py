@@ -33,31 +33,31 @@ class Verb(NamedTuple):
     record: int
 
 
-def _claim(parameters: Any) -> Lock | None:
-    named = [found for each in _texts(parameters) if (found := _ADVISORY.search(each))]
-    if not named:
-        return None
-    whole, kind, subject = named[0].groups()
-    return Lock(JOB_KEYS if kind == "job" else CLAIMS[subject], whole)
+def _claims(parameters: Any) -> list[Lock]:
+    named = [found.groups() for each in _texts(parameters) if (found := _ADVISORY.search(each))]
+    return [Lock(JOB_KEYS if kind == "job" else CLAIMS[subject], whole) for whole, kind, subject in named]
 
 
 def _texts(parameters: Any) -> Iterator[str]:
-    values = parameters.values() if isinstance(parameters, dict) else parameters or ()
-    return (value for value in values if isinstance(value, str))
+    """Texts among the parameters, and in lists of them."""
+    for value in parameters.values() if isinstance(parameters, dict) else parameters or ():
+        yield from (value,) if isinstance(value, str) else _texts(value) if isinstance(value, list) else ()
 
 
-def _rows(statement: str, transaction: Sequence[Lock]) -> Lock | None:
+def _rows(statement: str, transaction: Sequence[Lock]) -> list[Lock]:
     """The rows that a statement may have to wait for."""
+    if statement.startswith("WITH taken AS (INSERT INTO ids"):
+        return [Lock(TABLES["ids"], "ids"), Lock(TABLES["sessions"], "sessions")]
     written = _WRITES.match(statement)
     locked = re.search(r"FROM (\w+)", statement) if " FOR UPDATE" in statement else None
     found = written or locked
     waits = found and "SKIP LOCKED" not in statement and ("INSERT" not in statement or "ON CONFLICT" in statement)
     if not found or not waits or found.group(1) in DERIVED:
-        return None
+        return []
     table = found.group(1)
     if table in CLAIMED and any(lock.name.startswith(("claim record", "claim learning")) for lock in transaction):
-        return None
-    return Lock(TABLES[table], table)
+        return []
+    return [Lock(TABLES[table], table)]
 
 
 @contextmanager
@@ -71,16 +71,26 @@ def watched(memory: Memory) -> Iterator[list[list[Lock]]]:
 
     def execute(_c: Any, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> None:
         words = " ".join(statement.split())
-        lock = _claim(parameters) if "pg_advisory_xact_lock(" in words else _rows(words, transactions[-1])
-        # Whoever holds a lock does not wait for it again.
-        if lock is not None and (lock.name in TABLES or lock not in transactions[-1]):
-            transactions[-1].append(lock)
+        advisory = "pg_advisory_xact_lock(" in words or "treering_lock_job_keys(" in words
+        for lock in _claims(parameters) if advisory else _rows(words, transactions[-1]):
+            # Whoever holds a lock does not wait for it again.
+            if lock.name in TABLES or lock not in transactions[-1]:
+                transactions[-1].append(lock)
 
+    dialect: Any = memory.store._dialect  # type: ignore[attr-defined]
+    start = dialect.start
+
+    def started(connection: Any, scope: Any, **options: Any) -> None:
+        start(connection, scope, **options)
+        transactions[-1] += _claims([f"\x1f{lock}" for lock in options.get("locks", ())])
+
+    dialect.start = started
     event.listen(engine, "begin", begin)
     event.listen(engine, "before_cursor_execute", execute)
     try:
         yield transactions
     finally:
+        dialect.start = start
         event.remove(engine, "begin", begin)
         event.remove(engine, "before_cursor_execute", execute)
 
@@ -170,4 +180,4 @@ def test_a_transaction_of_every_kind_is_watched(open_engine: OpenMemory) -> None
         memory.settle()
         memory.forget(record.id, hard=True)
     seen = {" ".join(lock.name.split()[:2]) for locks in transactions for lock in locks}
-    assert {"claim text", "claim turn", "claim record", "claim entities", "sessions", "job embed"} <= seen
+    assert {"claim text", "ids", "claim record", "claim entities", "sessions", "job embed"} <= seen

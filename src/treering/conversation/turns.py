@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from treering.conversation.sessions import after_turn_stored
-from treering.core.errors import id_taken
+from treering.core.errors import Conflict, id_taken
 from treering.core.fields import TurnFields, check_arguments
 from treering.core.redaction import without_secrets
 from treering.core.timestamps import timestamp_of
@@ -49,9 +49,13 @@ def add_turn(
     )
 
     def add(tx: Transaction) -> tuple[Turn, bool]:
-        tx.claim(f"turn {turn.id}")
-        known = tx.turns.get(turn.id)
-        return (after_turn_stored(tx, tx.turns.create(turn), new_id), True) if known is None else (known, False)
+        try:
+            return after_turn_stored(tx, tx.turns.create(turn), new_id), True
+        except Conflict:
+            # A taken id leaves the transaction unchanged.
+            if (known := tx.turns.get(turn.id)) is None:
+                raise
+            return known, False
 
     known, is_new = store.write(scope, now, add)
     if is_new:

@@ -67,7 +67,6 @@ def store_episode(
     episode = _build(scope, new_id() if id is None else id, moment, fields, artifact_data)
 
     def store_once(tx: Transaction) -> tuple[Episode, bool]:
-        tx.claim(f"record {episode.id}")
         known = tx.episodes.get_complete(episode.id)
         if known is not None:
             return known, False
@@ -76,7 +75,7 @@ def store_episode(
         queue_follow_up_jobs(tx, new_id)
         return tx.episodes.create(episode), True
 
-    known, is_new = store.write(scope, now, store_once)
+    known, is_new = store.write(scope, now, store_once, claims=(f"record {episode.id}",))
     if is_new:
         return known
     # Without a date, the second delivery has that of the first.

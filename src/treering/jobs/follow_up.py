@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 def queue_follow_up_jobs(tx: Transaction, new_id: NewId) -> None:
     """Queue jobs that link and embed the records just stored. The cost does not depend on their number."""
     for alternatives in follow_up_jobs(tx.scope.principal, tx.now, new_id):
-        tx.jobs.enqueue_first(alternatives)
+        tx.jobs.enqueue_later(alternatives)

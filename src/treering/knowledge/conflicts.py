@@ -104,12 +104,15 @@ class ConflictCheck:
             return record
         return record.replace(payload={name: value for name, value in parts.__dict__.items() if value is not None})
 
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """Claims that prevent other transactions from storing a similar record meanwhile."""
+        return tuple(f"statement {name}" for name in sorted(self._keys))
+
     def similar(self, tx: Transaction) -> SimilarRecords:
-        """The newest similar records; claims prevent other transactions from storing one meanwhile."""
+        """The newest similar records; the transaction holds `claims`."""
         if not self._keys:
             return SimilarRecords()
-        for name in sorted(self._keys):
-            tx.claim(f"statement {name}")
         where = KnowledgeFilter(
             statement_keys=self._keys,
             visibility=(self.redacted.visibility,),

@@ -67,6 +67,7 @@ class KnowledgeOperations:
         check_arguments("remember", fields, KnowledgeFields)
         record = self._record(scope, now, text, type, **fields)
         check = ConflictCheck(record, now, limit=self.settings.conflict_candidates)
+        same = f"record {record.id}" if "id" in fields else f"text {_digest(check.redacted)}"
 
         def remember(tx: Transaction) -> Knowledge:
             similar = check.similar(tx)
@@ -79,7 +80,7 @@ class KnowledgeOperations:
                 return reinforce(tx, known, record, given=given)
             return self._create(tx, check.with_parts(record), check.verdicts(similar, now))
 
-        return self.store.write(scope, now, remember)
+        return self.store.write(scope, now, remember, claims=(*check.claims, same))
 
     def _record(self, scope: Scope, now: datetime, text: str, type: str, **fields: Any) -> Knowledge:
         defaults: dict[str, Any] = {
@@ -418,10 +419,9 @@ def _is_current(record: Knowledge) -> bool:
 
 
 def _same_words(tx: Transaction, record: Knowledge, similar: SimilarRecords) -> Knowledge | None:
-    digest = text_digest(record.type, record.content)
-    tx.claim(f"text {digest}")
+    """The transaction has claimed the text."""
     same = KnowledgeFilter(
-        same_text=(digest,),
+        same_text=(_digest(record),),
         visibility=(record.visibility,),
         owners=(record.owner,),
         deprecated=False,
@@ -448,7 +448,7 @@ def _known_texts(tx: Transaction, keys: Iterable[tuple[str, ...]]) -> set[tuple[
 
 
 def _same_id(tx: Transaction, record: Knowledge) -> Knowledge | None:
-    _claim(tx, record.id)
+    """The transaction has claimed the record."""
     known = tx.knowledge.get(record.id)
     if known is None:
         return None
@@ -457,9 +457,13 @@ def _same_id(tx: Transaction, record: Knowledge) -> Knowledge | None:
     return known
 
 
+def _digest(record: Knowledge) -> str:
+    return text_digest(record.type, record.content)
+
+
 def _text_key(record: Knowledge) -> tuple[str, ...]:
     """Text, visibility and owner: equal for repetitions of a record."""
-    return text_digest(record.type, record.content), record.visibility, record.owner
+    return _digest(record), record.visibility, record.owner
 
 
 def with_successor(tx: Transaction, record: Knowledge) -> Knowledge:

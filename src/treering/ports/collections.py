@@ -239,6 +239,13 @@ class SessionCollection(Readable[Session, SessionFilter], Protocol):
         """
         ...
 
+    def end_others(self, current: str, owner: str, *, limit: int) -> Sequence[Session]:
+        """End the newest open sessions of an owner except `current`, each at its last turn; return them.
+
+        Sessions that another transaction is changing stay open.
+        """
+        ...
+
     def mark_learned(self, id: str, *, known: int, learned: int) -> bool:
         """Mark the first `learned` turns as read; False if another worker has read further than `known`."""
         ...
@@ -286,6 +293,10 @@ class JobQueue(Readable[Job, JobFilter], Protocol):
 
         They are of one kind. False if one of them is queued and due, so that it has yet to begin, or if no key is free.
         """
+        ...
+
+    def enqueue_later(self, jobs: Sequence[Job]) -> None:
+        """Queue the first of these whose key is not queued at the end of the transaction, if there is one."""
         ...
 
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int: ...

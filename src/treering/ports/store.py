@@ -177,8 +177,10 @@ class Store(Protocol):
         """Write. Commits durably at the end of the block, rolls back on any exception."""
         ...
 
-    def write(self, scope: Scope, now: datetime, work: Callable[[Transaction], T]) -> T:
+    def write(self, scope: Scope, now: datetime, work: Callable[[Transaction], T], *, claims: Sequence[str] = ()) -> T:
         """Run `work` in a write transaction; its result is returned after a durable commit.
+
+        The transaction holds `claims`, taken in this order, before `work` begins.
 
         If a server aborts the transaction in favour of another one (a deadlock, a serialisation failure), none of it is
         stored, and `work` runs again in a new transaction, a bounded number of times. It must therefore have no effect

@@ -74,8 +74,13 @@ class Dialect(Protocol):
         """Execution options of a connection whose transaction is about to start."""
         ...
 
-    def start(self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None) -> None:
-        """Start a transaction in this scope, whose statements fail instead of waiting longer than `seconds`."""
+    def start(
+        self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None, locks: Sequence[str] = ()
+    ) -> None:
+        """Start a transaction in this scope, whose statements fail instead of waiting longer than `seconds`.
+
+        It holds the project-wide `locks`, taken in their order, until it ends.
+        """
         ...
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
@@ -84,6 +89,15 @@ class Dialect(Protocol):
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         """Hold the project-wide lock `name` until the transaction ends."""
+        ...
+
+    def lock_job_keys(
+        self, context: TransactionContext, keys: Sequence[tuple[str, str]]
+    ) -> Iterable[tuple[str, str, str, int]]:
+        """Hold the locks of the given kinds and keys that no waiting job has until the transaction ends.
+
+        Returns kind, key, state and due time of the jobs with these keys, as they are once the locks are held.
+        """
         ...
 
     def enter(self, connection: Connection, scope: Scope) -> None:

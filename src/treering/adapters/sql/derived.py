@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from sqlalchemy import delete, select, tuple_
 
 from treering.adapters.sql.owners import SHARED
-from treering.adapters.sql.rows import insert_tuples
+from treering.adapters.sql.rows import insert_later
 from treering.adapters.sql.tables import documents, facets
 from treering.core.privacy import is_private
 from treering.core.scope import Visibility
@@ -37,7 +37,7 @@ class Derivation(Generic[V]):
     def add(self, values: Sequence[tuple[V, Encoded]]) -> None:
         rows = [row for value, encoded in values for row in self._facets(value, encoded)]
         # In key order, a batch touches each page of the index once.
-        insert_tuples(self._context.connection, facets, _FACET, sorted(rows))
+        insert_later(self._context.connection, facets, _FACET, sorted(rows))
         if self._kind.searched:
             found = [self._document(value, encoded) for value, encoded in values]
             self._context.dialect.index_text(self._context.connection, found)
@@ -45,7 +45,7 @@ class Derivation(Generic[V]):
     def renew(self, values: Sequence[tuple[V, Encoded]]) -> None:
         """Rebuild facets; replace only documents that differ from their records, so that vectors are kept."""
         rows = [row for value, encoded in values for row in self._facets(value, encoded)]
-        insert_tuples(self._context.connection, facets, _FACET, sorted(rows))
+        insert_later(self._context.connection, facets, _FACET, sorted(rows))
         if not self._kind.searched:
             return
         wanted = {value.id: self._document(value, encoded) for value, encoded in values}
@@ -77,7 +77,7 @@ class Derivation(Generic[V]):
         for row in old - new:
             same = (facets.c[name] == stored for name, stored in zip(_FACET, row, strict=True))
             self._context.connection.execute(delete(facets).where(*same))
-        insert_tuples(self._context.connection, facets, _FACET, sorted(new - old))
+        insert_later(self._context.connection, facets, _FACET, sorted(new - old))
         if not self._kind.searched:
             return
         document, moved = self._document(*after), is_private(before[0]) is not is_private(after[0])

@@ -31,7 +31,7 @@ def take_ids(context: TransactionContext, wanted: Sequence[str]) -> bool:
     """
     rows = _rows(context, wanted)
     if len(rows) == 1 == len(wanted):
-        return insert_new(context.connection, ids, dict(zip(_COLUMNS, rows[0], strict=True)))
+        return insert_new(context.connection, ids, id_row(context, wanted[0]))
     if len(rows) < len(wanted):
         return False
     try:
@@ -40,6 +40,11 @@ def take_ids(context: TransactionContext, wanted: Sequence[str]) -> bool:
     except IntegrityError:
         return False
     return True
+
+
+def id_row(context: TransactionContext, id: str) -> dict[str, object]:
+    """The row that reserves an id."""
+    return dict(zip(_COLUMNS, _rows(context, (id,))[0], strict=True))
 
 
 def retake_ids(context: TransactionContext, found: Sequence[str]) -> None:

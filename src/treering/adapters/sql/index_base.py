@@ -175,7 +175,7 @@ class SqlIndex(ABC):
         )
         if skip_unstored:
             statement = statement.where(documents.c.number > max(self._unstored.of(model), default=0))
-        rows = self._execute(statement).all()
+        rows = self._waiting_rows(model, statement, limit)
         words = accumulate(length for *_, length in rows)
         fitting = sum(total <= max_words for total in words) if max_words is not None else limit
         waiting = [(number, kind, id) for number, kind, id, _ in rows[: max(1, fitting)]]
@@ -184,25 +184,26 @@ class SqlIndex(ABC):
         around = self._around(list(read.get(TURNS.name, {}).values()))
         return [Unembedded(number, read[kind].get(id), *around.get(id, ("", ""))) for number, kind, id in waiting]
 
+    def _waiting_rows(self, model: str, statement: Select[Any], limit: int) -> Sequence[Any]:
+        """Rows of a statement that finds at most `limit` documents without a vector."""
+        return list(self._execute(statement))
+
     def _records(self, name: str, ids: Sequence[str]) -> Mapping[str, Record]:
         kind, found = _KINDS[name], dict[str, Record]()
         codec = codec_of(kind, self._context.settings.store.text_bytes)
-        statement = select(kind.table).where(*self._in_project(kind.table), kind.table.c.id.in_(ids))
-        for row in self._execute(statement).mappings():
+        lists = self._context.dialect.lists
+        statement = select(kind.table).where(*self._in_project(kind.table), lists.among(kind.table.c.id, "wanted"))
+        for row in self._context.connection.execute(statement, {"wanted": lists.bound(ids)}).mappings():
             with suppress(BlobMissing, Unreadable):
                 found[row["id"]] = codec.decode(self._context.scope, row, self._context.blobs)
         return found
 
     def _around(self, turns: Sequence[Any]) -> Mapping[str, tuple[str, str]]:
         """Texts of the turns before and after, if untainted and visible to the same principals."""
-        said = TURNS.table.c
         places = {(turn.session, turn.seq + step) for turn in turns for step in (-1, 1)}
         if not places:
             return {}
-        statement = select(said.session, said.seq, said.owner, said.visibility, said.text).where(
-            *self._in_project(TURNS.table), tuple_(said.session, said.seq).in_(sorted(places)), said.tainted.is_(False)
-        )
-        texts = {tuple(key): text for *key, text in self._execute(statement)}
+        texts = {tuple(key): text for *key, text in self._untainted_texts(sorted(places))}
         return {
             turn.id: tuple(
                 texts.get((turn.session, turn.seq + step, turn.owner, turn.visibility.value), "") for step in (-1, 1)
@@ -210,15 +211,28 @@ class SqlIndex(ABC):
             for turn in turns
         }
 
+    def _untainted_texts(self, places: Sequence[tuple[str, int]]) -> Iterable[Any]:
+        """Session, position, owner, visibility and text of the turns at these places."""
+        said = TURNS.table.c
+        statement = select(said.session, said.seq, said.owner, said.visibility, said.text).where(
+            *self._in_project(TURNS.table), tuple_(said.session, said.seq).in_(places), said.tainted.is_(False)
+        )
+        return list(self._execute(statement))
+
     def known_vectors(self, model: str, digests: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
         if not digests:
             return {}
+        lists = self._context.dialect.lists
         statement = select(vectors.c.digest, vectors.c.vector).where(
-            *self._in_project(vectors), vectors.c.model == model, vectors.c.digest.in_(digests)
+            *self._in_project(vectors),
+            vectors.c.model == model,
+            lists.among(vectors.c.digest, "wanted"),
         )
-        wanted = frozenset(digests)
+        found, wanted = {"wanted": lists.bound(digests)}, frozenset(digests)
         kept = {digest: vector for _, digest, vector in self._unstored.of(model).values() if digest in wanted}
-        return kept | {digest: read_vector(stored) for digest, stored in self._execute(statement)}
+        return kept | {
+            digest: read_vector(stored) for digest, stored in self._context.connection.execute(statement, found)
+        }
 
     def add_vectors(self, model: str, found: Sequence[MadeVector]) -> int:
         """In the order of their numbers, so that transactions cannot deadlock."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, delete, or_, select, true, update
 
 from treering.adapters.sql.codec import micros
 from treering.adapters.sql.kinds import JOBS
 from treering.adapters.sql.records import LogRecords, Writes
+from treering.adapters.sql.rows import insert_later
 from treering.core.history import Action
 from treering.core.jobs import MAX_BACKOFF_SECONDS, Job, JobState
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 SWEEP_BLOBS = "sweep_blobs"
 _NEVER_REPORTED = "its last worker took it and never reported back; see what stops the worker, then revive the job"
-_WAITING = (JobState.QUEUED.value, JobState.LEASED.value)
+_WAITING = frozenset({JobState.QUEUED.value, JobState.LEASED.value})
 # Cooperating clocks never differ by this much: times further ahead were written by a wrong clock.
 _AHEAD = timedelta(days=1)
 
@@ -69,6 +71,13 @@ def _removal(seen: ColumnElement[bool], condition: ColumnElement[bool]) -> Retur
     return delete(JOBS.table).where(seen, _COLUMNS.id.in_(free)).returning(JOBS.table)
 
 
+class KeyState(NamedTuple):
+    """State of a job with a key: whether it is queued or leased, and whether it is queued and due."""
+
+    waits: bool
+    is_due: bool
+
+
 class SqlJobQueue(Writes[Job]):
     """Jobs of one project. A lease belongs to its worker until it expires; then any worker may take over."""
 
@@ -91,6 +100,9 @@ class SqlJobQueue(Writes[Job]):
         self._context.deferred_jobs.append(tuple(self._clean(job) for job in free))
         return True
 
+    def enqueue_later(self, jobs: Sequence[Job]) -> None:
+        self._context.deferred_jobs.append(tuple(self._clean(job) for job in jobs))
+
     def _free_alternatives(self, jobs: Sequence[Job]) -> list[Job]:
         """Jobs whose keys are free; none if one of the jobs is planned or due, because it has yet to begin."""
         keys = [job.key for job in jobs]
@@ -109,17 +121,36 @@ class SqlJobQueue(Writes[Job]):
 
         These are the last locks of every transaction, taken in one order by all.
         """
-        groups = self._context.deferred_jobs
-        for kind, key in sorted({(job.kind, str(job.key)) for group in groups for job in group}):
-            self._lock(kind, key)
+        groups, planned = self._context.deferred_jobs, set[tuple[str, str]]()
+        found = self._locked_states({(job.kind, str(job.key)) for group in groups for job in group})
         for group in groups:
-            if job := next((job for job in group if not self._waits(job)), None):
-                self._remove(_DEAD_NAMED, {"named": job.kind, "keyed": job.key})
+            self._context.queued.extend(job.kind for job in group[:1])
+            keys = [(job.kind, str(job.key)) for job in group]
+            if not planned.isdisjoint(keys) or any(state.is_due for key in keys for state in found[key]):
+                continue  # one of them has yet to begin
+            free = (job for key, job in zip(keys, group, strict=True) if not any(each.waits for each in found[key]))
+            if job := next(free, None):
+                key = (job.kind, str(job.key))
+                planned.add(key)
+                if found[key]:
+                    self._remove(_DEAD_NAMED, {"named": job.kind, "keyed": job.key})
                 self._queue(job)
         groups.clear()
 
+    def _locked_states(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], list[KeyState]]:
+        """States of the unfinished and dead jobs with these keys; a key is locked unless a job with it is waiting."""
+        found, now = defaultdict[tuple[str, str], list[KeyState]](list), micros(self._context.now)
+        for kind, key, state, run_at in self._context.dialect.lock_job_keys(self._context, sorted(keys)):
+            waits = state in _WAITING
+            found[kind, key].append(KeyState(waits, state == JobState.QUEUED.value and run_at <= now))
+        return found
+
     def _queue(self, job: Job) -> None:
-        self._insert([self._clean(job)], Action.CREATE)
+        """The id of a job that is queued here is new."""
+        cleaned = self._clean(job)
+        encoded = self._encode(cleaned)
+        insert_later(self._context.connection, self._table, tuple(encoded.row), [tuple(encoded.row.values())])
+        self._derivation.add([(cleaned, encoded)])
         self._context.queued.append(job.kind)
 
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ IN_VIEW = 200
 """Candidate list of a graph search; with this many it misses fewer than one in fifty of the nearest ten."""
 # Candidates that a filter may reject before a search gives up.
 _PASSED_BY = 200_000
+# A graph that fits is built several times faster; 16-bit vectors of 256 numbers take about a kilobyte each.
+_BUILD_MEMORY = "256MB"
 _CREATING = 0x6E65_6172
 
 _FOUND = """
@@ -53,6 +56,11 @@ _MISSING = """
         SELECT FROM nearby WHERE nearby.tenant = vectors.tenant AND nearby.project = vectors.project
         AND nearby.number = vectors.number AND nearby.model = vectors.model)
     ORDER BY number LIMIT %s
+"""
+_GRAPH_IS_DUE = """
+    SELECT to_regclass(%s) IS NULL AND (
+        SELECT count(*) FROM (SELECT FROM nearby WHERE tenant = %s AND project = %s AND model = %s LIMIT %s) AS held
+    ) > %s
 """
 # Two counts instead of an anti-join, which the planner handles badly for a new tenant.
 _HAS_ALL = """
@@ -123,11 +131,10 @@ class Nearby:
         model: str,
         added: Sequence[tuple[int, NDArray[np.float32]]],
     ) -> None:
-        """Add vectors of existing documents; create a graph index for a new model."""
+        """Add vectors of existing documents."""
         if not added:
             return
-        self._make_graph(connection, model, len(added[0][1]))
-        numbers, written = [number for number, _ in added], [_written(vector) for _, vector in added]
+        numbers, written = [number for number, _ in added], [_written_halves(vector) for _, vector in added]
         connection.exec_driver_sql(_ADDED.format(schema=self.schema), (model, numbers, written, *here))
 
     def missing(self, connection: Connection, here: tuple[str, str], model: str, limit: int) -> Sequence[Any]:
@@ -187,9 +194,17 @@ class Nearby:
         norm = f"{self.schema}.vector_norm(near.embedding)"
         return ", ".join(f"array_send(array_agg(coalesce({each}, 'NaN')))" for each in (*sides, norm))
 
-    def _make_graph(self, connection: Connection, model: str, dimensions: int) -> None:
+    def make_graph(
+        self, connection: Connection, here: tuple[str, str], model: str, dimensions: int, *, above: int
+    ) -> None:
+        """Create the graph index of a model once a project has more than `above` vectors: fewer are all compared.
+
+        Building it at once takes a fifth of the time of adding the vectors one by one.
+        """
         name = f"nearby_{sha256(model.encode()).hexdigest()[:16]}_{dimensions}"
-        if dimensions > _MAX_DIMENSIONS or _exists(connection, name):
+        if dimensions > _MAX_DIMENSIONS:
+            return
+        if not connection.exec_driver_sql(_GRAPH_IS_DUE, (name, *here, model, above + 1, above)).scalar_one():
             return
         statement = (
             f"CREATE INDEX IF NOT EXISTS {name} ON nearby "
@@ -197,7 +212,7 @@ class Nearby:
             f"WHERE model = {_quoted(model)}"
         )
         _alone(connection)
-        _attempted(connection, [statement])
+        _attempted(connection, [f"SET LOCAL maintenance_work_mem = '{_BUILD_MEMORY}'", statement])
 
 
 SEARCHING = (
@@ -271,13 +286,19 @@ def _attempted(connection: Connection, statements: Sequence[str] | Iterator[str]
             raise
 
 
-def _exists(connection: Connection, name: str) -> bool:
-    return bool(connection.execute(sql("SELECT to_regclass(:name) IS NOT NULL"), {"name": name}).scalar())
-
-
 def _quoted(text: str) -> str:
     """As a literal: the planner uses a partial index only if the statement contains its condition."""
     return "'" + text.replace("'", "''").replace("%", "%%") + "'"
+
+
+def _written_halves(vector: NDArray[np.float32]) -> str:
+    """A vector to store: shorter than `_written`, and the same once rounded to 16 bits."""
+    return "[" + ",".join(map(_half, vector.astype(np.float16).view(np.uint16).tolist())) + "]"
+
+
+@cache
+def _half(bits: int) -> str:
+    return str(np.uint16(bits).view(np.float16))
 
 
 def _written(vector: NDArray[np.float32]) -> str:

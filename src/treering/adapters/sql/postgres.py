@@ -1,6 +1,6 @@
 """The server engine: PostgreSQL, with row-level security for every scope."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from treering.adapters.sql.context import ListParameters, PrincipalName, TransactionContext
 from treering.adapters.sql.kinds import KINDS
 from treering.adapters.sql.owners import SHARED
+from treering.adapters.sql.pending_rows import KEEP_PENDING
 from treering.adapters.sql.server_pool import ServerPool, join_pool, leave_pool, prepare_options
 from treering.adapters.sql.tables import documents, facets, vectors
 from treering.core.errors import (
@@ -109,6 +110,8 @@ _BY_INDEX = ", ".join(f"set_config('enable_{way}', 'off', true)" for way in ("se
 _START = {False: f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_ENTER}, {_BY_INDEX}", True: f"BEGIN; {_ENTER}"}
 _NAMES = "SELECT tenant, project, principal FROM treering_names(%s::text, %s::text) ORDER BY 1, 2, 3"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+_ALSO_LOCK = _LOCK.replace("SELECT", ",")
+_LOCK_JOB_KEYS = "SELECT * FROM treering_lock_job_keys(%s, %s, %s::text[], %s::text[], %s::text[])"
 _MIGRATION_LOCK = 0x7472_6565
 _EMPTIED = tuple(documents.c[name] for name in ("tenant", "project", "number", "owner", "codes", "counts"))
 
@@ -183,8 +186,10 @@ class Postgres:
         """The driver sends no BEGIN of its own: `start` does."""
         return {"isolation_level": "AUTOCOMMIT"}
 
-    def start(self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None) -> None:
-        """One message begins the transaction and sets its scope."""
+    def start(
+        self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None, locks: Sequence[str] = ()
+    ) -> None:
+        """One message begins the transaction, sets its scope and takes its locks."""
         from psycopg import ClientCursor, Error
 
         from treering.adapters.sql.nearby import SEARCHING
@@ -196,9 +201,11 @@ class Postgres:
         if seconds is not None:
             # 0 means no timeout; the server's minimum is a millisecond.
             statement += f", set_config('lock_timeout', '{max(1, round(seconds * 1000))}ms', true)"
+        statement += len(locks) * _ALSO_LOCK
+        values = (scope.tenant, scope.project, scope.principal, *(_lock_name(scope, name) for name in locks))
         try:
             with ClientCursor(driver) as cursor:
-                cursor.execute(statement, (scope.tenant, scope.project, scope.principal), prepare=False)
+                cursor.execute(statement, values, prepare=False)
         except Error as exc:
             lost = bool(driver.closed)
             if lost:
@@ -210,7 +217,16 @@ class Postgres:
         return remembered is not None and bool(remembered.unstored.models())
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
-        connection.exec_driver_sql(_LOCK, ("\x1f".join((scope.tenant, scope.project, name)),))
+        connection.exec_driver_sql(_LOCK, (_lock_name(scope, name),), execution_options=KEEP_PENDING)
+
+    def lock_job_keys(
+        self, context: TransactionContext, keys: Sequence[tuple[str, str]]
+    ) -> Iterable[tuple[str, str, str, int]]:
+        scope = context.scope
+        locks = [_lock_name(scope, f"job {kind} {key}") for kind, key in keys]
+        values = (scope.tenant, scope.project, *map(list, zip(*keys, strict=True)), locks)
+        found = context.connection.exec_driver_sql(_LOCK_JOB_KEYS, values, execution_options=KEEP_PENDING)
+        return [(kind, key, state, run_at) for kind, key, state, run_at in found]
 
     def enter(self, connection: Connection, scope: Scope) -> None:
         connection.exec_driver_sql(_ENTER, (scope.tenant, scope.project, scope.principal))
@@ -430,6 +446,10 @@ _REFUSALS: tuple[tuple[str, str], ...] = (
     ("closed the connection", "08"),
     ("connection is lost", "08"),
 )
+
+
+def _lock_name(scope: Scope, name: str) -> str:
+    return "\x1f".join((scope.tenant, scope.project, name))
 
 
 def _counted_in(scope: Scope) -> Scope:

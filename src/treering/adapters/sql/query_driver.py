@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func, select, true
 
 from treering.adapters.sql.conditions import CONDITIONS, AnyFacet, EveryFacet, Flag, OneOf, in_scope, matching
 from treering.adapters.sql.kinds import FLAG, RecordKind
@@ -53,6 +53,22 @@ class Driver:
     def is_walked(self, kind: RecordKind[Any], sorting: Sort) -> bool:
         """Whether the index has the requested order, so that a common facet can be read from its end."""
         return self.values == 1 and sorting.order.by == kind.born
+
+    def counted_with_rows(
+        self, kind: RecordKind[Any], conditions: Sequence[ColumnElement[bool]], sorting: Sort
+    ) -> Select[Any]:
+        """Number of records with the facet and, if it is rare, the sorted records, for an engine in another process.
+
+        There is always one row; its record is empty if no record passes `conditions`.
+        """
+        table = kind.table
+        held = select(_HAVING.c.id).where(self.condition).limit(COMMON).cte("held").prefix_with("MATERIALIZED")
+        total = select(func.count().label("total")).select_from(held).subquery()
+        named = select(held.c.id).distinct().subquery()
+        found = select(table).join(named, and_(named.c.id == table.c.id, *conditions)).subquery()
+        ordered = Sort(sorting.kind, found.c[sorting.column.key or ""], found.c.id, sorting.order)
+        rows = select(total.c.total, *found.c).select_from(total.outerjoin(found, true()))
+        return rows.order_by(*ordered.clauses())
 
     def answers(self, kind: RecordKind[Any], sorting: Sort) -> str | None:
         """The filter field that needs no further condition."""
@@ -144,6 +160,14 @@ def choose(connection: Connection, scope: Scope, kind: RecordKind[Any], where: F
     if best is None or _column_is_rarer(connection, scope, kind, where, best.count):
         return None
     return best
+
+
+def only_candidate(scope: Scope, kind: RecordKind[Any], where: Filter | None) -> Driver | None:
+    """The facet in the filter if there is no other choice, not counted yet."""
+    if where is None or any(getattr(where, field, ()) for field in _COLUMNS):
+        return None
+    found = list(_candidates(scope, kind, where))
+    return Driver(*found[0], count=0) if len(found) == 1 else None
 
 
 def _candidates(

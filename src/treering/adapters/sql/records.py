@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -32,8 +32,8 @@ from treering.adapters.sql.ids import take_ids
 from treering.adapters.sql.kinds import ADDRESSED, AUDIT, RecordKind
 from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.pages import Sort, sort
-from treering.adapters.sql.query_driver import IdentityLookup, choose
-from treering.adapters.sql.rows import insert_new, insert_rows, insert_tuples
+from treering.adapters.sql.query_driver import IdentityLookup, choose, only_candidate
+from treering.adapters.sql.rows import insert_later, insert_new, insert_rows
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, SecretRefused, Unreadable, id_taken
 from treering.core.history import Action, AuditDetail
 from treering.core.queries import Filter, Order, Page
@@ -152,7 +152,15 @@ class Records(Generic[V]):
         if lookup is not None:
             statement = lookup.statement(self._kind, self._context.scope, lists, sorting)
             return self._fetched(statement, {"values": lists.bound(lookup.values), "most": limit})
-        driver = choose(self._context.connection, self._context.scope, self._kind, where)
+        driver = only_candidate(self._context.scope, self._kind, where)
+        if driver is not None and after is None and self._context.dialect.name == "postgresql":
+            counting = driver.counted_with_rows(self._kind, self._conditions(where, driver.field), sorting)
+            counted = self._context.connection.execute(counting.limit(limit)).mappings().all()
+            driver = replace(driver, count=counted[0]["total"])
+            if driver.is_rare:
+                return [row for row in counted if row["id"] is not None]
+        else:
+            driver = choose(self._context.connection, self._context.scope, self._kind, where)
         if driver is not None and driver.count == 0 and after is None:
             return ()
         if driver is None and after is None:
@@ -321,6 +329,10 @@ class Writes(Records[V]):
     def _inserted(self, rows: Sequence[Row]) -> bool:
         """Roll back partial work, so that the caller can continue after a conflict."""
         connection = self._context.connection
+        if len(rows) == 1 and self._kind in ADDRESSED:
+            # Its id is taken already, so that its key is new.
+            insert_later(connection, self._table, tuple(rows[0]), [tuple(rows[0].values())])
+            return True
         if len(rows) == 1:
             return insert_new(connection, self._table, rows[0])
         try:
@@ -352,7 +364,7 @@ class Writes(Records[V]):
             (scope.tenant, scope.project, context.new_id(), *shared, value.id, *self._audience(value), rest)
             for value in values
         ]
-        insert_tuples(context.connection, AUDIT.table, _AUDIT, rows)
+        insert_later(context.connection, AUDIT.table, _AUDIT, rows)
 
     def _audience(self, value: Any) -> tuple[str, str]:
         if self._kind.personal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from operator import itemgetter
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
+# Beyond this, the server reads arrays faster.
+_MAX_JSON_ROWS = 100
 _MARKS = {"sqlite": "?", "postgresql": "%s"}
 
 
@@ -39,10 +42,43 @@ def insert_tuples(
     connection.exec_driver_sql(statement, rows[0] if len(rows) == 1 else list(rows))
 
 
+def insert_later(
+    connection: Connection, table: Table, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Insert rows whose keys are new, on a server together with other new rows. Reads of this transaction see them."""
+    if connection.dialect.name != "postgresql":
+        insert_tuples(connection, table, columns, rows)
+    elif rows:
+        from treering.adapters.sql.pending_rows import pending_rows
+
+        if len(rows) > _MAX_JSON_ROWS:
+            statement, values = _array_statement(table, columns), list[Any](map(list, zip(*rows, strict=True)))
+        else:
+            statement, values = json_statement(table, columns), [json_rows(columns, rows)]
+        pending_rows(connection).add((f"{table.name}_{{0}}", statement), values=values)
+
+
+def json_rows(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> str:
+    """One value for all rows: the driver prepares a statement faster the fewer values it has."""
+    named = [dict(zip(columns, row, strict=True)) for row in rows]
+    return json.dumps(named, ensure_ascii=False, allow_nan=False, default=_hexadecimal)
+
+
+def _hexadecimal(value: bytes) -> str:
+    """How the server writes bytes."""
+    return f"\\x{value.hex()}"
+
+
 @cache
 def _statement(dialect: str, table: Table, columns: tuple[str, ...]) -> str:
     marks = ", ".join(_MARKS[dialect] for _ in columns)
     return f"INSERT INTO {_target(table, columns)} VALUES ({marks})"
+
+
+@cache
+def json_statement(table: Table, columns: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{name}"' for name in columns)
+    return f'INSERT INTO "{table.name}" ({names}) SELECT {names} FROM json_populate_recordset(NULL::"{table.name}", %s)'
 
 
 @cache

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, exists
+from sqlalchemy import ColumnElement, Select, select
 
 from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, SqlIndex, read_vector
 from treering.adapters.sql.kinds import TURNS
@@ -27,6 +27,7 @@ from treering.adapters.sql.server_words import (
 )
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.sql.unstored_vectors import MadeVector
+from treering.adapters.vectors.signs import STORED
 from treering.core.embedded_text import spaces_of
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, IndexQuery
 
@@ -38,6 +39,20 @@ if TYPE_CHECKING:
     from treering.core.queries import Filter
 
 _SEARCHED = set(DOCUMENT_KINDS)
+_TURNS_AT = """
+    SELECT said.session, said.seq, said.owner, said.visibility, said.text
+    FROM unnest(%s::text[], %s::bigint[]) AS wanted (session, seq) CROSS JOIN LATERAL (
+        SELECT * FROM turns WHERE tenant = %s AND project = %s
+        AND turns.session = wanted.session AND turns.seq = wanted.seq AND NOT tainted LIMIT 1
+    ) AS said
+"""
+_ADDED_VECTORS = """
+    INSERT INTO vectors (tenant, project, number, model, digest, vector, owner)
+    SELECT tenant, project, number, %s, digest, vector, owner
+    FROM unnest(%s::bigint[], %s::text[], %s::bytea[]) AS added (number, digest, vector) JOIN documents USING (number)
+    WHERE tenant = %s AND project = %s
+    ON CONFLICT DO NOTHING
+"""
 
 
 class ServerIndex(SqlIndex):
@@ -189,11 +204,19 @@ class ServerIndex(SqlIndex):
     def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
         self._models = None
         self._vectors.add(model, found)
-        super()._insert_vectors(model, found)
+        numbers, digests, made = map(list, zip(*found, strict=True))
+        stored = [vector.astype(STORED).tobytes() for vector in made]
+        self._context.connection.exec_driver_sql(_ADDED_VECTORS, (model, numbers, digests, stored, *self._here))
+        # A full batch is followed by another one.
+        if len(found) < self._context.settings.embedder.batch:
+            self._vectors.make_graph(model, len(made[0]))
 
     def drop_vectors(self, *, but: str, beside: str = "") -> int:
         self._models = None
         self._vectors.drop(but=spaces_of(but, beside))
+        # For a role that may create the graph, when vectors were stored by one that may not.
+        if dimension := self.dimension(but):
+            self._vectors.make_graph(but, dimension)
         return super().drop_vectors(but=but, beside=beside)
 
     def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
@@ -201,8 +224,29 @@ class ServerIndex(SqlIndex):
 
     def _without_vector(self, model: str, newest: Any) -> ColumnElement[bool]:
         """A later writer may commit first, so there may be gaps before the newest vector."""
-        same = (vectors.c[name] == documents.c[name] for name in ("tenant", "project", "number"))
-        return ~exists().where(*same, vectors.c.model == model)
+        same = [vectors.c[name] == documents.c[name] for name in ("tenant", "project")]
+        same.append(vectors.c.number.between(documents.c.number, documents.c.number))
+        of_document = select(vectors.c.number).where(*same, vectors.c.model == model)
+        # Without statistics, the planner would read every vector of the model for each document: OFFSET keeps it from
+        # joining, and the order, which only the primary key has, from using the index by model.
+        return ~of_document.order_by(vectors.c.number).offset(0).exists()
+
+    def _waiting_rows(self, model: str, statement: Select[Any], limit: int) -> Sequence[Any]:
+        """Continue after the documents that had vectors a moment ago; fewer than `limit` are looked for from the first.
+
+        A document whose writer committed late is therefore found at the latest when no others are left.
+        """
+        after = self._remembered.embedded.get(model, 0)
+        rows = self._execute(statement.where(documents.c.number > after)).all() if after else []
+        if len(rows) < limit:
+            rows = self._execute(statement).all()
+        self._remembered.embedded[model] = rows[0].number - 1 if len(rows) == limit else 0
+        return rows
+
+    def _untainted_texts(self, places: Sequence[tuple[str, int]]) -> Iterable[Any]:
+        """Look up each place: the planner would compare every turn of the project with all of them."""
+        sessions, seqs = map(list, zip(*places, strict=True))
+        return list(self._context.connection.exec_driver_sql(_TURNS_AT, (sessions, seqs, *self._here)))
 
     def _best_by_words(
         self, wanted: IndexQuery, kinds: Sequence[str], limit: int, among: NDArray[np.int64] | None

@@ -11,6 +11,7 @@ from weakref import WeakSet, WeakValueDictionary
 from sqlalchemy import URL, Engine, create_engine, event
 
 from treering.adapters.sql.forks import survive_forks
+from treering.adapters.sql.pending_rows import insert_before_statements
 from treering.core.errors import InvalidInput, MissingDependency
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def _new_pool(url: URL, settings: StoreSettings) -> ServerPool:
             connect_args={"connect_timeout": max(1, round(settings.connect_seconds)), **options},
         )
     )
+    insert_before_statements(pool.engine)
     if not options:
         event.listen(pool.engine, "connect", _prepare_nothing_behind_pooler)
     users = pool.users

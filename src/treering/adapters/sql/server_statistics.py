@@ -140,6 +140,8 @@ class Remembered:
     """Document frequencies of common words, by their codes."""
     gathered: set[str] = field(default_factory=set)
     """Models with all vectors in pgvector; new vectors are added there, too."""
+    embedded: dict[str, int] = field(default_factory=dict)
+    """By model, a number up to which all documents had vectors when an embedding batch was read last."""
     unstored: PendingVectors = field(default_factory=PendingVectors)
 
     def forget_counts(self) -> None:

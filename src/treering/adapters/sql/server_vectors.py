@@ -188,6 +188,11 @@ class ServerVectors:
             self._gather(self._nearby, model)
             self._nearby.add(connection, self._here, model, [(number, vector) for number, _, vector in found])
 
+    def make_graph(self, model: str, dimensions: int) -> None:
+        """Create the graph index of a model, if it is due."""
+        if self._nearby is not None:
+            self._nearby.make_graph(self._context.connection, self._here, model, dimensions, above=EXACT)
+
     def drop(self, *, but: Sequence[str]) -> None:
         if self._nearby is not None:
             self._nearby.drop(self._context.connection, self._here, but=but)

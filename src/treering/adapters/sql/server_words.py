@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy.dialects import postgresql
 
+from treering.adapters.sql.pending_rows import pending_rows
+from treering.adapters.sql.rows import json_rows, json_statement
 from treering.adapters.sql.tables import documents
 from treering.core.language.terms import code_of
 
@@ -36,6 +38,13 @@ _POSTINGS = """
     FROM unnest(%s::bigint[], %s::bigint[], %s::smallint[]) AS held (code, number, count)
     JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::smallint[], %s::integer[])
         AS holding (number, tenant, project, of_kind, length) USING (number)
+"""
+_NEW_DOCUMENT = f"{json_statement(documents, _COLUMNS)} RETURNING tenant, project, number, length"
+# The words of a single new document, in the statement that inserts the document.
+_NEW_WORDS = """
+    INSERT INTO postings (tenant, project, code, number, count, kind, length)
+    SELECT tenant, project, code, number, count, %s::smallint, length
+    FROM new_document_{0}, unnest(%s::bigint[], %s::smallint[]) AS held (code, count)
 """
 _AFTER = """
     SELECT * FROM documents WHERE tenant = %s AND project = %s AND owner = %s AND number > %s ORDER BY number LIMIT 2000
@@ -116,6 +125,13 @@ def kind_number(kind: str) -> int:
 def add_documents(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert missing documents, and their words."""
     if not rows:
+        return
+    if len(rows) == 1:
+        codes, _, counts = _held([(0, rows[0])])
+        document = json_rows(_COLUMNS, [tuple(rows[0][name] for name in _COLUMNS)])
+        inserts = (("new_document_{0}", _NEW_DOCUMENT), ("new_words_{0}", _NEW_WORDS))
+        words = (kind_number(rows[0]["kind"]), codes.tolist(), counts.tolist())
+        pending_rows(connection).add(*inserts, values=(document, *words))
         return
     columns = tuple([row[name] for row in rows] for name in _COLUMNS)
     given = connection.exec_driver_sql(_DOCUMENTS, columns)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Select, Update, bindparam, case, or_, select, update
+from sqlalchemy import ColumnElement, Select, Table, Update, bindparam, case, or_, select, union_all, update
 
-from treering.adapters.sql.codec import BLOBS, codec_of, primitive
+from treering.adapters.sql.codec import BLOBS, Encoded, codec_of, primitive
 from treering.adapters.sql.context import RemovedRecord
+from treering.adapters.sql.ids import id_row, take_ids
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import SESSIONS
+from treering.adapters.sql.pending_rows import KEEP_PENDING
 from treering.adapters.sql.records import LogRecords, StoredRecord, Writes
 from treering.adapters.sql.rows import insert_new
-from treering.core.errors import BlobMissing, Conflict, Unreadable
+from treering.adapters.sql.tables import ids
+from treering.core.errors import BlobMissing, Conflict, Unreadable, id_taken
 from treering.core.history import Action
 from treering.core.turns import Session, Turn
 from treering.core.values import is_storable
@@ -47,6 +50,16 @@ def _end(seen: ColumnElement[bool]) -> Update:
 
 
 @lru_cache(maxsize=1_000)
+def _end_others(seen: ColumnElement[bool]) -> ReturningUpdate[Any]:
+    others = (seen, _COLUMNS.owner == bindparam("whose"), _COLUMNS.id != bindparam("current"))
+    newest = select(_COLUMNS.id).where(*others, _COLUMNS.ended_at.is_(None))
+    newest = newest.order_by(_COLUMNS.started_at.desc(), _COLUMNS.id.desc()).limit(bindparam("most"))
+    free = newest.with_for_update(skip_locked=True)
+    ending = update(SESSIONS.table).where(seen, _COLUMNS.id.in_(free)).values(ended_at=_COLUMNS.last_at)
+    return ending.returning(SESSIONS.table)
+
+
+@lru_cache(maxsize=1_000)
 def _lengthening(seen: ColumnElement[bool], reopening: bool) -> ReturningUpdate[Any]:
     until = bindparam("until", type_=_COLUMNS.last_at.type)
     changes = {
@@ -55,6 +68,20 @@ def _lengthening(seen: ColumnElement[bool], reopening: bool) -> ReturningUpdate[
     }
     statement = update(SESSIONS.table).where(seen, _COLUMNS.id == bindparam("wanted"))
     return statement.values(changes | ({"ended_at": None} if reopening else {})).returning(_COLUMNS.turns)
+
+
+@lru_cache(maxsize=1_000)
+def _placing(insert: Callable[[Table], Any], seen: ColumnElement[bool], reopening: bool) -> Select[Any]:
+    """Takes an id, then extends or creates a session. The id comes first: sessions are locked after ids."""
+    taking = insert(ids).values({column.name: bindparam(f"taken_{column.name}") for column in ids.c})
+    taken = taking.on_conflict_do_nothing().returning(ids.c.digest).cte("taken")
+    is_taken = select(taken).exists()
+    grown = _lengthening(seen, reopening).where(is_taken).cte("grown")
+    row = select(*(bindparam(f"new_{column.name}", type_=column.type) for column in SESSIONS.table.c))
+    opening = insert(SESSIONS.table).from_select(list(_COLUMNS.keys()), row.where(is_taken, ~select(grown).exists()))
+    opened = opening.on_conflict_do_nothing().returning(_COLUMNS.turns).cte("opened")
+    total = union_all(select(grown.c.turns), select(opened.c.turns)).scalar_subquery()
+    return select(is_taken, total)
 
 
 class SessionRecords(Writes[Session]):
@@ -143,10 +170,36 @@ class SessionRecords(Writes[Session]):
     def end(self, id: str) -> bool:
         return self._context.connection.execute(_end(self._visible()), {"wanted": id}).rowcount == 1
 
+    def end_others(self, current: str, owner: str, *, limit: int) -> Sequence[Session]:
+        values = {"whose": owner, "current": current, "most": limit}
+        ending = _end_others(self._visible()).execution_options(**KEEP_PENDING)
+        ended = self._context.connection.execute(ending, values).mappings().all()
+        return [self._decode(row) for row in ended]
+
     def mark_learned(self, id: str, *, known: int, learned: int) -> bool:
         stored = self._table.c
         reading = self._table.update().where(self._visible(), stored.id == id, stored.learned == known)
         return self._context.connection.execute(reading.values(learned=learned)).rowcount == 1
+
+    def place(self, turn: Turn, *, reopening: bool) -> int:
+        """Take the id of a new turn and reserve its position, with one statement if the engine is a server.
+
+        Raises `Conflict`, without any change, if the id is used.
+        """
+        if self._context.dialect.name == "postgresql":
+            session = _session_of([turn])
+            opened = {f"new_{name}": value for name, value in self._encoded(session).row.items()}
+            taken = {f"taken_{name}": value for name, value in id_row(self._context, turn.id).items()}
+            placing = _placing(self._context.dialect.insert, self._visible(), reopening)
+            values = taken | opened | self._growth(session)
+            is_taken, total = self._context.connection.execute(placing, values).one()
+            if total is not None:
+                return int(total) - 1
+        else:
+            is_taken = take_ids(self._context, [turn.id])
+        if not is_taken:
+            raise id_taken(turn.id)
+        return self.reserve([turn], reopening=reopening)[turn.session]
 
     def reserve(self, turns: Sequence[Turn], *, reopening: bool) -> dict[str, int]:
         """Reserve positions for `turns`, creating missing sessions; return the first free position in each.
@@ -158,30 +211,45 @@ class SessionRecords(Writes[Session]):
             by_session[turn.session].append(turn)
         free: dict[str, int] = {}
         for id, mine in sorted(by_session.items()):
-            session = Session(
-                id=id,
-                owner=mine[0].owner,
-                visibility=mine[0].visibility,
-                started_at=min(turn.at for turn in mine),
-                last_at=max(turn.at for turn in mine),
-                turns=len(mine),
-            )
-            free[id] = self._grow(session, reopening=reopening) - len(mine)
+            free[id] = self._grow(_session_of(mine), reopening=reopening) - len(mine)
         return free
 
     def _grow(self, session: Session, *, reopening: bool) -> int:
-        """Create the session if missing, then extend it; one that this scope cannot see stays unchanged."""
-        # A new session has no text, so nothing goes to the blob store.
-        opened = codec_of(SESSIONS, None).encode(
-            self._context.scope, self._clean(session.replace(turns=0)), self._context.blobs
-        )
-        insert_new(self._context.connection, self._table, opened.row)
-        lengthening = _lengthening(self._visible(), reopening)
-        values = {"wanted": session.id, "more": session.turns, "until": primitive(session.last_at)}
-        total = self._context.connection.execute(lengthening, values).scalar_one_or_none()
+        """Extend the session, or create it if missing; one that this scope cannot see stays unchanged."""
+        total = self._lengthened(session, reopening)
+        if total is None and self._opened(session):
+            return session.turns
+        # Another transaction may have created it meanwhile.
+        total = self._lengthened(session, reopening) if total is None else total
         if total is None:
             raise Conflict(f"the session id {session.id!r} is taken; choose another id")
-        return int(total)
+        return total
+
+    def _lengthened(self, session: Session, reopening: bool) -> int | None:
+        lengthening = _lengthening(self._visible(), reopening)
+        return self._context.connection.execute(lengthening, self._growth(session)).scalar_one_or_none()
+
+    def _opened(self, session: Session) -> bool:
+        return insert_new(self._context.connection, self._table, self._encoded(session).row)
+
+    def _growth(self, session: Session) -> dict[str, object]:
+        return {"wanted": session.id, "more": session.turns, "until": primitive(session.last_at)}
+
+    def _encoded(self, session: Session) -> Encoded:
+        """A new session has no text, so nothing goes to the blob store."""
+        return codec_of(SESSIONS, None).encode(self._context.scope, self._clean(session), self._context.blobs)
+
+
+def _session_of(turns: Sequence[Turn]) -> Session:
+    """The session that these turns begin."""
+    return Session(
+        id=turns[0].session,
+        owner=turns[0].owner,
+        visibility=turns[0].visibility,
+        started_at=min(turn.at for turn in turns),
+        last_at=max(turn.at for turn in turns),
+        turns=len(turns),
+    )
 
 
 def forget_quotations(context: TransactionContext) -> None:

@@ -8,7 +8,7 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
@@ -57,6 +57,10 @@ if TYPE_CHECKING:
     from treering.ports.index import SearchIndex
 
 _HEADER = 100
+_JOB_STATES = (
+    "SELECT kind, key, state, run_at FROM jobs WHERE tenant = ? AND project = ? AND key IN ({marks}) "
+    "AND state IN ('queued', 'leased', 'dead')"
+)
 _WITHOUT_DOCUMENT = (
     "DELETE FROM vectors WHERE tenant = :tenant AND project = :project AND number NOT IN (SELECT number FROM documents)"
 )
@@ -187,7 +191,9 @@ class SQLite:
     def options(self, *, writing: bool) -> dict[str, Any]:
         return {"writing": writing}
 
-    def start(self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None) -> None:
+    def start(
+        self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None, locks: Sequence[str] = ()
+    ) -> None:
         """Only the start of a transaction waits, within the limit of `writing`."""
         self.enter(connection, scope)
 
@@ -196,6 +202,15 @@ class SQLite:
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         """No lock needed: there is a single writer."""
+
+    def lock_job_keys(
+        self, context: TransactionContext, keys: Sequence[tuple[str, str]]
+    ) -> Iterable[tuple[str, str, str, int]]:
+        """No lock needed: there is a single writer."""
+        named = tuple(dict.fromkeys(key for _, key in keys))
+        statement = _JOB_STATES.format(marks=", ".join("?" * len(named)))
+        found = context.connection.exec_driver_sql(statement, (context.scope.tenant, context.scope.project, *named))
+        return [(kind, key, state, run_at) for kind, key, state, run_at in found]
 
     def enter(self, connection: Connection, scope: Scope) -> None:
         """Every statement names its scope. Fails if the file was deleted, because writes would be lost."""

@@ -74,9 +74,8 @@ class SqlTransaction:
         self.blobs = context.blobs
 
     def claim(self, name: str) -> None:
-        # A name that no engine can store belongs to no record, so there is nothing to lock.
-        if is_storable(name):
-            self._context.dialect.lock(self._context.connection, self.scope, f"claim {name}")
+        for lock in _locks((name,)):
+            self._context.dialect.lock(self._context.connection, self.scope, lock)
 
     def undo_unit(self) -> SqlTransaction:
         return SqlTransaction(replace(self._context, group=self._context.new_id()))
@@ -189,6 +188,11 @@ class SqlTransaction:
         return self._context.dialect.index(self._context)
 
 
+def _locks(claims: Sequence[str]) -> list[str]:
+    """A name that no engine can store belongs to no record, so there is nothing to lock."""
+    return [f"claim {name}" for name in claims if is_storable(name)]
+
+
 class GuardedBlobs:
     """The blob store in one transaction: its first put blocks sweeps until the transaction ends."""
 
@@ -254,12 +258,14 @@ class SqlStore:
             upkeep.rebuild(self._context(connection, scope, _ANY_TIME, writing=True))
 
     @contextmanager
-    def transaction(self, scope: Scope, now: datetime, *, seconds: float | None = None) -> Iterator[SqlTransaction]:
+    def transaction(
+        self, scope: Scope, now: datetime, *, seconds: float | None = None, claims: Sequence[str] = ()
+    ) -> Iterator[SqlTransaction]:
         """Waits at most `seconds` for others, by default as the settings say."""
         with (
             self._writable(),
             self._dialect.writing(seconds),
-            self._open(scope, now, writing=True, seconds=seconds) as context,
+            self._open(scope, now, writing=True, seconds=seconds, claims=claims) as context,
         ):
             yield SqlTransaction(context)
         for follow in context.after_commit:
@@ -267,15 +273,17 @@ class SqlStore:
         if context.queued:
             self.on_queued()
 
-    def write(self, scope: Scope, now: datetime, work: Callable[[SqlTransaction], T]) -> T:
+    def write(
+        self, scope: Scope, now: datetime, work: Callable[[SqlTransaction], T], *, claims: Sequence[str] = ()
+    ) -> T:
         for attempt in range(1, MAX_WRITE_ATTEMPTS):
             try:
-                with self.transaction(scope, now) as tx:
+                with self.transaction(scope, now, claims=claims) as tx:
                     return work(tx)
             except TransactionAborted:
                 # Random pauses, so that two transactions do not collide again.
                 time.sleep(random.uniform(0, 2 * RETRY_SECONDS * 2 ** (attempt - 1)))
-        with self.transaction(scope, now) as tx:
+        with self.transaction(scope, now, claims=claims) as tx:
             return work(tx)
 
     def write_if_free(
@@ -404,14 +412,16 @@ class SqlStore:
     def read_only(self) -> bool:
         return self._dialect.read_only is not None
 
-    def _entered(self, scope: Scope, *, writing: bool, seconds: float | None) -> tuple[Connection, RootTransaction]:
+    def _entered(
+        self, scope: Scope, *, writing: bool, seconds: float | None, claims: Sequence[str]
+    ) -> tuple[Connection, RootTransaction]:
         """A transaction with its scope set. A connection that died in the pool is replaced."""
         for last in (False, True):
             options = self._dialect.options(writing=writing)
             connection = self._engine.connect().execution_options(**options)
             try:
                 transaction = connection.begin()
-                self._dialect.start(connection, scope, writing=writing, seconds=seconds)
+                self._dialect.start(connection, scope, writing=writing, seconds=seconds, locks=_locks(claims))
             except BaseException as exc:
                 connection.close()
                 if last or not getattr(exc, "connection_invalidated", False):
@@ -422,9 +432,9 @@ class SqlStore:
 
     @contextmanager
     def _open(
-        self, scope: Scope, now: datetime, *, writing: bool, seconds: float | None = None
+        self, scope: Scope, now: datetime, *, writing: bool, seconds: float | None = None, claims: Sequence[str] = ()
     ) -> Iterator[TransactionContext]:
-        connection, transaction = self._entered(scope, writing=writing, seconds=seconds)
+        connection, transaction = self._entered(scope, writing=writing, seconds=seconds, claims=claims)
         with connection, transaction:
             context = self._context(connection, scope, now, writing=writing)
             yield context

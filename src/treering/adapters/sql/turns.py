@@ -37,9 +37,10 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
         self._sessions = SessionRecords(context)
 
     def create(self, value: Turn, action: Action = Action.CREATE, detail: Detail = EMPTY) -> Turn:
-        stored = self._place(self._new([value]), action)
-        self._insert(stored, action, detail)
-        return stored[0]
+        cleaned = self._clean(value)
+        stored = cleaned.replace(seq=self._sessions.place(cleaned, reopening=action is not Action.IMPORT))
+        self._insert([stored], action, detail)
+        return stored
 
     def create_many(self, values: Iterable[Turn], action: Action = Action.CREATE) -> int:
         total = 0
