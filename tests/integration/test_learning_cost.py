@@ -10,7 +10,7 @@ from sqlalchemy import event
 
 import treering
 from tests.samples import NOW, sample
-from treering.adapters.sql import embedded_index
+from treering.adapters.sql import index_state
 from treering.core.records import Knowledge
 from treering.memory import Memory
 
@@ -38,7 +38,7 @@ def test_documents_are_read_once_however_many_facts_are_learned(tmp_path: Path) 
     asked: list[int] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
-        if statement == embedded_index._DOCUMENTS:
+        if statement == index_state.DOCUMENTS:
             asked.append(parameters[0])
 
     days = Days()
