@@ -146,8 +146,8 @@ def test_what_was_believed_on_a_day_is_answered_from_history(memory: Memory, day
     def where(**options: object) -> set[str]:
         return {hit.text for hit in memory.search("where does the user live", turns=None, **options)}  # type: ignore[arg-type]
 
-    assert where() == {"User lives in Paris"}
-    assert where(as_of=START + timedelta(days=10)) == {"User lives in Lyon"}
+    assert where() == {"The user lives in Paris"}
+    assert where(as_of=START + timedelta(days=10)) == {"The user lives in Lyon"}
     assert where(as_of=START - timedelta(days=1)) == set()
 
 
@@ -483,7 +483,7 @@ def test_a_turn_that_was_gone_when_it_would_have_been_read_is_read_when_it_is_ba
 def test_a_day_names_all_that_was_said_on_it(memory: Memory) -> None:
     said(memory, "s1", "I live in Lyon.")
     memory.settle()
-    assert [hit.text for hit in memory.search("Lyon", turns=None, as_of="2026-05-08")] == ["User lives in Lyon"]
+    assert [hit.text for hit in memory.search("Lyon", turns=None, as_of="2026-05-08")] == ["The user lives in Lyon"]
 
 
 def test_nights_of_one_principal_read_the_sessions_of_others_as_their_owners(

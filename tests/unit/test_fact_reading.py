@@ -86,7 +86,8 @@ def test_the_closed_list_is_read(said: str, attribute: str, value: str) -> None:
     ("said", "speaker", "text"),
     [
         ("I live in Bonn.", "Ana", "Ana lives in Bonn"),
-        ("I live in Bonn.", None, "User lives in Bonn"),
+        ("I live in Bonn.", None, "The user lives in Bonn"),
+        ("My name is Ana.", None, "The user's name is Ana"),
         ("I live in Bonn with my wife.", "Ana", 'Ana: "I live in Bonn with my wife"'),
         ("I live in Bonn.", "user-42", 'user-42: "I live in Bonn"'),
         ("I speak a little Spanish.", "Ana", "Ana speaks a little Spanish"),
@@ -152,7 +153,7 @@ def test_a_common_noun_names_nothing_that_another_value_could_close() -> None:
             "La base de datos escucha en el puerto 5432.",
             'Es el 5433, no el 5432 (instead of: "La base de datos escucha en el puerto 5432")',
         ),
-        ("No, I live in Bonn, not Cologne.", "You live in Cologne.", "User lives in Bonn"),
+        ("No, I live in Bonn, not Cologne.", "You live in Cologne.", "The user lives in Bonn"),
     ],
 )
 def test_a_correction_is_kept_with_what_it_corrects(said: str, previous: str, text: str) -> None:

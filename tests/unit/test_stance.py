@@ -102,6 +102,8 @@ def test_moves_questions_and_guesses_end_nothing(language: str, text: str) -> No
         ("fr", "Mon oncle habite maintenant à Brest.", {"oncle"}),
         ("it", "Mia cugina lavora adesso a Parma.", {"cugina"}),
         ("es", "Mi abuela vive ahora en Lugo.", {"abuela"}),
+        ("fr", "J'ai vu l'oncle de Rémi à Brest.", {"oncle"}),
+        ("it", "Ho visto l'amica di Ada a Parma.", {"amica"}),
         ("en", "I park in bay 7 now.", set()),
     ],
 )
@@ -140,6 +142,8 @@ def test_values_of_one_kind_are_compared_and_others_are_not() -> None:
         ("de", "Wo habe ich früher gewohnt?", {"past", "former"}),
         ("fr", "Quelle version fait tourner le serveur ?", set()),
         ("fr", "Où habitait Léa avant ?", {"past", "former"}),
+        ("fr", "Où est-ce qu'habitait Léa ?", {"past"}),
+        ("fr", "Quelle est l'ancienne adresse ?", {"past", "former"}),
         ("it", "Dove lavora Ada?", set()),
         ("it", "Dove lavorava prima?", {"past", "former"}),
         ("es", "¿Dónde vive Ana?", set()),

@@ -1,6 +1,6 @@
 """Which of several statements about a subject is current, and which it replaces."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -27,7 +27,14 @@ class Line(NamedTuple):
     has_subject: bool = True
 
 
-def statements(query: str, turns: Sequence[Line], *, language: str = "en", shared_rarity: float = 0.0) -> StatementSet:
+def statements(
+    query: str,
+    turns: Sequence[Line],
+    *,
+    language: str = "en",
+    shared_rarity: float = 0.0,
+    names: Collection[str] = (),
+) -> StatementSet:
     records = [
         Turn.make(
             id=f"t{place}",
@@ -47,6 +54,7 @@ def statements(query: str, turns: Sequence[Line], *, language: str = "en", share
     np.fill_diagonal(near, 1.0)
     return StatementSet(
         query=fold(query),
+        names=frozenset(names),
         results=[
             RankedResult(place, place, "turn", record, 1.0, {}, turns[place].score)
             for place, record in enumerate(records)
@@ -176,6 +184,32 @@ def test_a_similar_statement_about_another_subject_replaces_nothing() -> None:
         Line("The steel tank now holds 900 litres.", has_subject=False),
     ]
     assert statements("How much does the oak barrel hold?", turns).current_row() == 0
+
+
+def test_a_change_that_has_nothing_in_common_with_the_lead_replaces_nothing() -> None:
+    turns = [
+        Line("Ivo sails on the lake with the juniors.", score=0.9, near=0.1),
+        Line("I decided against the junior post this year.", near=0.1, has_subject=False),
+    ]
+    assert statements("Where does Ivo sail?", turns).current_row() == 0
+
+
+def test_the_lead_has_a_value_if_the_query_asks_for_one() -> None:
+    turns = [
+        Line("The chess evening is on Thursdays at noon.", score=0.85, near=0.1),
+        Line("The chess evening was about end games.", score=0.9, near=0.1),
+    ]
+    assert statements("When is the chess evening?", turns).lead == 0
+    assert statements("What is the chess evening about?", turns).lead == 1
+
+
+def test_a_statement_with_the_name_in_the_query_is_not_about_other_people() -> None:
+    turns = [
+        Line("My daughter Mira has her party on 28 June.", score=0.9, near=0.1),
+        Line("We decided that the party hat is ordered for 3 July.", near=0.1),
+    ]
+    about_mira = statements("When is the party of Mira?", turns, names=("mira",))
+    assert (about_mira.lead, statements("When is the party?", turns).lead) == (0, 1)
 
 
 def test_the_chain_is_in_order_of_time_and_has_the_former_and_the_first_state() -> None:

@@ -59,6 +59,8 @@ _MIN_SIMILARITY = 0.5
 """Similarity from which two statements may differ only in their subject."""
 _SAME_SUBJECT = 0.6
 """Similarity from which two statements are about the same subject, whatever their values."""
+_MIN_CHANGED = 0.2
+"""Minimum similarity of a statement to the one that it changes, if they share neither subject nor former value."""
 _MIN_RARITY = 0.5
 """Relative rarity from which a shared word shows that two statements are about the same subject."""
 _WORDS_WEIGHT = 1.5
@@ -67,8 +69,11 @@ _RECENCY_WEIGHT = 0.15
 """Weight of recency relative to relevance in queries for a former state."""
 _TIE = 1e-6  # words whose rarity differs by less are equally rare
 _OTHERS_FACTOR = 0.7  # relevance of statements about other people when the lead is chosen
+_NO_VALUE_FACTOR = 0.85  # relevance of statements without a value if the query asks for one
 _MIN_WORDS = 5  # shorter statements without a value do not replace others
 _WORD = re.compile(r"[^\W_]+")
+_SENTENCE_END = re.compile(r"[.!?\n]")
+_INNER_WORD = re.compile(r"(?<=[\w,] )[^\W\d_]\w+")
 _MANY_RESULTS = 15  # from here on, the lowest score counts as unrelated
 
 
@@ -111,6 +116,8 @@ class StatementSet:
     """The best results as statements. `similarity` compares each pair, from 0 to 1."""
 
     query: str
+    names: frozenset[str]
+    """Folded names in the query other than those of speakers."""
     results: Sequence[RankedResult]
     items: Sequence[ResultStatement]
     similarity: Matrix
@@ -138,7 +145,14 @@ class StatementSet:
         rarities = [float(table.rarity_of(forms).max(initial=0.0)) for forms in question.codes]
         shared_rarity = table.shared_rarity()
         return cls(
-            fold(question.text), results, items, np.clip(similarity, 0.0, 1.0), query_words, rarities, shared_rarity
+            query=fold(question.text),
+            names=_names(question.text, language) - {fold(item.speaker) for item in items},
+            results=results,
+            items=items,
+            similarity=np.clip(similarity, 0.0, 1.0),
+            query_words=query_words,
+            rarities=rarities,
+            shared_rarity=shared_rarity,
         )
 
     def current_row(self) -> int | None:
@@ -204,10 +218,11 @@ class StatementSet:
 
     @cached_property
     def lead(self) -> int:
-        """Row of the most relevant statement; statements about other people count for less."""
-        return int(
-            np.argmax(self._relevance * self._may_be_current * np.where(self._about_others, _OTHERS_FACTOR, 1.0))
-        )
+        """Row of the most relevant statement; those about other people or without a requested value count for less."""
+        weights = np.where(self._about_others, _OTHERS_FACTOR, 1.0)
+        if asks_for_value(self.query):
+            weights *= np.where([bool(item.stance.values) for item in self.items], 1.0, _NO_VALUE_FACTOR)
+        return int(np.argmax(self._relevance * self._may_be_current * weights))
 
     @cached_property
     def _may_be_current(self) -> Flags:
@@ -230,14 +245,21 @@ class StatementSet:
         shares_rare_word = bool(self.shared_rarity[later, lead] >= _MIN_RARITY)
         if new.speaker != old.speaker:
             return new.stance.changes and (differs or shares_rare_word or bool(similarity >= _MIN_CONNECTION))
-        return new.stance.changes or differs or bool(similarity >= _SAME_SUBJECT)
+        near = shares_rare_word or bool(similarity >= _MIN_CHANGED) or self._has_subject(later, lead)
+        return (near and (new.stance.changes or differs)) or bool(similarity >= _SAME_SUBJECT)
 
     def _is_about_another_subject(self, later: int, lead: int) -> bool:
-        """Whether a similar later statement is about another subject: it lacks the subject and has other words."""
-        names_former = self.items[later].stance.changes and self.shared_rarity[later, lead] >= _MIN_RARITY
-        if self.similarity[later, lead] < _MIN_SIMILARITY or self._has_subject(later, lead) or names_former:
+        """Whether a similar later statement is about another subject: it lacks the subject and has other words.
+
+        A change needs only one query word of the lead, or a rare word such as the former value.
+        """
+        new, old = self.items[later].stance, self.items[lead].stance
+        shares_rare_word = self.shared_rarity[later, lead] >= _MIN_RARITY
+        if new.changes and (shares_rare_word or self.query_words[later] & self.query_words[lead]):
             return False
-        return bool(self.items[later].stance.content_words - self.items[lead].stance.content_words)
+        if self.similarity[later, lead] < _MIN_SIMILARITY or self._has_subject(later, lead):
+            return False
+        return bool(new.content_words - old.content_words)
 
     def _has_subject(self, later: int, lead: int) -> bool:
         """Whether a later statement contains the rarest query word of the lead, or all that are equally rare."""
@@ -270,15 +292,26 @@ class StatementSet:
         return np.array([self._is_about_others(item, named) for item in self.items], np.bool_)
 
     def _is_about_others(self, item: ResultStatement, named: Collection[str]) -> bool:
-        if any(each not in self.query for each in item.stance.others):
-            return True
         text = fold(item.text)
+        if others := [each for each in item.stance.others if each not in self.query]:
+            return not any(self._names_one_of(others, sentence) for sentence in _SENTENCE_END.split(text))
         return bool(named) and item.speaker not in named and not any(fold(name) in text for name in named)
+
+    def _names_one_of(self, others: Collection[str], sentence: str) -> bool:
+        """Whether a sentence has a name from the query beside a word for another person: "my daughter Mira"."""
+        named = not self.names.isdisjoint(_WORD.findall(sentence))
+        return named and any(each in sentence for each in others)
 
     @cached_property
     def _is_short(self) -> Flags:
         few = [len(item.text.split()) < _MIN_WORDS and not item.stance.values for item in self.items]
         return np.array(few, np.bool_)
+
+
+def _names(query: str, language: str) -> frozenset[str]:
+    """Folded capitalised words inside a query; none in German, which capitalises every noun."""
+    words = () if language == "de" else _INNER_WORD.findall(query)
+    return frozenset(fold(word) for word in words if word[0].isupper())
 
 
 def _cosines(tx: Transaction, numbers: NDArray[np.int64], model: str) -> Matrix:

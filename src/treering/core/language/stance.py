@@ -13,6 +13,8 @@ from treering.core.language.stems import stop_words
 from treering.core.language.values import values_in
 
 LANGUAGES = ("en", "fr", "it", "de", "es")
+_ELIDING = frozenset({"fr", "it"})
+"""Languages in which a word may begin after an apostrophe: `j'habitais`, `l'amico`; in others it ends there."""
 _WORDINGS = Path(__file__).parent / "stance"
 _ABBREVIATIONS = "dr mr mrs ms prof sr sra st nr no"
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
@@ -94,7 +96,8 @@ def _wording(language: str) -> Mapping[str, re.Pattern[str]]:
     code = language if language in LANGUAGES else "en"
     phrases = tomllib.loads((_WORDINGS / f"{code}.toml").read_text("utf-8"))
     alternatives = {name: "|".join(expressions.split()).replace("_", " ") for name, expressions in phrases.items()}
-    return {name: re.compile(rf"(?<![\w'])(?:{expressions})(?!\w)") for name, expressions in alternatives.items()}
+    start = r"(?<!\w)" if code in _ELIDING else r"(?<![\w'])"
+    return {name: re.compile(rf"{start}(?:{expressions})(?!\w)") for name, expressions in alternatives.items()}
 
 
 def _sentences(text: str) -> Iterator[str]:

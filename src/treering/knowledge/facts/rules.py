@@ -368,9 +368,10 @@ def _statement_from(turn: _TurnContext, wording: FactWording, found: re.Match[st
 
 def _third_person_text(turn: _TurnContext, wording: FactWording, found: re.Match[str], clause: _Clause) -> str:
     """The clause in the third person; empty if grammar or the speaker's name makes that uncertain."""
-    name = turn.speaker or ("User" if turn.rules.code == "en" else "")
-    if not wording.third_person or not _NAME.match(bare(name)):
+    certain = _NAME.match(bare(turn.speaker)) is not None if turn.speaker else turn.rules.code == "en"
+    if not wording.third_person or not certain:
         return ""
+    name = turn.speaker or "The user"
     rest = clause.text[found.start("rest" if "rest" in found.groupdict() else "value") :]
     return "" if turn.rules.holds("mine", _plain(rest)) else f"{wording.third_person.replace('{speaker}', name)} {rest}"
 
