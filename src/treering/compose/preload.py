@@ -6,6 +6,7 @@ _FIRST_USED = (
     "treering.adapters.sql.store",
     "treering.adapters.sql.sqlite",
     "treering.adapters.sql.embedded_index",
+    "treering.adapters.sql.project_index",
     "treering.adapters.sql.entities",
     "treering.adapters.sql.turns",
     "treering.adapters.blobs",
