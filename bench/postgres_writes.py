@@ -59,12 +59,21 @@ class Watch:
 def watched(memory: Memory, backends: Callable[[], float]) -> Iterator[Watch]:
     found, engine = Watch(), _engine(memory)
 
+    dialect: Any = memory.store._dialect  # type: ignore[attr-defined]
+    start = dialect.start
+
     def count(*_call: Any) -> None:
         found.statements += 1
 
+    def started(*values: Any, **options: Any) -> None:
+        count()  # one message with BEGIN
+        start(*values, **options)
+
+    dialect.start = started
     event.listen(engine, "before_cursor_execute", count)
     client, at_server, wall = time.process_time(), backends(), time.perf_counter()
     yield found
+    dialect.start = start
     event.remove(engine, "before_cursor_execute", count)
     found.client, found.server = time.process_time() - client, backends() - at_server
     found.wall = time.perf_counter() - wall
