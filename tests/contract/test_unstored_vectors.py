@@ -123,6 +123,7 @@ def test_an_index_in_memory_forgets_the_vectors_of_a_dropped_model(open_memory: 
     memory = filled(open_memory)
     model = embedder_of(memory).model
     memory.search(QUERY)
+    store_all(memory)
     assert drop_other_models(memory.scope, memory.store, now(), "other") == RECORDS
     assert stored(memory, model) == Coverage(RECORDS, 0)
 
@@ -231,6 +232,7 @@ def test_a_search_that_cannot_store_vectors_answers_and_says_why(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = filled(open_memory)
+    monkeypatch.setattr(embed, "_EMBEDDED_WITHIN", 0)
     with monkeypatch.context() as patch:
         patch.setattr(SqlIndex, "add_vectors", full)
         found = memory.search(QUERY)
@@ -238,6 +240,29 @@ def test_a_search_that_cannot_store_vectors_answers_and_says_why(
     assert "meaning of some" not in found.missing
     assert "the disk is full" in found.missing["stored vectors"]
     assert "stored vectors" not in memory.search(QUERY).missing
+
+
+def test_a_search_stores_no_vectors_until_there_are_many(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embed, "_STORED_TOGETHER", 8)
+    memory = filled(open_memory)
+    model = embedder_of(memory).model
+    assert memory.search(QUERY)[0].id == "k3"
+    assert stored(open_memory(background=False), model) == Coverage(RECORDS, 0)
+    for number in range(RECORDS, 8):
+        memory.remember(f"Crane {number} lifts {number} tons.", id=f"k{number}")
+        assert memory.search(f"which crane lifts {number} tons?")[0].id == f"k{number}"
+    memory.search(QUERY)
+    assert stored(open_memory(background=False), model) == Coverage(8, 8)
+
+
+def test_vectors_of_searches_are_stored_at_the_end(open_memory: OpenMemory) -> None:
+    memory = filled(open_memory)
+    model = embedder_of(memory).model
+    memory.search(QUERY)
+    memory.close()
+    assert stored(open_memory(background=False), model) == Coverage(RECORDS, RECORDS)
 
 
 def test_vectors_that_cannot_be_stored_are_kept_up_to_a_limit(

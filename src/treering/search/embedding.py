@@ -43,6 +43,10 @@ _BATCH_WORDS = 10_000
 
 _BULK = 2_000  # a process that embeds so many loads the index, which saves it: the next process need not build it
 
+_EMBEDDED_WITHIN = 16  # new documents that a search embeds in its own transaction: about five milliseconds
+_STORED_TOGETHER = 100
+"""Vectors in memory that a search stores itself; fewer are left to the background, or to the end of the process."""
+
 _MAX_UNSTORED_SEARCHES = 10
 """Searches whose vectors stay in memory if they cannot be stored."""
 
@@ -64,6 +68,24 @@ def embed_batch(
 
 def _add(space: str, made: Sequence[tuple[int, str, NDArray[np.float32]]], tx: Transaction) -> int:
     return tx.index.add_vectors(space, made)
+
+
+def embed_within(tx: Transaction, embedder: Embedder, settings: EmbedderSettings) -> bool:
+    """Embed the few documents without a vector in an open transaction, and hold their vectors in memory.
+
+    False if they are many, or if many vectors wait to be stored: then call `catch_up` without a transaction.
+    """
+    model = embedder.model
+    if len(tx.index.unstored_vectors(model)) >= _STORED_TOGETHER:
+        return False
+    covered = tx.index.coverage(model)
+    lacking = covered.documents - covered.vectors
+    if lacking > min(_EMBEDDED_WITHIN, settings.inline):
+        return False
+    if lacking > 0:
+        waiting = tx.index.unembedded(model, limit=lacking, max_words=_BATCH_WORDS, skip_unstored=True)
+        tx.index.hold_vectors(model, _vectors_of(tx, waiting, embedder, model)())
+    return True
 
 
 def catch_up(

@@ -288,7 +288,7 @@ def search(
     with store.reading(scope, now) as tx:
         tx.entities.expect_names(partial(query_name_keys, request.query), max_links=MAX_LINKS)
         with watch.stage("embed"):
-            meaning = embed_query_within(tx, privacy, models)
+            meaning = embed_query_within(tx, privacy, models, settings)
         if meaning is not None:
             return run.answer(tx, meaning)
     with watch.stage("embed"):

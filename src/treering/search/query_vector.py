@@ -12,7 +12,7 @@ from treering.core.embedded_text import part_of, space_of
 from treering.core.errors import ModelUnavailable
 from treering.core.privacy import WITHHELD_QUERY, ModelLocation
 from treering.ports.index import IndexQuery
-from treering.search.embedding import catch_up, local_embedder
+from treering.search.embedding import catch_up, embed_within, local_embedder
 from treering.search.private_words import QueryPrivacy
 
 if TYPE_CHECKING:
@@ -117,17 +117,19 @@ def embed_query(
     return replace(embedding.meaning(embedder, space), local=local)
 
 
-def embed_query_within(tx: Transaction, privacy: QueryPrivacy, models: Models) -> QueryVector | None:
+def embed_query_within(
+    tx: Transaction, privacy: QueryPrivacy, models: Models, settings: Settings
+) -> QueryVector | None:
     """Embed the query in an open transaction.
 
-    None if that takes longer, because the model runs outside this process or documents have no vector yet; then call
-    `embed_query` without a transaction.
+    None if that takes longer, because the model runs outside this process or many documents have no vector yet; then
+    call `embed_query` without a transaction.
     """
     try:
         known = tx.index.models()
         embedder = models.embedder(known, hurried=True)
         embeds_new = set(known) <= {embedder.model}
-        if not embedder.local or (embeds_new and _is_behind(tx, embedder.model)):
+        if not embedder.local or (embeds_new and not embed_within(tx, embedder, settings.embedder)):
             return None
         return _embedded(embedder, privacy.query, tx.index.dimension(embedder.model) if known else None)
     except ModelUnavailable as exc:

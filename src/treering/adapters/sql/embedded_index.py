@@ -141,6 +141,10 @@ class EmbeddedIndex(SqlIndex):
         following = self._context.connection.exec_driver_sql(_FOLLOWING_DOCUMENTS, span).scalars()
         return set(takewhile(frozenset(numbers.tolist()).__contains__, following))
 
+    def hold_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
+        super().hold_vectors(model, vectors)
+        self._models_read.discard(model)
+
     def drop_vectors(self, *, but: str, beside: str = "") -> int:
         self._context.after_commit.append(lambda: self._loaded.forget_spaces(but=spaces_of(but, beside)))
         return super().drop_vectors(but=but, beside=beside)

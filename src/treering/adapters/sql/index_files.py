@@ -77,7 +77,7 @@ class IndexFiles:
 
     def size(self) -> int:
         """Bytes of the files."""
-        return sum(path.stat().st_size for path in self._folder.glob("*")) if self._folder.is_dir() else 0
+        return size_of(self._folder)
 
     def save(self, state: IndexState, source: Mapping[str, str], watermark: Watermark) -> IndexState | None:
         """Store what is in no file yet; return the state with its parts mapped. None if another process is saving."""
@@ -216,6 +216,16 @@ def locked(folder: Path, *, seconds: float) -> Iterator[bool]:
                 return
     finally:
         os.close(handle)
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all files in a folder, which another process may be removing."""
+    total = 0
+    for place, _folders, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += os.stat(os.path.join(place, name)).st_size
+    return total
 
 
 def remove_all(folder: Path, *, seconds: float) -> None:

@@ -44,7 +44,9 @@ class LoadedIndexes:
 
     def size(self) -> int:
         """Bytes of the files of all projects."""
-        return sum(path.stat().st_size for path in self._folder.glob("*/*"))
+        from treering.adapters.sql.index_files import size_of
+
+        return size_of(self._folder) if self._folder.is_dir() else 0
 
     def remove_files(self, seconds: float) -> None:
         """They hold the codes and vectors of what was removed; the next search writes them again without."""
