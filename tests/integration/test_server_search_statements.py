@@ -112,3 +112,13 @@ def test_another_process_is_never_missed(server_memory: Memory, open_engine: Cal
         assert f"zebra-{number}" in {hit.id for hit in server_memory.search("where does the zebra sleep?")}
     other.forget("zebra-0", hard=True)
     assert "zebra-0" not in {hit.id for hit in server_memory.search("where does the zebra sleep?")}
+
+
+def test_a_search_right_after_a_write_sends_few_statements_more(server_memory: Memory) -> None:
+    """It embeds what was written, and leaves the vector in memory until the background stores it."""
+    server_memory.remember("A pending request is cancelled by a flag")
+    with sent_by(server_memory) as sent:
+        found = server_memory.search("cancelled by a flag")
+    assert "flag" in found[0].text
+    assert len(sent.statements) <= MAX_STATEMENTS + 2, "\n".join(sent.statements)
+    assert sent.transactions == 1

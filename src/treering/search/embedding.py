@@ -278,7 +278,9 @@ def _vectors_of(
     supplied_numbers = {number for number, *_ in supplied}
     texts = {each.number: _text(each, embedder, part) for each in readable if each.number not in supplied_numbers}
     digests = {number: digest_of(text) for number, text in texts.items()}
-    known = dict(tx.index.known_vectors(space, sorted(set(digests.values()))))
+    # A model in this process embeds a few texts faster than the database finds them.
+    few = embedder.local and len(digests) <= _EMBEDDED_WITHIN
+    known = {} if few else dict(tx.index.known_vectors(space, sorted(set(digests.values()))))
     new_texts = {digest: texts[number] for number, digest in digests.items() if digest not in known}
 
     def make() -> list[tuple[int, str, NDArray[np.float32]]]:
