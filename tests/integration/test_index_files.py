@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from treering.adapters.arrays.files import DamagedArrays, map_arrays, write_arra
 from treering.adapters.arrays.growing import GrowingArrays
 from treering.adapters.sql import index_files, project_index
 from treering.compose import now
+from treering.core.errors import StoreUnavailable
+from treering.core.settings import Settings
 from treering.location.database_files import remove
 from treering.memory import Memory
 
@@ -130,16 +133,23 @@ def test_a_hard_forget_leaves_nothing_in_the_files(saved: Path) -> None:
     other.close()
     (manifest,) = Path(f"{saved}-index").glob("*/manifest.json")
     assert manifest
-    with opened(saved) as memory, memory.store.reading(memory.scope, now()) as tx:
+    check_removed(saved)
+    assert searched(saved) == without_files(saved)
+
+
+def check_removed(place: Path) -> None:
+    """The files hold nothing but the numbers of removed documents."""
+    with opened(place) as memory, memory.store.reading(memory.scope, now()) as tx:
         state = tx.index._state()  # type: ignore[attr-defined]
         gone = np.flatnonzero(state.segments.gone)
-        assert len(gone)
         for part in state.segments.parts:
             assert not np.isin(part.postings.rows + part.postings.first, gone).any()
+            assert not np.isin(part.order.rows, gone).any()
+        attributes = state.segments.columns.arrays()
+        assert not any(array[gone].any() for name, array in attributes.items() if name != "number")
         for space in state.spaces.values():
             rows = space.rows_of(state.segments.columns.number[gone])
             assert not space.at(rows[rows >= 0]).any()
-    assert searched(saved) == without_files(saved)
 
 
 def _damaged(path: Path, how: str) -> None:
@@ -290,3 +300,108 @@ def test_states_that_grow_from_the_same_arrays_never_change_each_other(steps: li
 def test_a_deleted_memory_leaves_no_index(saved: Path) -> None:
     remove(saved)
     assert list(saved.parent.iterdir()) == []
+
+
+def test_an_older_copy_a_few_documents_behind_is_noticed(place: Path) -> None:
+    with opened(place) as memory:
+        fill(memory, 0, 12)
+    older = place.with_name("older.db")
+    shutil.copy(place, older)
+    with opened(place) as memory:
+        fill(memory, 12, 3)
+        answers(memory)
+    shutil.copy(older, place)
+    with opened(place) as memory:
+        answers(memory)
+        memory.remember("The anchor is in the blue shed.", id="anchor")
+        memory.settle()
+        assert memory.search("where is the anchor")[0].id == "anchor"
+    assert searched(place) == without_files(place)
+
+
+def test_a_reader_with_an_older_snapshot_hides_nothing(saved: Path) -> None:
+    with opened(saved) as reader, opened(saved) as writer:
+        with reader.store.reading(reader.scope, now()) as tx:
+            tx.index.models()
+            fill(writer, 20, 6)
+            answers(writer)
+            writer.close()
+            tx.index.languages()
+        assert answers(reader) == without_files(saved)
+
+
+def test_a_hard_forget_during_a_save_leaves_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(place) as memory:
+        fill(memory, 0, 12)
+    begun, forgotten, save = Event(), Event(), index_files.IndexFiles.save
+
+    def slow(*given: Any) -> Any:
+        begun.set()
+        forgotten.wait(0.5)
+        return save(*given)
+
+    monkeypatch.setattr(index_files.IndexFiles, "save", slow)
+    with opened(place) as other:
+        shutil.rmtree(f"{place}-index", ignore_errors=True)
+        other.search(QUERIES[0])
+        assert begun.wait(10)
+        with opened(place) as memory:
+            memory.forget("k7", hard=True)
+        forgotten.set()
+        assert not saved_files(place)
+
+
+def test_a_hard_forget_says_if_the_files_cannot_be_removed(saved: Path) -> None:
+    settings = Settings.make(store={"busy_seconds": 0.1})
+    with (
+        index_files.locked(Path(f"{saved}-index"), seconds=0.0),
+        treering.open(saved, project="p", background=False, settings=settings) as memory,
+        pytest.raises(StoreUnavailable, match="search index"),
+    ):
+        memory.forget("k7", hard=True)
+    with opened(saved) as memory:
+        assert memory.doctor(repair=True).healthy
+    check_removed(saved)
+
+
+def test_a_failed_save_leaves_no_part_behind(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with opened(place) as memory:
+        fill(memory, 0, 12)
+        answers(memory)
+    assert not saved_files(place)
+
+
+def test_two_processes_do_not_write_each_others_parts_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
+
+    def write(path: Path, arrays: dict[str, NDArray[Any]]) -> str:
+        written.append(len(arrays.get("number", ())))
+        return write_arrays(path, arrays)
+
+    monkeypatch.setattr(index_files, "write_arrays", write)
+    with opened(place) as one, opened(place) as other:
+        for round in range(8):
+            fill(one, 10 * round, 5)
+            answers(one)
+            answers(other)
+    assert sum(written) < 4 * 80
+
+
+def test_a_child_forked_during_a_save_can_work(saved: Path) -> None:
+    with opened(saved) as memory:
+        fill(memory, 20, 6)
+        memory.search(QUERIES[0])
+        child = os.fork()
+        if not child:
+            code = 1
+            try:
+                code = 0 if memory.search(QUERIES[0]) else 2
+            finally:
+                os._exit(code)
+        assert os.waitpid(child, 0)[1] == 0
+        with index_files.locked(Path(f"{saved}-index"), seconds=5.0) as mine:
+            assert mine

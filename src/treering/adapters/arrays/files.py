@@ -36,13 +36,17 @@ def write_arrays(path: Path, arrays: Arrays) -> str:
         offset += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
     encoded = json.dumps(header).encode()
     encoded += b" " * (-(len(encoded) + _LENGTH) % _ALIGNMENT)
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(len(encoded).to_bytes(_LENGTH, "little") + encoded)
-        for array in arrays.values():
-            file.write(np.ascontiguousarray(array).data)
-            file.write(b"\0" * (-array.nbytes % _ALIGNMENT))
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(len(encoded).to_bytes(_LENGTH, "little") + encoded)
+            for array in arrays.values():
+                file.write(np.ascontiguousarray(array).data)
+                file.write(b"\0" * (-array.nbytes % _ALIGNMENT))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
     return _checksum(_mapped(path))
 
 

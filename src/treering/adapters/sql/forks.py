@@ -20,6 +20,7 @@ class ForkHandling(NamedTuple):
 
     renew: Callable[[], None]
     reconnect: bool
+    wait: Callable[[], None]
 
 
 _engines: WeakKeyDictionary[Engine, ForkHandling] = WeakKeyDictionary()
@@ -28,16 +29,20 @@ _in_use: WeakSet[Engine] = WeakSet()
 _parents: list[Pool] = []
 
 
-def survive_forks(engine: Engine, renew: Callable[[], None], *, reconnect: bool = False) -> None:
-    """Handle `engine` at every fork; `renew` resets other inherited state in the child and must not refer to `engine`.
+def survive_forks(
+    engine: Engine, renew: Callable[[], None], *, reconnect: bool = False, wait: Callable[[], None] = lambda: None
+) -> None:
+    """Handle `engine` at every fork; `renew` resets other inherited state in the child.
 
-    `reconnect` lets the child connect even if a connection of its parent was in use.
+    `reconnect` lets the child connect even if a connection of its parent was in use. `wait` returns once no thread of
+    ours uses a connection. Neither function may refer to `engine`.
     """
-    _engines[engine] = ForkHandling(renew, reconnect)
+    _engines[engine] = ForkHandling(renew, reconnect, wait)
 
 
 def _before() -> None:
-    for engine in list(_engines):
+    for engine, handling in list(_engines.items()):
+        handling.wait()
         if isinstance(engine.pool, QueuePool) and engine.pool.checkedout():
             _in_use.add(engine)
         else:

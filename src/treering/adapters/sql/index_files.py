@@ -14,7 +14,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from treering.adapters.arrays.files import DamagedArrays, map_arrays, write_arra
 from treering.adapters.sql.index_state import IndexState
 from treering.adapters.vectors.space import VectorPart, VectorSpace
 from treering.adapters.words.segments import DocumentColumns, DocumentPart, Segments
+from treering.core.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,16 +35,14 @@ FORMAT = 1
 """Raised with every change of the files, or of what their arrays mean: another format is rebuilt."""
 _MANIFEST = "manifest.json"
 _PART = ".part"
+_DAMAGE = (DamagedArrays, OSError, ValueError, KeyError, TypeError)
 
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """How an index relates to its database: the number of its documents there, and the newest of them with their ids.
+    """How an index relates to its database: the ids of its newest documents, and by model the digests of the newest
+    vectors."""
 
-    `vectors` holds for each model the newest vectors with their digests.
-    """
-
-    documents: int
     ids: Mapping[int, str]
     vectors: Mapping[str, Mapping[int, str]]
 
@@ -58,7 +57,7 @@ class IndexFiles:
     def load(self, source: Mapping[str, str]) -> tuple[IndexState, Watermark] | None:
         """The stored index of this source; None if there is none, or if it is damaged or of another format."""
         for _attempt in range(2):  # Another process may replace the files between reading the manifest and a part.
-            with suppress(DamagedArrays, OSError, ValueError, KeyError, TypeError):
+            with suppress(*_DAMAGE):
                 manifest = self._manifest()
                 if manifest["source"] != {**source, "format": FORMAT}:
                     return None
@@ -66,29 +65,58 @@ class IndexFiles:
         return None
 
     def problem(self) -> str:
-        """What is wrong with the files; empty if they are sound, or if there are none."""
-        if not (self._folder / _MANIFEST).exists():
-            return ""
-        try:
-            self._mapped(self._manifest())
-        except (DamagedArrays, OSError, ValueError, KeyError, TypeError) as exc:
-            return str(exc) or type(exc).__name__
-        return ""
+        """What is wrong with the files; empty if they are sound, of another format, or if there are none."""
+        problem = ""
+        for _attempt in range(2):
+            if not (self._folder / _MANIFEST).exists():
+                return ""
+            try:
+                manifest = self._manifest()
+                if manifest["source"]["format"] == FORMAT:
+                    self._mapped(manifest)
+            except _DAMAGE as exc:
+                problem = str(exc) or type(exc).__name__
+            else:
+                return ""
+        return problem
 
     def size(self) -> int:
         """Bytes of the files."""
         return size_of(self._folder)
 
-    def save(self, state: IndexState, source: Mapping[str, str], watermark: Watermark) -> IndexState | None:
-        """Store what is in no file yet; return the state with its parts mapped. None if another process is saving."""
-        with locked(self._lock, seconds=0.0) as mine:
-            if not mine:
-                return None
-            self._folder.mkdir(mode=0o700, exist_ok=True)
-            saved = self._with_files(state)
-            manifest = {
+    def saving(self) -> AbstractContextManager[bool]:
+        """Hold the lock for a save, so that no hard forget comes between reading and writing; False if another does."""
+        return locked(self._lock, seconds=0.0)
+
+    def is_worth(self, state: IndexState, least: int) -> bool:
+        """Whether a save would add at least this many documents or vectors to the files.
+
+        If they are those of another process, it must add an eighth: all of them are written again.
+        """
+        try:
+            manifest = self._manifest()
+            named = _parts_of(manifest)
+        except _DAMAGE:
+            return True
+        spaces = state.spaces.values()
+        files = {part.file for part in state.segments.parts} | {part.file for space in spaces for part in space.parts}
+        if not files - {""} or files - {""} - named:
+            least = max(least, len(state.segments) // 8)
+        added = [_after(manifest["newest"], state.segments.columns.number)]
+        saved = manifest["spaces"]
+        added += [
+            _after(saved[name]["newest"] if name in saved else 0, space.numbers) for name, space in state.spaces.items()
+        ]
+        return max(added) >= least
+
+    def save(self, state: IndexState, source: Mapping[str, str], watermark: Watermark) -> IndexState:
+        """Store what is in no file yet; return the state with its parts mapped. The caller holds the lock."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        saved = self._with_files(state)
+        self._publish(
+            {
                 "source": {**source, "format": FORMAT},
-                "documents": watermark.documents,
+                "newest": saved.segments.newest,
                 "ids": list(watermark.ids.items()),
                 "parts": [[part.file, part.checksum, part.size] for part in saved.segments.parts],
                 "languages": saved.languages,
@@ -98,23 +126,19 @@ class IndexFiles:
                 "spaces": {
                     name: {
                         "mean": space.mean.tolist(),
+                        "newest": space.newest,
                         "vectors": list(watermark.vectors[name].items()),
                         "parts": [[part.file, part.checksum] for part in space.parts],
                     }
                     for name, space in saved.spaces.items()
                 },
             }
-            self._publish(manifest)
+        )
         return saved
-
-    def remove(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _with_files(self, state: IndexState) -> IndexState:
         segments = state.segments
-        parts = [
-            part if self._holds(part.file) else self._document_part(part, segments.columns) for part in segments.parts
-        ]
+        parts = [part if self._holds(part.file) else self._document_part(part, segments) for part in segments.parts]
         spaces = {
             name: replace(
                 space,
@@ -129,9 +153,9 @@ class IndexFiles:
     def _holds(self, file: str) -> bool:
         return bool(file) and (self._folder / file).exists()
 
-    def _document_part(self, part: DocumentPart, columns: DocumentColumns) -> DocumentPart:
-        rows = columns.between(part.rows.start, part.rows.stop)
-        arrays, file = self._stored({**rows.arrays(), **_prefixed("words_", part.arrays())})
+    def _document_part(self, part: DocumentPart, segments: Segments) -> DocumentPart:
+        columns = segments.columns.between(part.rows).without(segments.gone[part.rows])
+        arrays, file = self._stored({**columns.arrays(), **_prefixed("words_", part.arrays())})
         return DocumentPart.of_arrays(part.rows.start, part.size, _without_prefix("words_", arrays), **file)
 
     def _vector_part(self, part: VectorPart, numbers: NDArray[np.int64]) -> VectorPart:
@@ -153,8 +177,7 @@ class IndexFiles:
             file.flush()
             os.fsync(file.fileno())
         os.replace(unfinished, self._folder / _MANIFEST)
-        spaces = manifest["spaces"].values()
-        named = {file for file, *_ in (*manifest["parts"], *(part for space in spaces for part in space["parts"]))}
+        named = _parts_of(manifest)
         for path in self._folder.glob(f"*{_PART}"):
             if path.name not in named:
                 path.unlink(missing_ok=True)
@@ -184,7 +207,7 @@ class IndexFiles:
             manifest["owners"],
         )
         vectors = {name: dict(saved["vectors"]) for name, saved in manifest["spaces"].items()}
-        return state, Watermark(manifest["documents"], dict(manifest["ids"]), vectors)
+        return state, Watermark(dict(manifest["ids"]), vectors)
 
     def _space(self, saved: Mapping[str, Any]) -> VectorSpace:
         parts, numbers, first = list[VectorPart](), [np.empty(0, np.int64)], 0
@@ -203,19 +226,24 @@ def locked(folder: Path, *, seconds: float) -> Iterator[bool]:
     folder.mkdir(mode=0o700, exist_ok=True)
     handle, deadline = os.open(folder, os.O_RDONLY), time.monotonic() + seconds
     try:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    yield False
-                    return
-                time.sleep(0.02)
-            else:
-                yield True
-                return
+        while not (mine := _lock(handle)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        yield mine
     finally:
+        # A forked child has the same handle: closing this one alone would leave the lock with it.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # A file system without locks: two savers at once cost a rebuild, no more.
+        return True
+    return True
 
 
 def size_of(folder: Path) -> int:
@@ -232,9 +260,30 @@ def remove_all(folder: Path, *, seconds: float) -> None:
     """Remove the index files of every project of a database."""
     if not folder.is_dir():
         return
-    with locked(folder, seconds=seconds):
-        for path in folder.iterdir():
-            shutil.rmtree(path, ignore_errors=True)
+    with locked(folder, seconds=seconds) as mine:
+        if not mine:
+            raise StoreUnavailable(
+                f"{folder}: the record is forgotten, but another process is writing the search index; "
+                "run `treering doctor --repair` when it has finished"
+            )
+        try:
+            for path in folder.iterdir():
+                shutil.rmtree(path)
+        except OSError as exc:
+            raise StoreUnavailable(
+                f"{folder}: the record is forgotten, but its search index cannot be removed ({exc.strerror or exc}); "
+                "delete this folder"
+            ) from exc
+
+
+def _parts_of(manifest: Mapping[str, Any]) -> set[str]:
+    """Names of the files that a manifest names."""
+    spaces = manifest["spaces"].values()
+    return {file for file, *_ in (*manifest["parts"], *(part for space in spaces for part in space["parts"]))}
+
+
+def _after(newest: int, numbers: NDArray[np.int64]) -> int:
+    return len(numbers) - int(np.searchsorted(numbers, newest, side="right"))
 
 
 def _digest(content: str) -> str:

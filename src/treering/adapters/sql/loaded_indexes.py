@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakMethod
 
 from treering.ports.store import Check
 
@@ -29,7 +30,8 @@ class LoadedIndexes:
 
         project, saves = (context.scope.tenant, context.scope.project), context.dialect.read_only is None
         if project not in self._loaded:
-            files, connect = IndexFiles(self._folder, project), context.connection.engine.connect
+            # Weak: the handling of forks refers to this object, and must not keep an abandoned engine.
+            files, connect = IndexFiles(self._folder, project), WeakMethod(context.connection.engine.connect)
             self._loaded.setdefault(project, ProjectIndex(project, files, connect, saves=saves))
         return EmbeddedIndex(context, self._loaded[project])
 
@@ -52,6 +54,7 @@ class LoadedIndexes:
         """They hold the codes and vectors of what was removed; the next search writes them again without."""
         from treering.adapters.sql.index_files import remove_all
 
+        self.wait()
         remove_all(self._folder, seconds=seconds)
         for loaded in list(self._loaded.values()):
             loaded.forget_files()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ MIN_SAVED = 2_000  # documents that are worth a file: reading them from the data
 
 _WITNESSES = 16
 _SOURCE = f"SELECT (SELECT id FROM {IDENTITY_TABLE}), (SELECT version_num FROM {VERSION_TABLE})"
+_HIGHEST = "SELECT seq FROM sqlite_sequence WHERE name = 'documents'"
 _COUNT = "SELECT count(*) FROM documents WHERE tenant = ? AND project = ? AND number <= ?"
 _NUMBERS = "SELECT number FROM documents WHERE tenant = ? AND project = ? AND number <= ?"
 _IDS = "SELECT number, id FROM documents WHERE number IN (SELECT value FROM json_each(?))"
@@ -47,7 +49,7 @@ class SavedIndex:
         if found is None:
             return IndexState()
         state, watermark = found
-        if not _agree(watermark.ids, self._ids(list(watermark.ids))):
+        if state.segments.newest > self._newest() or not _agree(watermark.ids, self._ids(list(watermark.ids))):
             return IndexState()
         spaces = {
             model: space
@@ -56,8 +58,11 @@ class SavedIndex:
         }
         return self._without_removed(replace(state, spaces=spaces))
 
-    def save(self, state: IndexState) -> IndexState | None:
-        """Save what is in no file yet. Removed documents leave no trace in the files."""
+    def prepare(self, state: IndexState) -> Callable[[], IndexState] | None:
+        """A function that saves what is in no file yet, without words and vectors of removed documents.
+
+        It needs no transaction, but the lock of the files, as does this call. None if there is nothing to save.
+        """
         state = self._without_removed(state)
         spaces = {model: self._stored_vectors(model, space) for model, space in state.spaces.items()}
         state = _erased(replace(state, spaces={model: space for model, space in spaces.items() if len(space)}))
@@ -65,8 +70,12 @@ class SavedIndex:
         live = segments.columns.number[~segments.gone]
         newest = {model: space.numbers[-_WITNESSES:].tolist() for model, space in state.spaces.items()}
         digests = {model: self._digests(model, numbers) for model, numbers in newest.items()}
-        watermark = Watermark(len(live), self._ids(live[-_WITNESSES:].tolist()), digests)
-        return self._files.save(state, self._source(), watermark) if len(live) else None
+        watermark = Watermark(self._ids(live[-_WITNESSES:].tolist()), digests)
+        return partial(self._files.save, state, self._source(), watermark) if len(live) else None
+
+    def _newest(self) -> int:
+        """The highest number that a document ever had. A lower one than in the files means an older database."""
+        return int(self._connection.exec_driver_sql(_HIGHEST).scalar() or 0)
 
     def _source(self) -> dict[str, str]:
         identity, version = self._connection.exec_driver_sql(_SOURCE).one()

@@ -146,7 +146,7 @@ class SQLite:
         event.listen(engine, "do_connect", self._refuse_another_file)
         event.listen(engine, "connect", self._prepare)
         event.listen(engine, "begin", self._begin)
-        survive_forks(engine, self.after_fork)
+        survive_forks(engine, self.after_fork, wait=self._indexes.wait)
         return engine
 
     @contextmanager

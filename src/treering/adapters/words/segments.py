@@ -45,8 +45,15 @@ class DocumentColumns:
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {name: getattr(self, name) for name in self.__slots__}
 
-    def between(self, first: int, last: int) -> DocumentColumns:
-        return DocumentColumns(*(array[first:last] for array in self.arrays().values()))
+    def between(self, rows: slice) -> DocumentColumns:
+        return DocumentColumns(*(array[rows] for array in self.arrays().values()))
+
+    def without(self, gone: NDArray[np.bool_]) -> DocumentColumns:
+        """With zeros in place of the attributes of removed documents, except their numbers."""
+        if not gone.any():
+            return self
+        emptied = [np.where(gone, 0, array).astype(array.dtype) for array in self.arrays().values()]
+        return DocumentColumns(self.number, *emptied[1:])
 
 
 _TYPES = (np.int64, np.int8, np.int32, np.int64, np.uint32, np.uint8, np.int32, np.uint64, np.int32)
@@ -71,6 +78,10 @@ class ConversationOrder:
         keys = np.concatenate([order.keys for order in orders])
         sorting = np.argsort(keys, kind="stable")
         return cls(keys[sorting], np.concatenate([order.rows for order in orders])[sorting])
+
+    def without(self, gone: NDArray[np.bool_]) -> ConversationOrder:
+        kept = ~gone[self.rows]
+        return ConversationOrder(self.keys[kept], self.rows[kept])
 
     def at(self, keys: NDArray[Any]) -> NDArray[np.int64]:
         """The newest row at each position; −1 for an empty position."""
@@ -108,7 +119,7 @@ class DocumentPart:
 
     def without(self, gone: NDArray[np.bool_]) -> DocumentPart:
         """Without the words of removed documents; the others keep their rows."""
-        return DocumentPart(self.postings.without(gone[self.rows]), self.order)
+        return DocumentPart(self.postings.without(gone[self.rows]), self.order.without(gone))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {**self.postings.arrays(), "order_keys": self.order.keys, "order_rows": self.order.rows}
