@@ -11,7 +11,8 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import treering
@@ -22,12 +23,13 @@ from bench.retrieval.measures import LIMIT
 from bench.retrieval.sets import NAMES, Dataset, Group, load
 from bench.retrieval.ways import use_bundled_embedder
 from treering.core.settings import Settings
+from treering.ports.clock import Clock
 from treering.search.answer import Hit
 
 RECORDED = Path(__file__).with_name("rankings.json")
 DEFAULT_SETS = ("locomo", "realtalk", "longmemeval")
 NOW = datetime(2026, 11, 17, tzinfo=UTC)
-"""The same time in every run: age is part of the score."""
+"""Almost the same time in every run: age is part of the score."""
 
 
 def main() -> int:
@@ -72,11 +74,17 @@ def rankings(dataset: Dataset, place: str | Path) -> Mapping[str, Sequence[Seque
 
 def _ranked(project: str, group: Group, place: str | Path) -> Sequence[Sequence[str]]:
     # In the background, a turn may be embedded before the turn after it is stored; its vector is then another one.
-    with treering.open(place, project=project, settings=Settings(), clock=lambda: NOW, background=False) as memory:
+    with treering.open(place, project=project, settings=Settings(), clock=_ticking(), background=False) as memory:
         for document in group.documents:
             memory.turn(session="s", role="user", text=document.text, id=document.id, at=document.date)
         memory.settle(timeout=600.0)
         return [[_label(hit) for hit in memory.search(question.text, limit=LIMIT)] for question in group.questions]
+
+
+def _ticking() -> Clock:
+    """A clock that never shows the same time twice: what is as new is ordered by random ids."""
+    ticks = count()
+    return lambda: NOW + timedelta(milliseconds=next(ticks))
 
 
 def _label(hit: Hit) -> str:

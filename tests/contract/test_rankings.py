@@ -1,4 +1,7 @@
-"""Searches return the results that were recorded before the index and the pipeline were made faster, in that order."""
+"""Searches return the recorded results in the recorded order, on both engines.
+
+A change that is meant to keep results must pass; one that is meant to improve them records them again.
+"""
 
 from tests.conftest import OpenMemory
 from tests.golden.rankings.talk import GOLDEN, results, tell, ticking
