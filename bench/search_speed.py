@@ -159,10 +159,10 @@ def _exact_recall(memory: Memory) -> float:
         shares = []
         for query in questions(COMPARED if len(stored) <= 100_000 else COMPARED // 10, seed=13):
             vector = embedder.query(query)
-            apart = centred(vector, space.signs.mean)[0]
+            apart = centred(vector, space.mean)[0]
             scores = np.concatenate(
                 [
-                    centred(vectors[start : start + CHUNK].astype(np.float32), space.signs.mean) @ apart
+                    centred(vectors[start : start + CHUNK].astype(np.float32), space.mean) @ apart
                     for start in range(0, len(vectors), CHUNK)
                 ]
             )
