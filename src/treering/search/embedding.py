@@ -213,14 +213,17 @@ def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, i
             spaces = spaces_of(*(each.model for each in embedders_of(models, tx.index.models())))
     except ModelUnavailable:
         return False
-    if not any(_has_unembedded(each, store, now, spaces) for each in principal_scopes(scope, store, now)):
+    if not _has_unembedded(principal_scopes(scope, store, now), store, now, spaces):
         return False
     return store.write(scope, now, lambda tx: tx.jobs.enqueue(embedding_job(now, id)))
 
 
-def _has_unembedded(scope: Scope, store: Store, now: datetime, spaces: Sequence[str]) -> bool:
-    with store.reading(scope, now) as tx:
-        return any(tx.index.unembedded(space, limit=1) for space in spaces)
+def _has_unembedded(scopes: Sequence[Scope], store: Store, now: datetime, spaces: Sequence[str]) -> bool:
+    for scope in scopes:
+        with store.reading(scope, now) as tx:
+            if any(tx.index.unembedded(space, limit=1) for space in spaces):
+                return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +266,11 @@ def run_embedding_job(
         if done >= _BULK:
             with store.reading(scope, clock()) as tx:
                 tx.index.load(embedder.model)
-    return EmbeddingRun(stored, _has_unembedded(scope, store, clock(), [embedder.model for embedder in embedders]))
+    models_used, now = [embedder.model for embedder in embedders], clock()
+    if stored:
+        return EmbeddingRun(stored, _has_unembedded([scope], store, now, models_used))
+    # Everything is embedded, or locked: then `settle` would find the same documents and queue the job again at once.
+    return EmbeddingRun(0, _has_unembedded(principal_scopes(scope, store, now), store, now, spaces_of(*models_used)))
 
 
 def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:
