@@ -1,20 +1,23 @@
 """Durable work: one worker at a time, tried again after failures, never queued twice, never lost."""
 
 import threading
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from time import monotonic
 from typing import Any
 
 import pytest
 
 from tests.conftest import OpenMemory
 from tests.samples import NOW, SMALL_BLOBS, sample
+from treering.adapters.sql.index_base import SqlIndex
 from treering.core.errors import Conflict, NotFound
 from treering.core.jobs import Job, JobState, learning_job
 from treering.core.queries import JobFilter
 from treering.core.settings import JobSettings
 from treering.core.turns import Session
-from treering.jobs.worker import JobUnfinished, Worker
+from treering.jobs.worker import BLOCKED_SECONDS, JobUnfinished, Worker
 from treering.memory import Memory
+from treering.search.embedding import EmbeddingRun, run_embedding_job
 
 MINUTE = timedelta(minutes=1)
 
@@ -466,6 +469,57 @@ def test_a_job_with_more_to_do_returns_to_the_queue(memory: Memory) -> None:
     settled = worker(memory, Clock(), work).settle(memory.scope, 5)
     assert (settled.done, settled.waiting) == (1, 0)
     assert rounds == [1, 1, 1]
+
+
+def test_a_job_without_progress_is_due_again_after_a_while(memory: Memory) -> None:
+    def work(*_: object) -> None:
+        raise JobUnfinished(progress=False)
+
+    queue, wait = Queue(memory), timedelta(seconds=BLOCKED_SECONDS)
+    queue.add()
+    worker(memory, Clock(), work).run_due(memory.scope)
+    job = queue.get()
+    assert (job.state, job.attempts, job.run_at) == (JobState.QUEUED, 0, NOW + wait)
+    assert queue.lease(NOW + wait / 2) == []
+    assert len(queue.lease(NOW + wait)) == 1
+
+
+def test_settling_waits_for_a_job_without_progress(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.jobs.worker.BLOCKED_SECONDS", 0.2)
+    started = list[float]()
+
+    def work(*_: object) -> None:
+        started.append(monotonic())
+        if len(started) == 1:
+            raise JobUnfinished(progress=False)
+
+    Queue(memory).add()
+    real = Worker(memory.store, {"tidy": work}, lambda: datetime.now(UTC), JobSettings(), name="w")
+    settled = real.settle(memory.scope, 30)
+    assert (settled.done, settled.waiting) == (1, 0)
+    assert started[1] - started[0] > 0.15
+
+
+@pytest.mark.parametrize("owner", ["local", "another"])
+def test_documents_that_cannot_be_stored_do_not_keep_the_worker_busy(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch, owner: str
+) -> None:
+    """As if another transaction held them."""
+    memory = open_memory(background=False)
+    runs = list[EmbeddingRun]()
+
+    def counted(*arguments: Any, **options: Any) -> EmbeddingRun:
+        runs.append(run_embedding_job(*arguments, **options))
+        return runs[-1]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SqlIndex, "add_vectors", lambda *_: 0)
+        patched.setattr("treering.search.embedding.run_embedding_job", counted)
+        open_memory(background=False, principal=owner).remember("The ferry leaves at noon", visibility="personal")
+        settled = memory.settle(BLOCKED_SECONDS / 2)
+    assert runs == [EmbeddingRun(stored=0, unfinished=True)]
+    assert settled.waiting == 1
+    assert memory.settle().waiting == 0
 
 
 def test_alternatives_wait_for_the_one_that_has_yet_to_begin(memory: Memory) -> None:

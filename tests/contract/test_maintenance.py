@@ -190,6 +190,7 @@ def read(memory: Memory, statement: str) -> list[Any]:
 def test_check_reports_differing_documents_and_repair_rebuilds_only_those(memory: Memory, harm: str) -> None:
     memory.remember("found by its words", id="harmed")
     memory.remember("left as it was", id="whole")
+    memory.settle()
     assert len(memory.search("found words left")) == 2
     kept = "SELECT documents.*, digest, vector FROM documents JOIN vectors USING (number) WHERE id = 'whole'"
     before = read(memory, kept)

@@ -194,7 +194,7 @@ def test_nothing_changes_when_the_store_fails(tight: Memory, monkeypatch: pytest
     task.set("kept", 1)
     before = task.snapshot()
 
-    def gone(*_: object) -> AbstractContextManager[Any]:
+    def gone(*_: object, **__: object) -> AbstractContextManager[Any]:
         raise StoreUnavailable("the disk is away; plug it in")
 
     with monkeypatch.context() as patched:

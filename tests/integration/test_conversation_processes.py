@@ -91,7 +91,7 @@ def test_two_processes_lose_nothing_and_agree_on_the_order(place: dict[str, Any]
 
 
 def _broken_transaction(patch: pytest.MonkeyPatch, talk: Conversation) -> None:
-    def refuse(*_: object) -> object:
+    def refuse(*_: object, **__: object) -> object:
         raise StoreUnavailable("the disk is gone")
 
     patch.setattr(talk._services.store, "transaction", refuse)
@@ -115,8 +115,8 @@ def _broken_commit(patch: pytest.MonkeyPatch, talk: Conversation) -> None:
     whole = talk._services.store.transaction
 
     @contextmanager
-    def stopped(*arguments: Any) -> Iterator[Any]:
-        with whole(*arguments) as tx:
+    def stopped(*arguments: Any, **options: Any) -> Iterator[Any]:
+        with whole(*arguments, **options) as tx:
             yield tx
             raise StoreUnavailable("in the middle")
 

@@ -207,6 +207,24 @@ def test_each_type_gets_the_share_of_the_table_whatever_scores_best(phase: Phase
             assert shares[name] == pytest.approx(PHASE_SHARES[phase][name], abs=0.03)
 
 
+@pytest.mark.parametrize("budget", [2816, 2824, 2920])
+def test_the_budget_is_filled_although_parts_count_more_than_the_whole(budget: int) -> None:
+    """Here three plans in a row exceed the budget by a few tokens."""
+    hits = [
+        known(
+            f"{type}-{number}-{'7f3a9' * 30}",
+            f"The gateway needs {WORDS[number % 8]}{number}{type[:1]} {WORDS[number * 3 % 8]}{number}{type[:3]} "
+            f"{WORDS[number * 5 % 8]}{number}{type[:5]}",
+            type=type,
+        )
+        for type in PHASE_SHARES[Phase.IMPLEMENT]
+        if type != OTHER
+        for number in range(40)
+    ]
+    packed = render_context(hits, phase=Phase.IMPLEMENT, budget=budget, count=lambda text: 3 + len(text) // 4)
+    assert 0.95 * budget < packed.tokens <= budget
+
+
 def test_an_unused_share_is_divided_among_the_others_in_their_proportion() -> None:
     shares = spent(many("gotcha", "error_pattern", "dead_end", sentences=3), Phase.IMPLEMENT)
     total = 0.30 + 0.25 + 0.10

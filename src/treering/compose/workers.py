@@ -99,8 +99,9 @@ def _handlers(
         from treering.search.embedding import run_embedding_job
 
         check_stop = lease(scope, job).check_stop
-        if not run_embedding_job(scope, store, clock, models=models, settings=settings, check_stop=check_stop):
-            raise JobUnfinished
+        run = run_embedding_job(scope, store, clock, models=models, settings=settings, check_stop=check_stop)
+        if run.unfinished:
+            raise JobUnfinished(progress=run.stored > 0)
 
     def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.code.locations.embedding import ChunkEmbedding, run_chunk_embedding

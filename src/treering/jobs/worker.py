@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 BACKOFF_SECONDS = 5.0  # first wait after a failure; doubles with each attempt
 POLL_SECONDS = 1.0  # an idle worker looks for work this often: soon enough, and one small query
+BLOCKED_SECONDS = 1.0  # wait of a job that made no progress, because other transactions lock what it needs
 
 Handler = Callable[[Scope, Job, datetime], None]
 # Heartbeats per lease: the time between two of them bounds clock skew and the delay of a heartbeat.
@@ -37,7 +38,14 @@ class WorkerStopped(Exception):
 
 
 class JobUnfinished(Exception):
-    """Raised by a job that has more to do: it returns to the queue, so that other jobs have their turn."""
+    """Raised by a job that has more to do: it returns to the queue, so that other jobs have their turn.
+
+    A job without `progress` is due again after `BLOCKED_SECONDS`, else at once.
+    """
+
+    def __init__(self, *, progress: bool = True) -> None:
+        super().__init__()
+        self.progress = progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +189,8 @@ class Worker:
     def settle(self, scope: Scope, timeout: float, more: Callable[[], bool] = lambda: False) -> SettleReport:
         """Run jobs until none of its kinds is due or leased by another worker, or `timeout` seconds have passed.
 
-        When no job is queued, `more` is called to queue the rest of the work, until it returns False.
+        Waits for a job that is due within `BLOCKED_SECONDS`. When no job is queued, `more` is called to queue the rest
+        of the work, until it returns False.
         """
         deadline, done = time.monotonic() + timeout, 0
         while self._count(scope, JobState.QUEUED, JobState.LEASED) or more():
@@ -194,8 +203,10 @@ class Worker:
             if self._count(scope, JobState.LEASED):
                 time.sleep(0.02)
             # Other workers may have finished every job in the meantime: then `more` is called again.
-            elif 0 < self._until_next(scope) < math.inf:
-                break
+            elif 0 < (wait := self._until_next(scope)) < math.inf:
+                if wait > BLOCKED_SECONDS:
+                    break
+                self._stop.wait(min(wait, max(0.0, deadline - time.monotonic())))
         with self._store.reading(scope, self._clock()) as tx:
             waiting = tx.jobs.count(JobFilter(states=(JobState.QUEUED, JobState.LEASED)))
             dead = tx.jobs.count(JobFilter(states=(JobState.DEAD,)))
@@ -249,8 +260,12 @@ class Worker:
         try:
             with Heartbeat(lease, self._settings.stuck_seconds):
                 self._handlers[job.kind](scope, job, self._clock())
-        except (WorkerStopped, JobUnfinished):
+        except WorkerStopped:
             self._release(scope, [job])
+            return False
+        except JobUnfinished as unfinished:
+            wait = timedelta(seconds=0.0 if unfinished.progress else BLOCKED_SECONDS)
+            self._release(scope, [job], wait)
             return False
         except Exception as exc:  # noqa: BLE001 - a job is a boundary: its error is stored with it and shown by doctor
             now, error = self._clock(), stored_error(job, exc)
@@ -262,8 +277,10 @@ class Worker:
             raise
         return self._store.write(scope, self._clock(), lambda tx: tx.jobs.finish(job))
 
-    def _release(self, scope: Scope, jobs: Collection[Job]) -> None:
-        self._store.write(scope, self._clock(), lambda tx: [tx.jobs.release(job) for job in jobs])
+    def _release(self, scope: Scope, jobs: Collection[Job], wait: timedelta | None = None) -> None:
+        now = self._clock()
+        run_at = now + wait if wait else None
+        self._store.write(scope, now, lambda tx: [tx.jobs.release(job, run_at=run_at) for job in jobs])
 
 
 def retry_after(attempts: int) -> timedelta:

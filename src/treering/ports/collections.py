@@ -317,8 +317,11 @@ class JobQueue(Readable[Job, JobFilter], Protocol):
 
     def finish(self, job: Job) -> bool: ...
 
-    def release(self, job: Job) -> bool:
-        """Return the job to the queue as if it had not been leased; False if the lease was lost."""
+    def release(self, job: Job, *, run_at: datetime | None = None) -> bool:
+        """Return the job to the queue as if it had not been leased; False if the lease was lost.
+
+        `run_at` postpones it.
+        """
         ...
 
     def fail(self, job: Job, error: str, *, retry_at: datetime) -> bool:

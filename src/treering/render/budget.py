@@ -256,6 +256,7 @@ def _fit(candidates: Sequence[_PassageCost], room: int, limits: _Constraints) ->
     """
     fitting: dict[int, tuple[_Plan, str]] = {}
     plan = tried = _plan(candidates, room, limits)
+    overflows = 0
     for _ in range(MAX_PASSES):
         text = _text(tried, limits.phase)
         spare = limits.budget - limits.count(text)
@@ -264,7 +265,9 @@ def _fit(candidates: Sequence[_PassageCost], room: int, limits: _Constraints) ->
         if not text or spare == 0 or (spare > 0 and tried.complete):
             break
         plan = tried
-        room += spare
+        overflows = overflows + 1 if spare < 0 else 0
+        # A few tokens less may give the same plan again and again: then leave out a whole passage.
+        room -= max(-spare, min(each.total for each in tried.chosen)) if overflows > 2 else -spare
         tried = _plan(candidates, room, limits)
     return fitting[min(fitting)] if fitting else _drop_lowest(plan, limits)
 

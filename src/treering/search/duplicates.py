@@ -37,7 +37,7 @@ def fold_duplicates(results: Sequence[RankedResult], alike: float) -> Mapping[in
         twins = (
             others
             for first, its, others in shown
-            # Texts of too different lengths cannot share that much: most pairs are told apart by this alone.
+            # Texts of very different lengths cannot share that many words; this check rules out most pairs.
             if len(its) >= fewest
             and most >= alike * len(its)
             and _may_repeat(first.record, result.record)

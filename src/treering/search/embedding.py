@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from time import monotonic
@@ -41,7 +42,7 @@ _BATCH_DOCUMENTS = 128
 _BATCH_WORDS = 10_000
 """Documents, and words in them, that a search embeds between two checks of its deadline: about ten milliseconds."""
 
-_BULK = 2_000  # a process that embeds so many loads the index, which saves it: the next process need not build it
+_BULK = 2_000  # after this many vectors a job loads and thereby saves the index: the next process need not build it
 
 _EMBEDDED_WITHIN = 16  # new documents that a search embeds in its own transaction: about five milliseconds
 _STORED_TOGETHER = 100
@@ -212,14 +213,25 @@ def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, i
             spaces = spaces_of(*(each.model for each in embedders_of(models, tx.index.models())))
     except ModelUnavailable:
         return False
-    if not any(_has_unembedded(each, store, now, spaces) for each in principal_scopes(scope, store, now)):
+    if not _has_unembedded(principal_scopes(scope, store, now), store, now, spaces):
         return False
     return store.write(scope, now, lambda tx: tx.jobs.enqueue(embedding_job(now, id)))
 
 
-def _has_unembedded(scope: Scope, store: Store, now: datetime, spaces: Sequence[str]) -> bool:
-    with store.reading(scope, now) as tx:
-        return any(tx.index.unembedded(space, limit=1) for space in spaces)
+def _has_unembedded(scopes: Sequence[Scope], store: Store, now: datetime, spaces: Sequence[str]) -> bool:
+    for scope in scopes:
+        with store.reading(scope, now) as tx:
+            if any(tx.index.unembedded(space, limit=1) for space in spaces):
+                return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingRun:
+    """Number of vectors that a run stored, and whether documents without a vector are left."""
+
+    stored: int = 0
+    unfinished: bool = False
 
 
 def run_embedding_job(
@@ -230,14 +242,14 @@ def run_embedding_job(
     models: Models,
     settings: Settings,
     check_stop: Callable[[], None] = lambda: None,
-) -> bool:
-    """Embed documents without a vector for some seconds, so that other jobs get their turn; True if none is left.
+) -> EmbeddingRun:
+    """Embed documents without a vector for some seconds, so that other jobs get their turn.
 
     Does nothing if the embedder is turned off. A failing model fails the job. `check_stop` is called between batches
     and raises if the worker is to stop.
     """
     if settings.embedder.provider == "none":
-        return True
+        return EmbeddingRun()
     with store.reading(scope, clock()) as tx:
         embedders = embedders_of(models, tx.index.models())
     until = monotonic() + EMBED_SECONDS
@@ -246,13 +258,19 @@ def run_embedding_job(
         check_stop()
         return monotonic() < until
 
+    stored = 0
     # The local one first: it costs nothing, and a failing server must not prevent it from running.
     for embedder in reversed(embedders):
         done = embed_all(scope, store, clock(), embedder, settings.embedder, between=has_time)
+        stored += done
         if done >= _BULK:
             with store.reading(scope, clock()) as tx:
                 tx.index.load(embedder.model)
-    return not _has_unembedded(scope, store, clock(), [embedder.model for embedder in embedders])
+    models_used, now = [embedder.model for embedder in embedders], clock()
+    if stored:
+        return EmbeddingRun(stored, _has_unembedded([scope], store, now, models_used))
+    # Everything is embedded, or locked: then `settle` would find the same documents and queue the job again at once.
+    return EmbeddingRun(0, _has_unembedded(principal_scopes(scope, store, now), store, now, spaces_of(*models_used)))
 
 
 def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:

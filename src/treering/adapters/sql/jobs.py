@@ -182,8 +182,14 @@ class SqlJobQueue(Writes[Job]):
         done = job.replace(state=JobState.DONE, lease_owner=None, lease_until=None, finished_at=self._context.now)
         return self._set_held(job, done)
 
-    def release(self, job: Job) -> bool:
-        back = job.replace(state=JobState.QUEUED, attempts=job.attempts - 1, lease_owner=None, lease_until=None)
+    def release(self, job: Job, *, run_at: datetime | None = None) -> bool:
+        back = job.replace(
+            state=JobState.QUEUED,
+            attempts=job.attempts - 1,
+            run_at=run_at or job.run_at,
+            lease_owner=None,
+            lease_until=None,
+        )
         return self._set_held(job, back)
 
     def fail(self, job: Job, error: str, *, retry_at: datetime) -> bool:
