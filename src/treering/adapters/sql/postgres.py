@@ -209,6 +209,8 @@ class Postgres:
         except Error as exc:
             lost = bool(driver.closed)
             if lost:
+                # As SQLAlchemy does: a restarted server has ended the idle connections, too.
+                connection.engine.pool._invalidate(connection.connection, exc)
                 connection.invalidate(exc)
             raise DBAPIError.instance(statement, None, exc, Error, connection_invalidated=lost) from exc
 
