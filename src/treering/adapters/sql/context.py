@@ -127,11 +127,11 @@ class Dialect(Protocol):
         """Add texts to the index."""
         ...
 
-    def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
+    def unindex_text(self, context: TransactionContext, key: dict[str, Any]) -> None:
         """Remove every word of one text from the index."""
         ...
 
-    def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
+    def clear_text(self, context: TransactionContext, where: ColumnElement[bool]) -> None:
         """Remove the documents that match `where`, and their vectors."""
         ...
 

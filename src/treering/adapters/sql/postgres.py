@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -256,20 +257,21 @@ class Postgres:
 
         add_documents(connection, rows)
 
-    def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
-        self.clear_text(connection, and_(*(documents.c[name] == stored for name, stored in key.items())))
+    def unindex_text(self, context: TransactionContext, key: dict[str, Any]) -> None:
+        self.clear_text(context, and_(*(documents.c[name] == stored for name, stored in key.items())))
 
-    def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
+    def clear_text(self, context: TransactionContext, where: ColumnElement[bool]) -> None:
         from treering.adapters.sql.server_words import remove_words
 
+        connection = context.connection
         emptied = connection.execute(delete(documents).where(where).returning(*_EMPTIED)).mappings().all()
         for here in {(row["tenant"], row["project"]) for row in emptied}:
             removed = [(row["number"], row) for row in emptied if (row["tenant"], row["project"]) == here]
             remove_words(connection, here, removed)
             self._remove_vectors(connection, here, [number for number, _ in removed])
-            for scope, remembered in list(self._remembered.items()):
-                if (scope.tenant, scope.project) == here:
-                    remembered.forget_counts()
+            self._forget_counts(here)
+            # A search may have counted the removed documents before the commit.
+            context.after_commit.append(partial(self._forget_counts, here))
 
     def restore_index(self, connection: Connection, scope: Scope) -> None:
         from treering.adapters.sql.server_words import restore_words
@@ -357,6 +359,11 @@ class Postgres:
     def after_fork(self) -> None:
         """Start with an empty cache: its locks may be held by threads of the parent process."""
         self._remembered = {}
+
+    def _forget_counts(self, here: tuple[str, str]) -> None:
+        for scope, remembered in list(self._remembered.items()):
+            if (scope.tenant, scope.project) == here:
+                remembered.forget_counts()
 
     def _remove_vectors(self, connection: Connection, here: tuple[str, str], numbers: Sequence[int]) -> None:
         chosen = "tenant = %s AND project = %s AND number = ANY(%s::bigint[])"

@@ -237,11 +237,12 @@ class SQLite:
     def index_text(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
         insert_rows(connection, documents, rows)
 
-    def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
-        self.clear_text(connection, and_(*(documents.c[name] == stored for name, stored in key.items())))
+    def unindex_text(self, context: TransactionContext, key: dict[str, Any]) -> None:
+        self.clear_text(context, and_(*(documents.c[name] == stored for name, stored in key.items())))
 
-    def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
+    def clear_text(self, context: TransactionContext, where: ColumnElement[bool]) -> None:
         key = (documents.c.tenant, documents.c.project, documents.c.number)
+        connection = context.connection
         emptied = connection.execute(delete(documents).where(where).returning(*key)).all()
         for tenant, project in {(tenant, project) for tenant, project, _ in emptied}:
             here = (vectors.c.tenant == tenant, vectors.c.project == project)

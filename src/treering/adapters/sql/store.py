@@ -392,6 +392,8 @@ class SqlStore:
             self._open(scope, now, writing=True) as context,
         ):
             yield context
+        for follow in context.after_commit:
+            follow()
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
