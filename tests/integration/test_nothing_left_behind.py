@@ -23,7 +23,6 @@ from treering.compose import now
 from treering.core.errors import StoreUnavailable
 from treering.memory import Memory
 
-
 _IN_TRANSACTION = "StoreUnavailable: this memory was in the middle of a transaction when its process forked; "
 FORKED_IN_TRANSACTION = {"sqlite": _IN_TRANSACTION, "postgresql": "written by the child"}
 """By engine, how the answer of a child begins if its parent was in a transaction: a server takes new connections."""

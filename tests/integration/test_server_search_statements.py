@@ -138,3 +138,16 @@ def test_a_search_during_a_removal_leaves_no_outdated_counts(server_memory: Memo
 def documents_of(memory: Memory) -> int:
     with memory.store.reading(memory.scope, now()) as tx:
         return tx.index.coverage("any model").documents
+
+
+def test_only_searches_restrict_the_planner(server_memory: Memory) -> None:
+    def restricted(tx: Any) -> bool:
+        return bool(tx._context.connection.exec_driver_sql("SHOW enable_seqscan").scalar_one() == "off")
+
+    store, scope = server_memory.store, server_memory.scope
+    with store.reading(scope, now(), for_search=True) as tx:
+        assert restricted(tx)
+    with store.reading(scope, now()) as tx:
+        assert not restricted(tx)
+        assert tx.index.models()
+        assert restricted(tx)

@@ -106,9 +106,9 @@ _ENTER = (
     "SELECT set_config('treering.tenant', %s, true), set_config('treering.project', %s, true), "
     "set_config('treering.principal', %s, true)"
 )
-# Every look-up has an index, but the planner has no statistics of tables that were just filled.
+# Every look-up of a search has an index, but the planner has no statistics of tables that were just filled.
 _BY_INDEX = ", ".join(f"set_config('enable_{way}', 'off', true)" for way in ("seqscan", "bitmapscan", "sort"))
-_START = {False: f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_ENTER}, {_BY_INDEX}", True: f"BEGIN; {_ENTER}"}
+_START = {False: f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_ENTER}", True: f"BEGIN; {_ENTER}"}
 _NAMES = "SELECT tenant, project, principal FROM treering_names(%s::text, %s::text) ORDER BY 1, 2, 3"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 _ALSO_LOCK = _LOCK.replace("SELECT", ",")
@@ -188,7 +188,14 @@ class Postgres:
         return {"isolation_level": "AUTOCOMMIT"}
 
     def start(
-        self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None, locks: Sequence[str] = ()
+        self,
+        connection: Connection,
+        scope: Scope,
+        *,
+        writing: bool,
+        for_search: bool,
+        seconds: float | None,
+        locks: Sequence[str] = (),
     ) -> None:
         """One message begins the transaction, sets its scope and takes its locks."""
         from psycopg import ClientCursor, Error
@@ -197,6 +204,8 @@ class Postgres:
 
         statement, driver = _START[writing], connection.connection.driver_connection
         assert driver is not None
+        if for_search:
+            statement += f", {_BY_INDEX}"
         if self._nearby is not None and not writing:
             statement += f", {SEARCHING}"
         if seconds is not None:
@@ -293,7 +302,7 @@ class Postgres:
         if self._nearby is None and (nearby := nearby_in(context.connection)) is not None:
             context.connection.exec_driver_sql(f"SELECT {SEARCHING}")
             self._nearby = nearby
-        if context.writing:
+        if not context.for_search:
             context.connection.exec_driver_sql(f"SELECT {_BY_INDEX}")
         remembered = self._remembered.setdefault(_counted_in(context.scope), Remembered())
         return ServerIndex(context, remembered, self._nearby)

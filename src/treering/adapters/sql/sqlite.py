@@ -192,7 +192,14 @@ class SQLite:
         return {"writing": writing}
 
     def start(
-        self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None, locks: Sequence[str] = ()
+        self,
+        connection: Connection,
+        scope: Scope,
+        *,
+        writing: bool,
+        for_search: bool,
+        seconds: float | None,
+        locks: Sequence[str] = (),
     ) -> None:
         """Only the start of a transaction waits, within the limit of `writing`."""
         self.enter(connection, scope)
