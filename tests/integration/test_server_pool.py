@@ -202,6 +202,23 @@ def test_a_child_process_uses_no_connection_of_its_parent(
     assert idle.stats().records["knowledge"] == 3
 
 
+def test_connections_that_died_in_the_pool_fail_no_call(url: str, postgres_admin_url: str, open_at: Open) -> None:
+    memory = open_at(url, background=False)
+    memory.remember("A crane lifts seven tons.")
+    memory.settle()
+    with ExitStack() as held:
+        for _ in range(5):
+            held.enter_context(engine_of(memory).connect())
+    with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
+        ended = admin.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = %s",
+            [make_url(url).database],
+        )
+        assert ended.rowcount >= 5
+    assert [len(memory.search("crane")) for _ in range(3)] == [1, 1, 1]
+    memory.remember("The crane was painted.")
+
+
 def test_a_failed_opening_leaves_no_connection(url: str, open_at: Open, connections: Callable[[], int]) -> None:
     with psycopg.connect(url, autocommit=True) as admin:
         admin.execute("CREATE TABLE knowledge (id int)")

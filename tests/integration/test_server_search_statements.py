@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 from sqlalchemy import event
 
+from treering.compose import now
 from treering.core.queries import SearchedKind, SearchFilter
 from treering.memory import Memory
 from treering.search.answer import Answer
@@ -122,3 +123,31 @@ def test_a_search_right_after_a_write_sends_few_statements_more(server_memory: M
     assert "flag" in found[0].text
     assert len(sent.statements) <= MAX_STATEMENTS + 2, "\n".join(sent.statements)
     assert sent.transactions == 1
+
+
+def test_a_search_during_a_removal_leaves_no_outdated_counts(server_memory: Memory) -> None:
+    server_memory.remember("The pending request is gone soon.", id="removed")
+    server_memory.settle()
+    before = documents_of(server_memory)
+    with server_memory.store.transaction(server_memory.scope, now()) as tx:
+        tx.knowledge.purge("removed")
+        assert documents_of(server_memory) == before
+    assert documents_of(server_memory) == before - 1
+
+
+def documents_of(memory: Memory) -> int:
+    with memory.store.reading(memory.scope, now()) as tx:
+        return tx.index.coverage("any model").documents
+
+
+def test_only_searches_restrict_the_planner(server_memory: Memory) -> None:
+    def restricted(tx: Any) -> bool:
+        return bool(tx._context.connection.exec_driver_sql("SHOW enable_seqscan").scalar_one() == "off")
+
+    store, scope = server_memory.store, server_memory.scope
+    with store.reading(scope, now(), for_search=True) as tx:
+        assert restricted(tx)
+    with store.reading(scope, now()) as tx:
+        assert not restricted(tx)
+        assert tx.index.models()
+        assert restricted(tx)

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import event
 
+from treering.adapters.sql.jobs import queue_deferred
+from treering.compose import now
+from treering.core.jobs import Job
 from treering.memory import Memory
 from treering.ports.store import Transaction
 
@@ -103,3 +107,35 @@ def test_a_failed_transaction_leaves_no_pending_row(server_memory: Memory) -> No
     with server_memory.store.reading(server_memory.scope, stored.recorded_at) as tx:
         assert tx.turns.get("copy") is None
         assert tx.turns.count() == 2
+
+
+def test_a_queued_job_that_a_write_relies_on_begins_after_its_commit(server_memory: Memory) -> None:
+    store, scope = server_memory.store, server_memory.scope
+    with store.transaction(scope, now()) as tx:
+        tx.jobs.enqueue_later(alternative_jobs("first"))
+    with store.transaction(scope, now()) as tx:
+        tx.jobs.enqueue_later(alternative_jobs("second"))
+        queue_deferred(tx._context)  # type: ignore[attr-defined]
+        assert lease(server_memory) == []
+    assert lease(server_memory) == ["first 1"]
+
+
+def test_a_job_that_is_being_leased_is_not_relied_on(server_memory: Memory) -> None:
+    store, scope = server_memory.store, server_memory.scope
+    with store.transaction(scope, now()) as tx:
+        tx.jobs.enqueue_later(alternative_jobs("first"))
+    with store.transaction(scope, now()) as worker:
+        assert worker.jobs.lease("w", ["test"], limit=9, duration=timedelta(minutes=1))
+        with store.transaction(scope, now()) as tx:
+            tx.jobs.enqueue_later(alternative_jobs("second"))
+    assert lease(server_memory) == ["second 2"]
+
+
+def alternative_jobs(id: str) -> list[Job]:
+    """Alternatives as a write queues them."""
+    return [Job(id=f"{id} {turn}", kind="test", key=f"key {turn}", run_at=now(), created_at=now()) for turn in (1, 2)]
+
+
+def lease(memory: Memory) -> list[str]:
+    with memory.store.transaction(memory.scope, now()) as tx:
+        return [job.id for job in tx.jobs.lease("w", ["test"], limit=9, duration=timedelta(minutes=1))]

@@ -36,12 +36,12 @@ LINKED = "entities linked"
 """Read mark of linked records."""
 
 
-def queue_linking(tx: Transaction, now: datetime, new_id: NewId) -> bool:
-    """Queue linking for the new records of this principal; False if a job is queued already.
+def queue_linking(tx: Transaction, now: datetime, new_id: NewId) -> None:
+    """Queue linking for the new records of this principal, unless a job is queued that begins after the commit.
 
     A running job may have passed the new records, so a second one may be queued behind it.
     """
-    return tx.jobs.enqueue_first([linking_job(tx.scope.principal, now, new_id(), turn) for turn in (1, 2)])
+    tx.jobs.enqueue_later([linking_job(tx.scope.principal, now, new_id(), turn) for turn in (1, 2)])
 
 
 def do_linking(scope: Scope, store: Store, job: Job, clock: Clock, *, settings: Settings, new_id: NewId) -> None:

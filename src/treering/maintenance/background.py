@@ -156,8 +156,8 @@ class _GuardedStore:
             yield tx
 
     @contextmanager
-    def reading(self, scope: Scope, now: datetime) -> Iterator[Transaction]:
-        with self._lock(), self._store.reading(scope, now) as tx:
+    def reading(self, scope: Scope, now: datetime, *, for_search: bool = False) -> Iterator[Transaction]:
+        with self._lock(), self._store.reading(scope, now, for_search=for_search) as tx:
             yield tx
 
 

@@ -202,8 +202,11 @@ class Store(Protocol):
         """Whether the project has vectors in memory that are not stored yet."""
         ...
 
-    def reading(self, scope: Scope, now: datetime) -> AbstractContextManager[Transaction]:
-        """Read from one consistent snapshot. Never waits for a writer."""
+    def reading(self, scope: Scope, now: datetime, *, for_search: bool = False) -> AbstractContextManager[Transaction]:
+        """Read from one consistent snapshot. Never waits for a writer.
+
+        `for_search` saves a server a round trip if the transaction uses the search index.
+        """
         ...
 
     def sizes(self, scope: Scope) -> Mapping[str, int]:

@@ -60,7 +60,7 @@ def embed_batch(
     Fewer than `settings.batch` are stored if every document has a vector or other transactions hold the remaining
     documents. No transaction is open while the model runs. Texts that were embedded before are not embedded again.
     """
-    with store.reading(scope, now) as tx:
+    with store.reading(scope, now, for_search=True) as tx:
         waiting = tx.index.unembedded(space, limit=settings.batch)
         make = _vectors_of(tx, waiting, embedder, space)
     made = make()
@@ -108,7 +108,7 @@ def catch_up(
     for space in (space_of(embedder.model, part) for part in ("", *parts)):
         made = 0
         while True:
-            with store.reading(scope, now) as tx:
+            with store.reading(scope, now, for_search=True) as tx:
                 held = len(tx.index.unstored_vectors(space))
                 left = min(settings.inline - made, _MAX_UNSTORED_SEARCHES * settings.inline - held)
                 limit = min(_BATCH_DOCUMENTS, left)
@@ -209,7 +209,7 @@ def local_embedder(models: Models) -> Embedder | None:
 def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, id: str) -> bool:
     """Queue an embedding job if documents lack vectors and a model is available; return whether it was queued."""
     try:
-        with store.reading(scope, now) as tx:
+        with store.reading(scope, now, for_search=True) as tx:
             spaces = spaces_of(*(each.model for each in embedders_of(models, tx.index.models())))
     except ModelUnavailable:
         return False
@@ -220,7 +220,7 @@ def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, i
 
 def _has_unembedded(scopes: Sequence[Scope], store: Store, now: datetime, spaces: Sequence[str]) -> bool:
     for scope in scopes:
-        with store.reading(scope, now) as tx:
+        with store.reading(scope, now, for_search=True) as tx:
             if any(tx.index.unembedded(space, limit=1) for space in spaces):
                 return True
     return False
@@ -274,7 +274,7 @@ def run_embedding_job(
 
 
 def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:
-    with store.reading(scope, now) as tx:
+    with store.reading(scope, now, for_search=True) as tx:
         return tx.index.coverage(model)
 
 

@@ -285,7 +285,7 @@ def search(
     watch = Stopwatch()
     privacy = QueryPrivacy(request.query, True if request.private else None)
     run = _SearchRun(request, privacy, settings, models, now, watch)
-    with store.reading(scope, now) as tx:
+    with store.reading(scope, now, for_search=True) as tx:
         tx.entities.expect_names(partial(query_name_keys, request.query), max_links=MAX_LINKS)
         with watch.stage("embed"):
             meaning = embed_query_within(tx, privacy, models, settings)
@@ -293,7 +293,7 @@ def search(
             return run.answer(tx, meaning)
     with watch.stage("embed"):
         meaning = embed_query(scope, store, now, privacy, models=models, settings=settings)
-    with store.reading(scope, now) as tx:
+    with store.reading(scope, now, for_search=True) as tx:
         tx.entities.expect_names(partial(query_name_keys, request.query), max_links=MAX_LINKS)
         return run.answer(tx, meaning)
 

@@ -96,7 +96,7 @@ def embed_query(
     """
     embedding = _QueryEmbedding(scope, store, now, privacy.query, models, settings, parts)
     try:
-        with store.reading(scope, now) as tx:
+        with store.reading(scope, now, for_search=True) as tx:
             known = tx.index.models()
             embedder = models.embedder(known, hurried=True)
             allowed = privacy.may_leave(tx, embedder.location)
@@ -109,7 +109,7 @@ def embed_query(
         return embedding.meaning(embedder, space)
     local_model, local = local_embedder(models), None
     if local_model is not None:
-        with store.reading(scope, now) as tx:
+        with store.reading(scope, now, for_search=True) as tx:
             local_space = embedding.read_space(tx, local_model, embed_new=True)
         local = embedding.meaning(local_model, local_space)
     if not allowed:

@@ -75,11 +75,19 @@ class Dialect(Protocol):
         ...
 
     def start(
-        self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None, locks: Sequence[str] = ()
+        self,
+        connection: Connection,
+        scope: Scope,
+        *,
+        writing: bool,
+        for_search: bool,
+        seconds: float | None,
+        locks: Sequence[str] = (),
     ) -> None:
         """Start a transaction in this scope, whose statements fail instead of waiting longer than `seconds`.
 
-        It holds the project-wide `locks`, taken in their order, until it ends.
+        It holds the project-wide `locks`, taken in their order, until it ends. `for_search` prepares a reading
+        transaction for statements of the search index.
         """
         ...
 
@@ -127,11 +135,11 @@ class Dialect(Protocol):
         """Add texts to the index."""
         ...
 
-    def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
+    def unindex_text(self, context: TransactionContext, key: dict[str, Any]) -> None:
         """Remove every word of one text from the index."""
         ...
 
-    def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
+    def clear_text(self, context: TransactionContext, where: ColumnElement[bool]) -> None:
         """Remove the documents that match `where`, and their vectors."""
         ...
 
@@ -262,6 +270,8 @@ class TransactionContext:
     new_id: NewId
     group: str
     writing: bool
+    for_search: bool
+    """Whether the transaction was started for a search."""
     unsaved: Unsaved
     queued: list[str] = field(default_factory=list)
     """Kinds of the jobs that this transaction queued, or found queued with the same key."""

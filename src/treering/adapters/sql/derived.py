@@ -53,7 +53,7 @@ class Derivation(Generic[V]):
         differing = [document for id, document in wanted.items() if document != indexed.get(id)]
         for document in differing:
             if document["id"] in indexed:
-                self._context.dialect.unindex_text(self._context.connection, self._key(document["id"]))
+                self._context.dialect.unindex_text(self._context, self._key(document["id"]))
         self._context.dialect.index_text(self._context.connection, differing)
 
     def _indexed(self, ids: Iterable[str]) -> dict[str, Row]:
@@ -82,7 +82,7 @@ class Derivation(Generic[V]):
             return
         document, moved = self._document(*after), is_private(before[0]) is not is_private(after[0])
         if moved or document != self._document(*before):
-            self._context.dialect.unindex_text(self._context.connection, self._key(after[0].id))
+            self._context.dialect.unindex_text(self._context, self._key(after[0].id))
             self._context.dialect.index_text(self._context.connection, [document])
 
     def forget(self, id: str) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class Derivation(Generic[V]):
         statement = delete(facets).where(*here, facets.c.kind == self._kind.name, facets.c.id == id)
         removed = self._context.connection.execute(statement.returning(facets.c.facet, facets.c.value)).all()
         if self._kind.searched:
-            self._context.dialect.unindex_text(self._context.connection, self._key(id))
+            self._context.dialect.unindex_text(self._context, self._key(id))
         return tuple(value for facet, value in removed if facet == "blob")
 
     def refresh_beside(self, thread: str, place: int) -> None:
@@ -107,7 +107,7 @@ class Derivation(Generic[V]):
             documents.c.place.in_((place - 1, place + 1)),
         )
         for row in connection.execute(statement).mappings().all():
-            dialect.unindex_text(connection, self._key(row["id"]))
+            dialect.unindex_text(self._context, self._key(row["id"]))
             dialect.index_text(connection, [dict(row)])
 
     def missing(self, values: Sequence[tuple[V, Encoded]]) -> set[str]:

@@ -141,7 +141,7 @@ def _keep_blobs_of(context: TransactionContext, kind: RecordKind[Any], unreadabl
 def _rederive_but(context: TransactionContext, kind: RecordKind[Any], kept: Sequence[str]) -> _Rederived:
     of_kind = (*_here(context, documents), documents.c.kind == kind.name)
     recorded = select(kind.table.c.id).where(*_here(context, kind.table), kind.table.c.id == documents.c.id).exists()
-    context.dialect.clear_text(context.connection, and_(*of_kind, ~recorded))
+    context.dialect.clear_text(context, and_(*of_kind, ~recorded))
     here = (*_here(context, facets), facets.c.kind == kind.name)
     context.connection.execute(delete(facets).where(*here, facets.c.id.not_in(kept)))
     derivation, total, unreadable = Derivation(kind, context), 0, dict[str, StoreError]()

@@ -101,6 +101,8 @@ class Query:
 
     def likeness(self, found: NDArray[np.float32]) -> NDArray[np.float64]:
         """Cosine of each vector; NaN for a zero vector."""
+        if not len(found):
+            return np.empty(0)  # no rows: their dimension is unknown
         return np.where(found.any(axis=1), centred(found, self.mean) @ self.vector, np.nan).astype(np.float64)
 
     def compared(self, row: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,9 +106,9 @@ _ENTER = (
     "SELECT set_config('treering.tenant', %s, true), set_config('treering.project', %s, true), "
     "set_config('treering.principal', %s, true)"
 )
-# Every look-up has an index, but the planner has no statistics of tables that were just filled.
+# Every look-up of a search has an index, but the planner has no statistics of tables that were just filled.
 _BY_INDEX = ", ".join(f"set_config('enable_{way}', 'off', true)" for way in ("seqscan", "bitmapscan", "sort"))
-_START = {False: f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_ENTER}, {_BY_INDEX}", True: f"BEGIN; {_ENTER}"}
+_START = {False: f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_ENTER}", True: f"BEGIN; {_ENTER}"}
 _NAMES = "SELECT tenant, project, principal FROM treering_names(%s::text, %s::text) ORDER BY 1, 2, 3"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 _ALSO_LOCK = _LOCK.replace("SELECT", ",")
@@ -187,7 +188,14 @@ class Postgres:
         return {"isolation_level": "AUTOCOMMIT"}
 
     def start(
-        self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None, locks: Sequence[str] = ()
+        self,
+        connection: Connection,
+        scope: Scope,
+        *,
+        writing: bool,
+        for_search: bool,
+        seconds: float | None,
+        locks: Sequence[str] = (),
     ) -> None:
         """One message begins the transaction, sets its scope and takes its locks."""
         from psycopg import ClientCursor, Error
@@ -196,6 +204,8 @@ class Postgres:
 
         statement, driver = _START[writing], connection.connection.driver_connection
         assert driver is not None
+        if for_search:
+            statement += f", {_BY_INDEX}"
         if self._nearby is not None and not writing:
             statement += f", {SEARCHING}"
         if seconds is not None:
@@ -209,6 +219,8 @@ class Postgres:
         except Error as exc:
             lost = bool(driver.closed)
             if lost:
+                # As SQLAlchemy does: a restarted server has ended the idle connections, too.
+                connection.engine.pool._invalidate(connection.connection, exc)
                 connection.invalidate(exc)
             raise DBAPIError.instance(statement, None, exc, Error, connection_invalidated=lost) from exc
 
@@ -254,20 +266,21 @@ class Postgres:
 
         add_documents(connection, rows)
 
-    def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
-        self.clear_text(connection, and_(*(documents.c[name] == stored for name, stored in key.items())))
+    def unindex_text(self, context: TransactionContext, key: dict[str, Any]) -> None:
+        self.clear_text(context, and_(*(documents.c[name] == stored for name, stored in key.items())))
 
-    def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
+    def clear_text(self, context: TransactionContext, where: ColumnElement[bool]) -> None:
         from treering.adapters.sql.server_words import remove_words
 
+        connection = context.connection
         emptied = connection.execute(delete(documents).where(where).returning(*_EMPTIED)).mappings().all()
         for here in {(row["tenant"], row["project"]) for row in emptied}:
             removed = [(row["number"], row) for row in emptied if (row["tenant"], row["project"]) == here]
             remove_words(connection, here, removed)
             self._remove_vectors(connection, here, [number for number, _ in removed])
-            for scope, remembered in list(self._remembered.items()):
-                if (scope.tenant, scope.project) == here:
-                    remembered.forget_counts()
+            self._forget_counts(here)
+            # A search may have counted the removed documents before the commit.
+            context.after_commit.append(partial(self._forget_counts, here))
 
     def restore_index(self, connection: Connection, scope: Scope) -> None:
         from treering.adapters.sql.server_words import restore_words
@@ -289,7 +302,7 @@ class Postgres:
         if self._nearby is None and (nearby := nearby_in(context.connection)) is not None:
             context.connection.exec_driver_sql(f"SELECT {SEARCHING}")
             self._nearby = nearby
-        if context.writing:
+        if not context.for_search:
             context.connection.exec_driver_sql(f"SELECT {_BY_INDEX}")
         remembered = self._remembered.setdefault(_counted_in(context.scope), Remembered())
         return ServerIndex(context, remembered, self._nearby)
@@ -355,6 +368,11 @@ class Postgres:
     def after_fork(self) -> None:
         """Start with an empty cache: its locks may be held by threads of the parent process."""
         self._remembered = {}
+
+    def _forget_counts(self, here: tuple[str, str]) -> None:
+        for scope, remembered in list(self._remembered.items()):
+            if (scope.tenant, scope.project) == here:
+                remembered.forget_counts()
 
     def _remove_vectors(self, connection: Connection, here: tuple[str, str], numbers: Sequence[int]) -> None:
         chosen = "tenant = %s AND project = %s AND number = ANY(%s::bigint[])"

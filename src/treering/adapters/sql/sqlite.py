@@ -192,7 +192,14 @@ class SQLite:
         return {"writing": writing}
 
     def start(
-        self, connection: Connection, scope: Scope, *, writing: bool, seconds: float | None, locks: Sequence[str] = ()
+        self,
+        connection: Connection,
+        scope: Scope,
+        *,
+        writing: bool,
+        for_search: bool,
+        seconds: float | None,
+        locks: Sequence[str] = (),
     ) -> None:
         """Only the start of a transaction waits, within the limit of `writing`."""
         self.enter(connection, scope)
@@ -237,11 +244,12 @@ class SQLite:
     def index_text(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
         insert_rows(connection, documents, rows)
 
-    def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
-        self.clear_text(connection, and_(*(documents.c[name] == stored for name, stored in key.items())))
+    def unindex_text(self, context: TransactionContext, key: dict[str, Any]) -> None:
+        self.clear_text(context, and_(*(documents.c[name] == stored for name, stored in key.items())))
 
-    def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
+    def clear_text(self, context: TransactionContext, where: ColumnElement[bool]) -> None:
         key = (documents.c.tenant, documents.c.project, documents.c.number)
+        connection = context.connection
         emptied = connection.execute(delete(documents).where(where).returning(*key)).all()
         for tenant, project in {(tenant, project) for tenant, project, _ in emptied}:
             here = (vectors.c.tenant == tenant, vectors.c.project == project)

@@ -302,8 +302,8 @@ class SqlStore:
         return self._dialect.has_unstored_vectors(scope)
 
     @contextmanager
-    def reading(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
-        with self._usable(), self._open(scope, now, writing=False) as context:
+    def reading(self, scope: Scope, now: datetime, *, for_search: bool = False) -> Iterator[SqlTransaction]:
+        with self._usable(), self._open(scope, now, writing=False, for_search=for_search) as context:
             yield SqlTransaction(context)
 
     def sizes(self, scope: Scope) -> Mapping[str, int]:
@@ -392,6 +392,8 @@ class SqlStore:
             self._open(scope, now, writing=True) as context,
         ):
             yield context
+        for follow in context.after_commit:
+            follow()
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
@@ -413,7 +415,7 @@ class SqlStore:
         return self._dialect.read_only is not None
 
     def _entered(
-        self, scope: Scope, *, writing: bool, seconds: float | None, claims: Sequence[str]
+        self, scope: Scope, *, writing: bool, for_search: bool, seconds: float | None, claims: Sequence[str]
     ) -> tuple[Connection, RootTransaction]:
         """A transaction with its scope set. A connection that died in the pool is replaced."""
         for last in (False, True):
@@ -421,7 +423,14 @@ class SqlStore:
             connection = self._engine.connect().execution_options(**options)
             try:
                 transaction = connection.begin()
-                self._dialect.start(connection, scope, writing=writing, seconds=seconds, locks=_locks(claims))
+                self._dialect.start(
+                    connection,
+                    scope,
+                    writing=writing,
+                    for_search=for_search,
+                    seconds=seconds,
+                    locks=_locks(claims),
+                )
             except BaseException as exc:
                 connection.close()
                 if last or not getattr(exc, "connection_invalidated", False):
@@ -432,11 +441,20 @@ class SqlStore:
 
     @contextmanager
     def _open(
-        self, scope: Scope, now: datetime, *, writing: bool, seconds: float | None = None, claims: Sequence[str] = ()
+        self,
+        scope: Scope,
+        now: datetime,
+        *,
+        writing: bool,
+        for_search: bool = False,
+        seconds: float | None = None,
+        claims: Sequence[str] = (),
     ) -> Iterator[TransactionContext]:
-        connection, transaction = self._entered(scope, writing=writing, seconds=seconds, claims=claims)
+        connection, transaction = self._entered(
+            scope, writing=writing, for_search=for_search, seconds=seconds, claims=claims
+        )
         with connection, transaction:
-            context = self._context(connection, scope, now, writing=writing)
+            context = self._context(connection, scope, now, writing=writing, for_search=for_search)
             yield context
             if context.purged:
                 from treering.adapters.sql.entities import forget_links_of_purged
@@ -451,7 +469,9 @@ class SqlStore:
 
                 queue_deferred(context)
 
-    def _context(self, connection: Connection, scope: Scope, now: datetime, *, writing: bool) -> TransactionContext:
+    def _context(
+        self, connection: Connection, scope: Scope, now: datetime, *, writing: bool, for_search: bool = False
+    ) -> TransactionContext:
         guard = partial(self._dialect.guard_blobs, connection, scope, sweeping=False)
         return TransactionContext(
             connection=connection,
@@ -463,5 +483,6 @@ class SqlStore:
             new_id=self._new_id,
             group=self._new_id(),
             writing=writing,
+            for_search=for_search,
             unsaved=Unsaved(self._dialect.changes(connection)),
         )

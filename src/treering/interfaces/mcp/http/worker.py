@@ -16,26 +16,26 @@ from treering.interfaces.mcp.http.limits import HttpLimits
 from treering.interfaces.mcp.http.server import application, prepare_process, server_config
 from treering.interfaces.mcp.http.shutdown import StoppableServer
 from treering.interfaces.mcp.http.token import AccessToken
-from treering.interfaces.mcp.http.worker_protocol import CLOSED, READY, WorkerOrder
+from treering.interfaces.mcp.http.worker_protocol import CLOSED, READY, WorkerConfig
 from treering.interfaces.mcp.logs import log_to_stderr
 from treering.interfaces.mcp.shutdown import CLOSE_SECONDS
 
 
 def serve() -> None:
     """Serve the connections of the supervisor until it ends, or until a signal."""
-    order = WorkerOrder(**json.load(sys.stdin))
-    os.set_inheritable(order.channel, False)
+    config = WorkerConfig(**json.load(sys.stdin))
+    os.set_inheritable(config.channel, False)
     limits, logs = HttpLimits(), log_to_stderr()
     prepare_process()
-    host = host_for(order.db, order.project, order.session)
-    key = f"{order.session} {order.token}".encode()
-    app = application(host, order.hosts, AccessToken(order.token), limits, session_key=key)
+    host = host_for(config.db, config.project, config.session)
+    key = f"{config.session} {config.token}".encode()
+    app = application(host, config.hosts, AccessToken(config.token), limits, session_key=key)
 
     def close() -> None:
         host.close()
         logs.flush()
 
-    with socket.socket(fileno=order.channel) as channel:
+    with socket.socket(fileno=config.channel) as channel:
         try:
             _ChannelServer(server_config(app, limits), channel, close).run(sockets=[])
         finally:

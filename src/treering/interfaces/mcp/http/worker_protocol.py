@@ -1,4 +1,4 @@
-"""What a supervisor and its workers tell each other. The supervisor imports nothing of the server itself."""
+"""Messages between a supervisor and its workers. The supervisor imports no part of the server itself."""
 
 from dataclasses import dataclass, field
 
@@ -8,8 +8,8 @@ CLOSED = b"c"
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerOrder:
-    """What a worker is told on its standard input, so that no other user sees the token."""
+class WorkerConfig:
+    """Configuration of a worker, sent on its standard input, so that no other user sees the token."""
 
     channel: int
     """File descriptor on which connections arrive. It is closed when the supervisor ends, for whatever reason."""

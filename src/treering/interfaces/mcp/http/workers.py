@@ -23,7 +23,7 @@ from treering.interfaces.mcp.http.address import accepted_hosts, check_exposure,
 from treering.interfaces.mcp.http.announcement import HttpOptions, announce
 from treering.interfaces.mcp.http.limits import HttpLimits
 from treering.interfaces.mcp.http.token import token_for
-from treering.interfaces.mcp.http.worker_protocol import CLOSED, READY, WorkerOrder
+from treering.interfaces.mcp.http.worker_protocol import CLOSED, READY, WorkerConfig
 from treering.interfaces.mcp.shutdown import CLOSE_SECONDS, handled_signals
 
 MAX_RESTARTS = 5
@@ -50,8 +50,8 @@ class Supervisor:
 
     listener: socket.socket
     count: int
-    order: Callable[[int], WorkerOrder]
-    """What a worker is told, by the descriptor of its channel."""
+    config_for: Callable[[int], WorkerConfig]
+    """Configuration of the worker whose channel has this descriptor."""
     ready: Callable[[], None]
     """Called once, when all workers are ready."""
     _workers: list[_Worker] = field(default_factory=list)
@@ -72,14 +72,14 @@ class Supervisor:
                         if key.fileobj is self.listener:
                             self._pass_on()
                         elif isinstance(key.data, _Worker):
-                            self._hear(selector, key.data)
+                            self._receive(selector, key.data)
             finally:
                 self._stop()
 
     def _start(self, selector: selectors.BaseSelector) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            process = _started(self.order(theirs.fileno()))
+            process = _started(self.config_for(theirs.fileno()))
         ours.setblocking(False)
         worker = _Worker(process, ours)
         self._workers.append(worker)
@@ -112,18 +112,18 @@ class Supervisor:
                 self._workers.append(worker)
                 return
 
-    def _hear(self, selector: selectors.BaseSelector, worker: _Worker) -> None:
+    def _receive(self, selector: selectors.BaseSelector, worker: _Worker) -> None:
         try:
-            said = worker.channel.recv(4_096)
+            received = worker.channel.recv(4_096)
         except BlockingIOError:
             return
         except OSError:
-            said = b""
-        if not said:
+            received = b""
+        if not received:
             self._replace(selector, worker)
             return
-        worker.is_ready = worker.is_ready or READY in said
-        worker.connections -= said.count(CLOSED)
+        worker.is_ready = worker.is_ready or READY in received
+        worker.connections -= received.count(CLOSED)
         if not self._is_announced and all(each.is_ready for each in self._workers):
             self._is_announced = True
             self.ready()
@@ -193,12 +193,12 @@ def serve_workers(db: str | None, options: HttpOptions, count: int, *, as_json: 
         Supervisor(
             listener,
             count,
-            lambda channel: WorkerOrder(channel, db, options.project, session, hosts, token.text),
+            lambda channel: WorkerConfig(channel, db, options.project, session, hosts, token.text),
             lambda: announce(address, port, options, token, as_json=as_json),
         ).run()
 
 
-def _started(order: WorkerOrder) -> "subprocess.Popen[bytes]":
+def _started(config: WorkerConfig) -> "subprocess.Popen[bytes]":
     # As for the workers of the code index: isolated mode, because otherwise a `json.py` in the current folder would be
     # run. A session of its own, because Ctrl-C is for the supervisor, which ends its workers.
     entries = [entry for entry in sys.path if os.path.isabs(entry)]
@@ -206,12 +206,12 @@ def _started(order: WorkerOrder) -> "subprocess.Popen[bytes]":
         [sys.executable, "-I", "-c", _START, json.dumps(entries)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        pass_fds=(order.channel,),
+        pass_fds=(config.channel,),
         start_new_session=True,
     )
     assert process.stdin is not None
     with suppress(OSError), process.stdin as stdin:
-        stdin.write(json.dumps(asdict(order)).encode())
+        stdin.write(json.dumps(asdict(config)).encode())
     return process
 
 
