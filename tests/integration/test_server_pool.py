@@ -95,7 +95,8 @@ def test_threads_of_thirty_memories_stay_below_the_limit(
     with ThreadPoolExecutor(MEMORIES) as threads:
         list(threads.map(write, memories))
     assert max(highest) <= 4
-    assert connections() <= 2
+    # Background workers may use further connections for a moment.
+    eventually(lambda: max(connections(), 2), 2)
     assert all(memory.stats().records["knowledge"] == 1 for memory in memories)
 
 
