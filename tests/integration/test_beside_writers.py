@@ -66,6 +66,7 @@ def test_a_search_answers_by_meaning_while_another_process_writes(
     assert [hit.id for hit in first] == [hit.id for hit in second]
     assert first[0].id == "crane"
     assert "meaning of some" not in first.missing
+    memory.settle()
     after = memory.search(QUERY, explain=True)
     assert stored(memory) == Coverage(2, 2)
     assert [(hit.id, hit.score) for hit in after] == [(hit.id, hit.score) for hit in first]

@@ -31,6 +31,7 @@ from treering.memory import Memory
 from treering.ports.code import ReadFile, ResolvedFile
 from treering.ports.code_chunks import StoredChunk
 from treering.ports.code_history import HistoryState
+from treering.search.embedding import store_vectors
 
 TENANTS, PROJECTS, PRINCIPALS = ("t1", "t2"), ("p1", "p2"), ("a", "b")
 PLACES = st.sampled_from(tuple(product(TENANTS, PROJECTS)))
@@ -269,8 +270,9 @@ def filled(open_engine: Any, postgres_url: str) -> Iterator[tuple[Memory, psycop
         tx.chunks.put({"a.py": [StoredChunk("a.py", 0, "", 1, 1, "d", 0, b"", b"")]})
         tx.chunks.add_vectors("m", {"d": b"12"})
         tx.code_history.put(HistoryState("/r", "", "v", {"main": "c"}), b"x")
-    # Embeds what has no vector yet.
+    # Embeds what has no vector yet, and holds the vectors in memory.
     assert memory.search("indexed words")
+    store_vectors(memory.scope, memory.store, NOW)
     raw_url = make_url(postgres_url).set(drivername="postgresql").render_as_string(False)
     with psycopg.connect(raw_url) as raw:
         yield memory, raw
