@@ -189,15 +189,20 @@ def test_doctor_repairs_damaged_files(saved: Path) -> None:
         assert memory.doctor().healthy
 
 
-def test_an_older_copy_of_the_database_is_not_mixed_with_newer_files(place: Path) -> None:
+def restored_behind(place: Path, *, by: int) -> None:
+    """Index a database, then put back a copy of it that is `by` documents older than its index files."""
     with opened(place) as memory:
         fill(memory, 0, 12)
     older = place.with_name("older.db")
     shutil.copy(place, older)
     with opened(place) as memory:
-        fill(memory, 12, 6)
+        fill(memory, 12, by)
         answers(memory)
     shutil.copy(older, place)
+
+
+def test_an_older_copy_of_the_database_is_not_mixed_with_newer_files(place: Path) -> None:
+    restored_behind(place, by=6)
     with opened(place) as memory:
         fill(memory, 30, 8)
     assert searched(place) == without_files(place)
@@ -303,14 +308,7 @@ def test_a_deleted_memory_leaves_no_index(saved: Path) -> None:
 
 
 def test_an_older_copy_a_few_documents_behind_is_noticed(place: Path) -> None:
-    with opened(place) as memory:
-        fill(memory, 0, 12)
-    older = place.with_name("older.db")
-    shutil.copy(place, older)
-    with opened(place) as memory:
-        fill(memory, 12, 3)
-        answers(memory)
-    shutil.copy(older, place)
+    restored_behind(place, by=3)
     with opened(place) as memory:
         answers(memory)
         memory.remember("The anchor is in the blue shed.", id="anchor")

@@ -163,7 +163,7 @@ def choose(connection: Connection, scope: Scope, kind: RecordKind[Any], where: F
 
 
 def only_candidate(scope: Scope, kind: RecordKind[Any], where: Filter | None) -> Driver | None:
-    """The facet in the filter if there is no other choice, not counted yet."""
+    """The only facet that could drive the query (its rows not counted), or None if there are several or none."""
     if where is None or any(getattr(where, field, ()) for field in _COLUMNS):
         return None
     found = list(_candidates(scope, kind, where))
