@@ -101,8 +101,8 @@ _TOOLS: Mapping[str, Action] = _table(
         find_files findfiles copilot_findfiles copilot_listdirectory""",
     run="""bash bashoutput bash_output killshell killbash shell local_shell exec_command write_stdin run_shell_command
         run_terminal_cmd run_in_terminal runinterminal run_command execute_command terminal exec shell_command
-        powershell get_terminal_output await_terminal read_bash write_bash stop_bash copilot_runinterminal runtests run_tests
-        execute_bash monitor container.exec taskoutput taskstop""",
+        powershell get_terminal_output await_terminal read_bash write_bash stop_bash copilot_runinterminal runtests
+        run_tests execute_bash monitor container.exec taskoutput taskstop""",
     fetch="""webfetch websearch web_fetch web_search google_web_search fetch_webpage fetch fetch_url search_web
         read_url_content web.run browser browser_action browser_navigate open_simple_browser github_repo computer
         web_search_call webfetchtool""",
