@@ -1,13 +1,21 @@
 """Commands with their outcomes: counts, sequences that succeed, test runs around edits, errors and their resolution."""
 
 import re
+from collections.abc import Iterator
 
-from treering.observe.commands import Purpose
-from treering.observe.errors import Failure
+from treering.observe.commands import Command, Purpose
+from treering.observe.errors import Failure, resolution_of
 from treering.observe.scratchpad.activity import Activity
 from treering.observe.scratchpad.entries import ErrorUse
 from treering.observe.scratchpad.kept_text import kept_path, kept_text
-from treering.observe.scratchpad.recent import MAX_OPEN_COMMANDS, Did, OpenError, RecentHistory, SucceededCommand
+from treering.observe.scratchpad.recent import (
+    MAX_OPEN_COMMANDS,
+    Did,
+    JournalEntry,
+    OpenError,
+    RecentHistory,
+    SucceededCommand,
+)
 
 SEQUENCE_STEPS = 25  # commands further apart than this do not belong to one sequence
 _RECIPE_PURPOSES = frozenset(
@@ -22,6 +30,7 @@ _RECIPE_PURPOSES = frozenset(
         Purpose.RUN,
     }
 )
+_CHANGING_PURPOSES = frozenset({Purpose.BUILD, Purpose.FORMAT, Purpose.INSTALL, Purpose.MIGRATE, Purpose.RUN})
 _PUBLISHING = re.compile(r"^(?:git (?:commit|push|rebase|merge|tag)|gh pr create|jj (?:commit|describe|git push))\b")
 _MAX_OPEN_ERRORS = 4  # of one command
 _MAX_CHANGES = 8
@@ -107,12 +116,21 @@ def _resolve(activity: Activity, recent: RecentHistory, source: str) -> None:
         if error is None:
             continue
         done = [*recent.since(opened.failed_at, opened.next_run or None)][::-1]
-        edits = dict.fromkeys(each.value for each in done if each.did == Did.EDITED)
-        commands = dict.fromkeys(each.value for each in done if each.did == Did.SUCCEEDED and each.value != source)
         error.resolved += 1
         error.resolved_step = activity.step
-        error.edits = tuple(edits)[:_MAX_CHANGES]
-        error.commands = tuple(commands)[:_MAX_CHANGES]
+        edits = tuple(dict.fromkeys(each.value for each in done if each.did == Did.EDITED))[:_MAX_CHANGES]
+        commands = tuple(_changing_commands(activity, done, source))[:_MAX_CHANGES]
+        if edits or commands:
+            error.edits, error.commands = edits, tuple(each.normal for each in commands)
+            error.resolution = resolution_of(edits, commands) or ""
+
+
+def _changing_commands(activity: Activity, done: list[JournalEntry], source: str) -> Iterator[Command]:
+    """Commands that succeeded and may have changed something, each once."""
+    for normal in dict.fromkeys(each.value for each in done if each.did == Did.SUCCEEDED and each.value != source):
+        use = activity.commands.get(normal)
+        if use and Purpose(use.purpose) in _CHANGING_PURPOSES:
+            yield Command(Purpose(use.purpose), normal)
 
 
 def _record_sequence(activity: Activity, recent: RecentHistory, normal: str, purpose: Purpose) -> None:

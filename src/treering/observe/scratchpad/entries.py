@@ -102,8 +102,8 @@ class ErrorUse:
     last_step: int = 0
     resolved_step: int = 0
     edits: tuple[str, ...] = ()  # files edited between the last failure and the first success
-    commands: tuple[str, ...] = ()  # commands that succeeded in between
-    resolution: str = ""
+    commands: tuple[str, ...] = ()  # commands that succeeded in between and may have changed something
+    resolution: str = ""  # both, as a phrase
 
 
 @dataclass(slots=True)

@@ -24,10 +24,12 @@ def error_retry(activity: Activity) -> Iterator[Finding]:
             "count": error.count,
             "attempts": error.attempts,
             "resolved": error.resolved,
+            "flaky": error.resolved > 0 and not resolved,
             "type": "error_pattern" if error.count >= SAME_ERROR or resolved else "gotcha",
         }
         if resolved:
-            data["resolution"] = {"edits": list(error.edits), "commands": list(error.commands)}
+            data["resolution"] = error.resolution
+            data["resolution_edits"], data["resolution_commands"] = list(error.edits), list(error.commands)
         step = max(error.last_step, error.resolved_step)
         strength = error.count + 2 * error.attempts + 3 * bool(error.edits) + 5 * bool(error.commands)
         files = tuple(dict.fromkeys((*error.edits, *error.files)))[:_MAX_FILES]
