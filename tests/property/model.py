@@ -190,6 +190,7 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "ids": _in("id"),
         "signals": _in("signal"),
         "records": _in("record"),
+        "promoted": _set("record"),
         "seen": _during("last_seen_at"),
     },
     queries.AuditFilter: {

@@ -115,7 +115,7 @@ class SignalEvidence(Record):
     """What sessions showed about one subject of a signal.
 
     Sessions whose evidence is tainted are counted apart, and `detail` comes from untainted ones only, so that a record
-    is free of taint exactly if untainted sessions alone support it.
+    is free of taint exactly if untainted sessions alone support it. `text` is the content last written to `record`.
     """
 
     signal: Label
@@ -130,3 +130,4 @@ class SignalEvidence(Record):
     first_seen_at: Instant
     last_seen_at: Instant
     record: Key | None = None
+    text: Text = ""

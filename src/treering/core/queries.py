@@ -240,6 +240,7 @@ class SignalEvidenceFilter(Filter):
     ids: Keys = ()
     signals: Labels = ()
     records: Keys = ()
+    promoted: bool | None = None
     seen: TimeRange | None = None
 
 

@@ -294,6 +294,7 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "ids": OneOf("id"),
         "signals": OneOf("signal"),
         "records": OneOf("record"),
+        "promoted": _is_set("record"),
         "seen": _during("last_seen_at"),
     },
     queries.AuditFilter: {
