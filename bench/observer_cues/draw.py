@@ -10,66 +10,86 @@ from typing import Any
 from bench.data import DATA
 
 SEED = 21
-AROUND = 400
+AROUND = 200
 MIN_WORDS, MAX_CHARS = 2, 400
-# Generous on purpose: what a cue could look like, whatever the rules will be.
+# Generous on purpose: what a cue could look like, whatever the rules will be. `^` is the beginning of the sentence.
 KEYWORDS = {
-    ("assistant_text", "correction"): (
-        r"wait|actually|oops|hmm+|mistake\w*|mistaken\w*|wrong\w*|incorrect\w*|misread\w*|misunderst\w+|reconsider\w*|"
-        r"correction|i (?:was|forgot|missed|thought|assumed|should have|overlooked)|my (?:earlier|previous|bad|error|fix|change)|"
-        r"apolog\w+|sorry|turns out|overcomplicat\w+"
+    ("assistant_text", "correction, narrow"): (
+        r"^(?:wait|actually|hmm+|oops|ah|oh|sorry|correction)|i was|i(?:'d| had)? (?:forgot|missed|misread|overlooked)|i should have|i made|"
+        r"i (?:initially|mistakenly|incorrectly|previously|thought|assumed)|my (?:earlier|previous|mistake|bad|error|fix|change|test|own)|"
+        r"apologi\w+|you're (?:absolutely )?right|reconsider\w*|misunderst\w+|overcomplicat\w+|turns out|that's not right|not quite right"
     ),
-    ("assistant_text", "approach"): (
-        r"instead|approach\w*|revert\w*|alternative\w*|different(?:ly)? way|another way|won't work|(?:doesn't|didn't|not) work\w*|give up|"
-        r"abandon\w*|simpler|undo|roll(?:ing)? back|start over|scrap|rethink|try"
+    ("assistant_text", "approach, narrow"): (
+        r"(?:different|another|alternative|better|simpler|cleaner|new) (?:approach|way|strategy|solution|method|route)|revert\w*|undo|"
+        r"(?:won't|doesn't|didn't|not|isn't|wasn't) (?:going to )?work\w*|give up|abandon\w*|start over|scrap|rethink|roll(?:ing)? back|"
+        r"try (?:a|an|another|something|to use|using|with)|let me (?:simplify|try|use)|i'll (?:try|use|switch)|switch(?:ing)? to"
     ),
-    ("assistant_text", "environment"): (
-        r"unavailable|available|installed|cannot|can't|unable|access|permission\w*|denied|network|offline|sandbox\w*|"
-        r"credential\w*|not found|missing|docker|authenticat\w+|tty|interactive\w*"
+    ("assistant_text", "environment, narrow"): (
+        r"unavailable|not available|isn't available|not installed|isn't installed|can't (?:run|access|use|test|push|connect|install|execute|open|"
+        r"reach|see|find)|cannot (?:run|access|use|test|push|connect|install|execute|open|reach|see|find)|unable|denied|offline|sandbox\w*|"
+        r"don't have|do not have|no access|network|credential\w*|not found|permissions?|not authenticated|tty|not set up|not configured"
     ),
-    ("user_text", "correction"): (
-        r"no|nope|not|wrong|instead|actually|don't|dont|didn't|meant|mean|shouldn't|should|why did|revert|undo|wait|stop|incorrect|"
-        r"isn't|rather|but|still|hmm+|again"
+    ("user_text", "correction, narrow"): (
+        r"^(?:no|nope|wait|hmm+|erm|actually|stop|why|not|that's|this is|i mean|but|still|sorry)|wrong|incorrect|"
+        r"not (?:true|correct|right|what|quite|expected|fully)|i meant|i mean|i said|revert|undo|you (?:forgot|missed|removed|changed|did|should)|"
+        r"instead|rather|shouldn't|don't think|not sure"
     ),
-    ("user_text", "rule"): (
-        r"always|never|must|make sure|ensure|don't|dont|do not|only|every|each|from now on|prefer\w*|avoid|use|we use|please|"
-        r"need to|has to|have to|remember|convention\w*|rule\w*|keep|before you|in general|should"
+    ("user_text", "rule, narrow"): (
+        r"always|never|from now on|make sure|ensure|don't|dont|do not|must|prefer\w*|in general|whenever|every ?time|each time|"
+        r"before (?:you )?commit\w*|convention\w*|remember|we use|only|please (?:use|keep|avoid)|avoid|rule\w*|first write|tests first"
     ),
+    ("assistant_text", "wide"): (
+        r"wait|actually|wrong\w*|incorrect\w*|mistak\w*|instead|approach\w*|alternativ\w*|available|installed|cannot|can't|access|missing|try"
+    ),
+    (
+        "user_text",
+        "wide",
+    ): r"not?|wrong|actually|should|need to|have to|has to|keep|please|use|each|every|again|isn't|didn't",
 }
 QUOTAS = {
-    ("assistant_text", "correction"): 52,
-    ("assistant_text", "approach"): 52,
-    ("assistant_text", "environment"): 46,
+    **dict.fromkeys(list(KEYWORDS)[:5], 40),
+    ("assistant_text", "wide"): 30,
+    ("user_text", "wide"): 20,
     ("assistant_text", "random"): 25,
-    ("user_text", "correction"): 55,
-    ("user_text", "rule"): 45,
     ("user_text", "random"): 25,
 }
+# Strata of which every other sentence was drawn, too, because cues are rare.
+WHOLE = tuple(KEYWORDS)[0:2] + tuple(KEYWORDS)[3:4]
 # Messages that the agent's program wrote in the name of the user.
-PROGRAM = ("This session is being continued", "Base directory", "Caveat", "[Image", "[Request", "<", "Operation stopped")
+PROGRAM = (
+    "This session is being continued",
+    "Base directory",
+    "Caveat",
+    "[Image",
+    "[Request",
+    "<",
+    "Operation stopped",
+)
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?:](?=\s|\Z)|(?=\n|\Z))")
 
 
 def drawn() -> list[dict[str, Any]]:
-    """The sentences by stratum; a sentence belongs to the first stratum that draws it."""
+    """The 300 sentences, then the others of the strata in `WHOLE`; each belongs to the first stratum that draws it."""
     chance = random.Random(SEED)
     found = list(_sentences())
-    chosen: list[dict[str, Any]] = []
+    first: list[dict[str, Any]] = []
+    more: list[dict[str, Any]] = []
     seen: set[str] = set()
     for stratum, quota in QUOTAS.items():
         kind, group = stratum
-        word = re.compile(rf"(?<!\w)(?:{KEYWORDS.get(stratum, r'')})(?!\w)", re.IGNORECASE)
-        fitting = [each for each in found if each["kind"] == kind and (group == "random" or word.search(each["sentence"]))]
+        word = re.compile(rf"(?<!\w)(?:{KEYWORDS.get(stratum, '')})(?!\w)", re.IGNORECASE)
+        fitting = [
+            each for each in found if each["kind"] == kind and (group == "random" or word.search(each["sentence"]))
+        ]
         chance.shuffle(fitting)
-        fresh = [each for each in fitting if not (each["sentence"].lower() in seen)]
-        taken: list[dict[str, Any]] = []
-        for each in fresh:
-            if len(taken) < quota and each["sentence"].lower() not in seen:
-                seen.add(each["sentence"].lower())
-                taken.append(each | {"stratum": group, "of": len(fitting)})
-        chosen += taken
-    return chosen
+        fresh = {each["sentence"].lower(): each | {"stratum": group} for each in fitting}
+        rows = [each for text, each in fresh.items() if text not in seen]
+        seen |= {each["sentence"].lower() for each in rows[:quota]}
+        first += [each | {"part": "first"} for each in rows[:quota]]
+        more += [each | {"part": "more"} for each in rows[quota:] if stratum in WHOLE]
+    rest = {each["sentence"].lower(): each for each in more}
+    return first + [each for text, each in rest.items() if text not in seen]
 
 
 def _sentences() -> Iterator[dict[str, Any]]:
