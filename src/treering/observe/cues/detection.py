@@ -20,7 +20,7 @@ MAX_SENTENCES = 4
 MAX_SENTENCE_CHARS = 400
 _MAX_PHRASE_CHARS = 100
 # A reported sentence includes what follows a colon, unlike the clause in which a phrase must lie.
-_END = re.compile(r"[.!?…]++(?=[\s\"')*_]|\Z)|\n|\Z")
+_END = re.compile(r"[.!?…\n](?:(?<=\n)|[.!?…]*+(?=[\s\"')*_]|\Z))")
 _MARKUP = " \t*_#>-"
 
 
@@ -107,7 +107,7 @@ class _SpokenText(FoldedText):
 
     @cached_property
     def _written_ends(self) -> list[int]:
-        return [found.end() for found in _END.finditer(self._text)]
+        return [*(found.end() for found in _END.finditer(self._text)), len(self._text)]
 
     @cached_property
     def _folded_ends(self) -> list[int]:
