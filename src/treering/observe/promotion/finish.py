@@ -1,10 +1,9 @@
-"""The end of a session: its notes become evidence, and what the evidence supports becomes records, in one transaction."""
+"""The end of a session: notes become evidence, and what the evidence supports becomes records, in one transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from treering.core.events import SessionOutcome
@@ -58,33 +57,38 @@ class Promotion:
         self.tx.evidence.put_many(evidence.values())
         return tuple(candidates)
 
-    def _evidence(self, notes: Sequence[Note]) -> dict[Note, SignalEvidence]:
-        ids = {note: evidence_id(note.signal, note.subject) for note in notes}
-        known = self.tx.evidence.get_many(ids.values())
-        return {note: with_note(known.get(id), note, self.session.id, self.tx.now) for note, id in ids.items()}
+    def _evidence(self, notes: Sequence[Note]) -> dict[str, SignalEvidence]:
+        """The evidence of each note with this session, by id."""
+        notes_by_id = {evidence_id(note.signal, note.subject): note for note in notes}
+        known = self.tx.evidence.get_many(notes_by_id)
+        session, now = self.session.id, self.tx.now
+        return {id: with_note(known.get(id), note, session, now) for id, note in notes_by_id.items()}
 
-    def _file_sessions(self, notes: Sequence[Note], evidence: dict[Note, SignalEvidence]) -> dict[str, int]:
+    def _file_sessions(self, notes: Sequence[Note], evidence: dict[str, SignalEvidence]) -> dict[str, int]:
         """Number of sessions by file, for the files of pairs."""
         paths = {path for note in notes if note.signal is Signal.CO_ACCESS for path in note.files}
         counts = {
-            note.subject: len(each.sessions) + len(each.tainted_sessions)
-            for note, each in evidence.items()
-            if note.signal is Signal.FILE_ACCESS
+            each.subject: len(each.sessions) + len(each.tainted_sessions)
+            for each in evidence.values()
+            if each.signal == Signal.FILE_ACCESS
         }
         missing = {evidence_id(Signal.FILE_ACCESS, path): path for path in paths - counts.keys()}
         for id, each in self.tx.evidence.get_many(missing).items():
             counts[missing[id]] = len(each.sessions) + len(each.tainted_sessions)
         return counts
 
-    def _promoted(self, ready: Sequence[Proposal], evidence: dict[Note, SignalEvidence]) -> list[Candidate]:
+    def _promoted(self, ready: Sequence[Proposal], evidence: dict[str, SignalEvidence]) -> list[Candidate]:
         """Reinforce what is known, and create what is new until the limit of the session type is reached."""
         owned = self.tx.knowledge.get_many(each.evidence.record for each in ready if each.evidence.record)
         fresh = [each for each in ready if each.evidence.record is None]
         texts = [(each.draft.type, each.draft.text) for each in fresh if each.draft is not None]
-        similar = dict(zip((each.note for each in fresh), same_meaning(self.tx, self.models, texts), strict=True))
+        similar = dict(
+            zip((each.evidence.id for each in fresh), same_meaning(self.tx, self.models, texts), strict=True)
+        )
         created, candidates, limit = 0, list[Candidate](), SESSION_LIMITS[self.session.type]
         for proposal in ready:
-            note, known_id = proposal.note, proposal.evidence.record or similar.get(proposal.note)
+            key = proposal.evidence.id
+            known_id = proposal.evidence.record or similar.get(key)
             if proposal.evidence.record is not None and is_rejected(owned.get(proposal.evidence.record)):
                 rejected = proposal.stopped(Gate.NOVELTY, "a record of this was corrected, flagged or forgotten")
                 candidates.append(rejected.as_candidate(Decision.REJECTED))
@@ -101,16 +105,15 @@ class Promotion:
                 candidates.append(over.as_candidate(Decision.REJECTED))
                 continue
             record = self.tx.knowledge.create(self._record(proposal))
-            evidence[note] = evidence[note].replace(record=record.id, text=record.content)
+            evidence[key] = evidence[key].replace(record=record.id, text=record.content)
             candidates.append(proposal.as_candidate(Decision.PROMOTED, record.id, _promoted_reason(proposal)))
             created += 1
         if created:
             queue_follow_up_jobs(self.tx, self.new_id)
         return candidates
 
-    def _reinforced(self, proposal: Proposal, known: Knowledge, evidence: dict[Note, SignalEvidence]) -> Candidate:
+    def _reinforced(self, proposal: Proposal, known: Knowledge, evidence: dict[str, SignalEvidence]) -> Candidate:
         """Add the session to a known record. Tainted evidence leaves an untainted record as it is."""
-        note = proposal.note
         if proposal.taint is not None and not known.tainted:
             tainted = proposal.stopped(Gate.TRUST, "tainted evidence does not change an untainted record")
             return tainted.as_candidate(Decision.REJECTED, known.id)
@@ -121,7 +124,8 @@ class Promotion:
         if ours and stored.content == last != record.content and not stored.is_from_person:
             renewed = stored.replace(content=record.content, payload=record.payload)
             stored = self.tx.knowledge.update(renewed, Action.REINFORCE)
-        evidence[note] = evidence[note].replace(record=known.id, text=stored.content if ours else last)
+        changed = evidence[proposal.evidence.id].replace(record=known.id, text=stored.content if ours else last)
+        evidence[changed.id] = changed
         return proposal.as_candidate(Decision.REINFORCED, known.id, "a record that says the same was strengthened")
 
     def _record(self, proposal: Proposal) -> Knowledge:

@@ -9,6 +9,7 @@ from treering.core.events import SessionOutcome, SessionType
 from treering.core.observations import Candidate, Decision, Gate, SignalEvidence
 from treering.core.taint import Taint
 from treering.observe.promotion.drafts import Draft, Support, draft_of
+from treering.observe.promotion.evidence import evidence_id
 from treering.observe.scratchpad import Signal
 from treering.observe.signals import MIN_SCORE, SIGNALS, Note
 
@@ -71,7 +72,7 @@ class Proposal:
 
 def proposals(
     notes: Sequence[Note],
-    evidence: Mapping[Note, SignalEvidence],
+    evidence: Mapping[str, SignalEvidence],
     *,
     type: SessionType,
     outcome: SessionOutcome,
@@ -81,7 +82,7 @@ def proposals(
 ) -> list[Proposal]:
     """One proposal for each note that could become a record; the ones without a gate passed all pure checks.
 
-    `rates` are the project's false-positive rates by signal, `file_sessions` the number of sessions by file.
+    `evidence` is by id, `rates` are the project's false-positive rates by signal, `file_sessions` counts by file.
     """
     corroborated = _corroborated(notes)
     found = []
@@ -89,7 +90,9 @@ def proposals(
         spec = SIGNALS[note.signal]
         if note.signal in _WRITTEN_BY_SYNTHESIS or not spec.promotes_to:
             continue
-        proposal = _supported(note, evidence[note], rates.get(note.signal, spec.false_positive_rate))
+        proposal = _supported(
+            note, evidence[evidence_id(note.signal, note.subject)], rates.get(note.signal, spec.false_positive_rate)
+        )
         found.append(
             _typed(proposal, type)
             or _validated(proposal, type, outcome, validated)
