@@ -5,14 +5,14 @@ the session, and the first versions wrote one JSON document `{"session", "items"
 Responses API in all of them.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from treering.observe.readers import line_types
+from treering.observe.readers.codex_output import has_failed, json_object, milliseconds, tool_output
 from treering.observe.readers.documents import BrokenDocument, LongMember, members
-from treering.observe.readers.event_fields import RecentItems, amount, count, event_id, key, label, moment, text_of
+from treering.observe.readers.event_fields import RecentItems, count, event_id, key, label, moment, text_of
 from treering.observe.readers.inserted_text import prompt_of
 from treering.observe.readers.lines import open_file, records
 from treering.observe.readers.transcripts import Fields, Head, ReadReport, Transcript
@@ -61,13 +61,6 @@ _IDE_REQUEST = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _WORKING_FOLDER = re.compile(r"<cwd>([^<\n]+)</cwd>|^Current working directory: ([^\n]+)$", re.MULTILINE)
-# Lines that Codex puts before the output of a command.
-_OUTPUT_HEADER = re.compile(
-    r"\A(?:(?:Chunk ID|Exit code|Wall time|Process exited with code|Process running with session ID"
-    r"|Original token count|Total output lines)\b[^\n]{0,200}\n){1,8}Output:\n?"
-)
-_EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,10})$", re.MULTILINE)
-_WALL_TIME = re.compile(r"^Wall time: ([\d.]{1,20}) seconds", re.MULTILINE)
 
 
 def transcripts(head: Head) -> tuple[Transcript, ...]:
@@ -277,7 +270,7 @@ class _Reading:
 
     def output(self, item: Fields) -> Iterator[Fields]:
         call_id = _text(item, "call_id")
-        text, is_error, duration = _output(item.get("output"))
+        text, is_error, duration = tool_output(item.get("output"))
         seen_error, seen_duration = self._results.pop(call_id, (False, None))
         yield {
             "kind": "tool_result",
@@ -294,7 +287,7 @@ class _Reading:
             yield from self._tokens(payload)
         elif kind in ("exec_command_end", "mcp_tool_call_end", "patch_apply_end"):
             if call_id := _text(payload, "call_id"):
-                self._results[call_id] = (_failed(payload), _milliseconds(payload.get("duration")))
+                self._results[call_id] = (has_failed(payload), milliseconds(payload.get("duration")))
             self._report.skip(str(kind))
         elif kind == "item_completed" and (text := _plan(payload.get("item"))):
             yield {"kind": "plan", "text": text}
@@ -354,65 +347,9 @@ def _tool_name(item: Fields) -> str | None:
 def _arguments(item: Fields) -> Any:
     given = item.get("arguments", item.get("input", item.get("action")))
     if isinstance(given, str):
-        parsed = _object(given)
+        parsed = json_object(given)
         return {"input": given} if parsed is None else parsed
     return given
-
-
-def _object(text: str) -> Fields | None:
-    """The JSON object in a text, if it is one."""
-    if not text.lstrip().startswith("{"):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _output(output: object) -> tuple[str, bool, float | None]:
-    """Text, failure and duration of a tool's output in the forms of all versions."""
-    if isinstance(output, dict):
-        is_error = output.get("success") is False or output.get("isError") is True
-        text, failed, duration = _output(output.get("content"))
-        return text, is_error or failed, duration
-    text = text_of(output)
-    wrapped = _object(text)
-    if wrapped is not None and isinstance(wrapped.get("output"), str) and isinstance(wrapped.get("metadata"), dict):
-        metadata = wrapped["metadata"]
-        seconds = amount(metadata.get("duration_seconds"))
-        is_error = metadata.get("exit_code", 0) != 0
-        return wrapped["output"], is_error, None if seconds is None else seconds * 1000
-    header = _OUTPUT_HEADER.match(text)
-    if header is None:
-        return text, False, None
-    code, seconds_text = _EXIT_CODE.search(header[0]), _WALL_TIME.search(header[0])
-    seconds = _number(seconds_text[1]) if seconds_text else None
-    is_error = code is not None and int(code[1]) != 0
-    return text[header.end() :], is_error, None if seconds is None else seconds * 1000
-
-
-def _number(text: str) -> float | None:
-    try:
-        return amount(float(text))
-    except ValueError:
-        return None
-
-
-def _failed(payload: Fields) -> bool:
-    result = payload.get("result")
-    if isinstance(result, dict):
-        answer = result.get("Ok")
-        return "Err" in result or (isinstance(answer, dict) and answer.get("isError") is True)
-    return payload.get("success") is False or (count(payload.get("exit_code")) != 0 and "exit_code" in payload)
-
-
-def _milliseconds(duration: object) -> float | None:
-    """A duration as Rust serialises it: `{"secs": 1, "nanos": 500000000}`."""
-    if not isinstance(duration, dict):
-        return None
-    seconds, nanos = amount(duration.get("secs")), amount(duration.get("nanos"))
-    return None if seconds is None else seconds * 1000 + (nanos or 0) / 1e6
 
 
 def _plan(item: object) -> str:

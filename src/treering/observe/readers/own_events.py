@@ -143,7 +143,8 @@ def draft_of(given: Mapping[str, Any]) -> Fields | None:
     if isinstance(given.get("metadata"), Mapping):
         metadata.update(given["metadata"])
     draft["text"] = text_of(draft.get("text"))
-    draft["id"] = key(draft.get("id")) or (event_id("seq", draft["step"]) if count(draft.get("step")) else None)
+    number = count(given.get("seq"))
+    draft["id"] = key(draft.get("id")) or (None if number is None else event_id("seq", number))
     if metadata:
         draft["metadata"] = metadata
     return draft
