@@ -44,7 +44,7 @@ HEADS: list[dict[str, Any]] = [
     {"sessionId": "s1", "projectHash": "h"},
     {"kind": "prompt", "session": "s1", "text": "Hello"},
 ]
-kinds_of_lines = [
+kinds_of_lines: list[dict[str, Any]] = [
     {"type": "user", "sessionId": "s1", "message": {"content": []}},
     {"type": "assistant", "sessionId": "s1", "message": {"content": []}},
     {"type": "attachment", "attachment": {"type": "queued_command"}},

@@ -70,7 +70,7 @@ def test_recorded_sessions_convert_one_to_one_also_compressed(tmp_path: Path) ->
         first, second = find_transcripts([path])
         assert (first.session, second.session) == ("a", "b")
         report = ReadReport()
-        assert brief(read_events(first, report)) == [("prompt", "Hello")]  # type: ignore[arg-type]
+        assert brief(read_events(first, report)) == [("prompt", "Hello")]
         events = list(read_events(second, report))
         assert [(each["id"], each["kind"], each["step"], each.get("call_id")) for each in events] == [
             ("seq:0", "prompt", 0, None),
@@ -109,3 +109,14 @@ def test_a_damaged_archive_gives_what_is_before_the_damage(tmp_path: Path) -> No
     path.write_bytes(whole[: len(whole) // 2])
     assert 0 < len(list(read_events(transcript, report))) < 300
     assert report.unreadable == 1
+
+
+def test_the_documented_example_has_one_line_of_every_kind(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text()
+    path, report = tmp_path / "events.jsonl", ReadReport()
+    path.write_text(page.split("```json\n")[1].split("```")[0])
+    events = events_of(path, report)
+    assert sorted(each["kind"] for each in events) == sorted(EventKind)
+    assert (report.unknown, report.broken) == ({}, 0)
+    transcript = only_transcript(path)
+    assert (transcript.session, transcript.agent, transcript.root) == ("s-42", "claude-code", "/home/me/shop")
