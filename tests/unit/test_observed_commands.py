@@ -135,12 +135,30 @@ def test_the_main_command_decides_the_purpose(purpose: Purpose, text: str) -> No
 
 
 NORMAL = [
-    ("go test ./pkg/...", ["cd /home/ada/shop && go test ./pkg/... -v -count=1 2>&1 | tail -30", "time go test -v ./pkg/..."]),
-    ("go test ./a -run TestX", ["go test -run TestX ./a", "go test ./a -run 'TestX' -timeout 30s", "GOFLAGS=-mod=mod go test ./a -run TestX"]),
-    ("pytest tests/test_a.py", ["pytest tests/test_a.py -q -x --tb=short", ".venv/bin/pytest -vv /home/ada/shop/tests/test_a.py"]),
+    (
+        "go test ./pkg/...",
+        ["cd /home/ada/shop && go test ./pkg/... -v -count=1 2>&1 | tail -30", "time go test -v ./pkg/..."],
+    ),
+    (
+        "go test ./a -run TestX",
+        ["go test -run TestX ./a", "go test ./a -run 'TestX' -timeout 30s", "GOFLAGS=-mod=mod go test ./a -run TestX"],
+    ),
+    (
+        "pytest tests/test_a.py",
+        ["pytest tests/test_a.py -q -x --tb=short", ".venv/bin/pytest -vv /home/ada/shop/tests/test_a.py"],
+    ),
     ("python -m pytest", ["python3 -m pytest", "/usr/bin/python3.11 -m pytest -q", ".venv/bin/python -m pytest -x"]),
     ("uv run pytest -k 'a or b'", ["uv run pytest -k 'a or b' -q", "FOO=1 uv run pytest -k 'a or b' > out.log 2>&1"]),
-    ("make test", ["make -j8 test", "bash -lc 'make test'", "sudo make test", "timeout 300 make test || true", "env A=b make test"]),
+    (
+        "make test",
+        [
+            "make -j8 test",
+            "bash -lc 'make test'",
+            "sudo make test",
+            "timeout 300 make test || true",
+            "env A=b make test",
+        ],
+    ),
     ("npm test", ["npm test --silent", "cd web && npm test", "export CI=1; npm test"]),
     ("git commit", ["git commit -m 'Fix x'", "git add -A && git commit -am 'y'", 'git commit -m "$(cat <<E\nx\nE\n)"']),
     ("sed -n a.py", ["sed -n '1,20p' a.py", "sed -n 400,500p a.py", "sed -n '1,20p' /home/ada/shop/a.py"]),
@@ -149,12 +167,12 @@ NORMAL = [
     ("cat <tmp>", ["cat /tmp/abc.txt", "cat /private/tmp/x/y"]),
     ("gh pr view", ["gh pr view 12 --comments", "gh pr view 99"]),
     ("docker logs <id>", ["docker logs 1a2b3c4d5e6f", "docker logs 99aabbccdd11"]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
     ("normal", "text"),
-    [(normal, text) for normal, texts in NORMAL for text in (normal, *texts) if "<" not in normal or text != normal],
+    [(normal, text) for normal, texts in NORMAL for text in texts],
 )
 def test_the_same_intent_has_one_normal_form(normal: str, text: str) -> None:
     assert parse_command(text, ROOT).normal == normal
@@ -195,14 +213,17 @@ def test_different_intents_have_different_normal_forms() -> None:
         ("curl -o data/x.json https://x.y/z.json", ("data/x.json",)),
         ("wget https://x.y/data.csv", ("data.csv",)),
         ("git clone https://x.y/z vendor/z", ("vendor/z",)),
-        ("apply_patch <<'E'\n*** Begin Patch\n*** Update File: src/a.go\n*** Add File: b.go\n*** End Patch\nE", ("src/a.go", "b.go")),
+        (
+            "apply_patch <<'E'\n*** Begin Patch\n*** Update File: src/a.go\n*** Add File: b.go\n*** End Patch\nE",
+            ("src/a.go", "b.go"),
+        ),
         ("python -c 'open(\"a.py\")'", ()),
         ("ls src/*.py", ()),
         ("eslint --config=web/.eslintrc.json src/a.ts", ("web/.eslintrc.json", "src/a.ts")),
         ("cat a.py:12", ("a.py",)),
         ("cat 'my docs/a b.md'", ("my docs/a b.md",)),
     ],
-)  # fmt: skip
+)
 def test_files_of_the_project_are_named(text: str, paths: tuple[str, ...]) -> None:
     assert sorted(parse_command(text, ROOT).paths) == sorted(paths)
 
@@ -277,9 +298,30 @@ def test_a_search_names_its_pattern() -> None:
 
 
 SHELL_PIECES = st.sampled_from(
-    [*" \n\t;|&()<>'\"`\\$#{}=*-~!", "$(", "<<E\n", "E\n", "cd ", "..", "/", ROOT, "curl ", "https://x.y", "bash -c ", "2>&1",
-     "A=b ", "git ", "sudo ", "\x00", "\ud800", "sed -i ", "npx ", "docker exec ", "python -m "]
-)  # fmt: skip
+    [
+        *" \n\t;|&()<>'\"`\\$#{}=*-~!",
+        "$(",
+        "<<E\n",
+        "E\n",
+        "cd ",
+        "..",
+        "/",
+        ROOT,
+        "curl ",
+        "https://x.y",
+        "bash -c ",
+        "2>&1",
+        "A=b ",
+        "git ",
+        "sudo ",
+        "\x00",
+        "\ud800",
+        "sed -i ",
+        "npx ",
+        "docker exec ",
+        "python -m ",
+    ]
+)
 
 
 @given(st.one_of(st.text(max_size=300), st.lists(SHELL_PIECES, max_size=40).map("".join)))
@@ -299,8 +341,29 @@ def test_what_is_not_a_text_is_no_command(given_text: object) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["$(", "`", "'", '"', "\\", "(", "<<E\n", "a ", "a;", "a=b ", "sudo ", "$(a", '"$(', "'a'", "../", "<(", "${", "#", "a|", "bash -c "],
-)  # fmt: skip
+    [
+        "$(",
+        "`",
+        "'",
+        '"',
+        "\\",
+        "(",
+        "<<E\n",
+        "a ",
+        "a;",
+        "a=b ",
+        "sudo ",
+        "$(a",
+        '"$(',
+        "'a'",
+        "../",
+        "<(",
+        "${",
+        "#",
+        "a|",
+        "bash -c ",
+    ],
+)
 def test_hostile_commands_take_bounded_time(piece: str) -> None:
     def work(size: int) -> None:
         commands._parsed.cache_clear()

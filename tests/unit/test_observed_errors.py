@@ -149,8 +149,7 @@ NOT_MADE = [
     "Permission to use Bash with command rm -rf x has been denied.",
     "Claude requested permissions to use Bash, but you haven't granted it yet.",
     "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>",
-    "File has been modified since read,
-    either by the user or by a linter. Read it again before attempting to write it.",
+    "File has been modified since read, either by the user or by a linter. Read it again before writing it.",
     "<tool_use_error>Error: No such tool available: Foo</tool_use_error>".replace("Error: ", ""),
     "This command requires approval",
 ]

@@ -46,7 +46,11 @@ CALLS: list[tuple[str, dict[str, Any], ToolUse]] = [
     ("shell", {"command": ["bash", "-lc", "rg foo src"]}, ToolUse(A.SEARCH, (), "foo", "rg foo src")),
     ("shell", {"command": ["git", "commit", "-m", "a b"]}, ToolUse(A.RUN, (), "", "git commit -m 'a b'")),
     ("exec_command", {"cmd": "sed -n 1,9p a.go"}, ToolUse(A.READ, ("a.go",), "", "sed -n 1,9p a.go")),
-    ("apply_patch", {"input": "*** Begin Patch\n*** Update File: a/b.go\n*** Move to: c.go\n"}, ToolUse(A.EDIT, ("a/b.go", "c.go"))),
+    (
+        "apply_patch",
+        {"input": "*** Begin Patch\n*** Update File: a/b.go\n*** Move to: c.go\n"},
+        ToolUse(A.EDIT, ("a/b.go", "c.go")),
+    ),
     ("update_plan", {"plan": []}, ToolUse(A.PLAN)),
     ("view_image", {"path": f"{ROOT}/a.png"}, ToolUse(A.READ, ("a.png",))),
     ("web_search", {"query": "x"}, ToolUse(A.FETCH, (), "x", outside="web: search")),
@@ -74,7 +78,7 @@ CALLS: list[tuple[str, dict[str, Any], ToolUse]] = [
     ("fetch_webpage", {"urls": ["https://a.example"]}, ToolUse(A.FETCH, outside="web: a.example")),
     ("unknown", {"x": 1}, ToolUse(A.OTHER)),
     ("unknown", {"url": "https://a.example"}, ToolUse(A.FETCH, outside="web: a.example")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("tool", "arguments", "use"), CALLS, ids=lambda value: value if isinstance(value, str) else "")
@@ -84,9 +88,25 @@ def test_a_call_is_described(tool: str, arguments: dict[str, Any], use: ToolUse)
 
 @pytest.mark.parametrize(
     "path",
-    ["/etc/passwd", "../x.py", f"{ROOT}/../x.py", f"{ROOT}x/a.py", "~/a.py", "", ".", ROOT, "a\x00.py", "C:\\x\\a.py", "a/../../b",
-     f"{ROOT}/a/../../b.py", "https://x.y/a.py", "x" * 5000, "\ud800\n", "..\\..\\a.py"],
-)  # fmt: skip
+    [
+        "/etc/passwd",
+        "../x.py",
+        f"{ROOT}/../x.py",
+        f"{ROOT}x/a.py",
+        "~/a.py",
+        "",
+        ".",
+        ROOT,
+        "a\x00.py",
+        "C:\\x\\a.py",
+        "a/../../b",
+        f"{ROOT}/a/../../b.py",
+        "https://x.y/a.py",
+        "x" * 5000,
+        "\ud800\n",
+        "..\\..\\a.py",
+    ],
+)
 def test_paths_outside_the_project_are_dropped(path: str) -> None:
     assert tool_use("Read", {"file_path": path}, ROOT).paths == ()
 
