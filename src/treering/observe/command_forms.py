@@ -125,10 +125,10 @@ def _arguments(invocation: Invocation, begin: int, root: str) -> list[str]:
             place += 1
             continue
         if word.startswith("-") and len(word) > 1:
-            if (word in _NOISE and word not in kept) or (_NOISE_VALUES.fullmatch(word) and "json" not in kept):
-                continue
             if program in ("head", "tail") and _COUNT.fullmatch(word):
                 place += word in ("-n", "-c")
+                continue
+            if (word in _NOISE and word not in kept) or (_NOISE_VALUES.fullmatch(word) and "json" not in kept):
                 continue
             target = options if reordered else operands
             target.append(_plain(word, root, invocation.folder))

@@ -136,8 +136,10 @@ def _file_arguments(invocation: Invocation) -> Sequence[str]:
                 word for place, word in enumerate(invocation.words) if place > 0 and place != invocation.pattern_place
             ]
         return words
-    if program == "git" and "--" in words:
-        return words[words.index("--") + 1 :]
+    if program == "git":
+        if "--" in words:
+            return words[list(words).index("--") + 1 :]
+        return () if "commit" in words[:3] else words
     if program in ("gh", "glab", "echo", "printf", "curl", "wget", "docker", "export", "ssh"):
         return [word for word in words if word.startswith("-")]
     if program in _INTERPRETERS and ({"-c", "-e"} & set(words[:2])):

@@ -9,6 +9,7 @@ from treering.observe.programs import (
     MANAGER_VERBS,
     PACKAGE_MANAGERS,
     PROGRAMS,
+    RANKS,
     RUNNERS,
     SUBCOMMANDS,
     TASK_RUNNERS,
@@ -358,7 +359,8 @@ def _by_target(name: str, rest: Sequence[str]) -> Purpose | None:
     if not targets:
         return Purpose.TEST if name in ("nox", "tox") else Purpose.BUILD
     purposes = [purpose_of_name(target.rpartition(":")[2] if name == "gradle" else target) for target in targets[:8]]
-    return max(purposes, key=list(Purpose)[::-1].index)
+    purpose = max(purposes, key=lambda purpose: RANKS[purpose])
+    return Purpose.TEST if purpose is Purpose.RUN and name in ("nox", "tox") else purpose
 
 
 def _by_script(name: str, rest: Sequence[str]) -> Purpose | None:

@@ -141,7 +141,7 @@ def _listed_use(name: str, action: Action, arguments: Mapping[str, object], root
     if action is Action.EDIT:
         if name in _PATCHES:
             return ToolUse(action, _patched(arguments, root))
-        if arguments.get("command") in _VIEWS:
+        if _text(arguments, ("command",)) in _VIEWS:
             action = Action.READ
         return ToolUse(action, _paths(arguments, root))
     if action is Action.READ:

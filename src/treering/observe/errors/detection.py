@@ -25,7 +25,7 @@ _SPACE = re.compile(r"\s+")
 # Words without which no output is a failure if its exit code is unknown.
 _SIGNS = (
     "error", "fail", "panic", "traceback", "fatal", "not found", "denied", "no such file", "conflict", "exception", "✖",
-    "✕", "rejected", "reformat", "undefined", "cannot", "refused", "killed", "***", "not ok", "data race",
+    "✕", "rejected", "reformat", "undefined", "cannot", "refused", "killed", "***", "not ok", "data race", ".go:",
 )  # fmt: skip
 _EXIT = re.compile(
     r"\A\s*(?:<[a-z_]+>\s*)?(?:Exit code:? (-?\d+)|(?:[^\n]*\n){0,4}?(?:Process"

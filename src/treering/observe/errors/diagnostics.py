@@ -76,8 +76,7 @@ def find_diagnostic(text: str) -> Finding | None:
             if not _SEVERE.match(message):
                 continue
             dialect = "lint"
-        is_coded = bool(_SEVERE.match(message) or _CODE.match(message) or _LINTER.search(message))
-        if not is_coded and dialect not in ("go lint", "dotnet"):
+        if not (_SEVERE.match(message) or _CODE.match(message) or _LINTER.search(message)):
             continue
         if _MILD.match(message):
             mild = mild or Finding(dialect, message, at=found.start())
@@ -107,7 +106,8 @@ def find_format(text: str) -> Finding | None:
     found = _FORMAT.search(text)
     if found is None and _FORMAT_COUNT.search(text) is None:
         return None
-    return Finding("format", "files are not formatted", at=found.start() if found else 0, minor=True)
+    tool = "Prettier" if "[warn]" in text else "rustfmt" if found and found[2] else "formatter"
+    return Finding("format", f"files are not formatted ({tool})", at=found.start() if found else 0, minor=True)
 
 
 def find_native(text: str) -> Finding | None:

@@ -10,7 +10,9 @@ _HEADING = re.compile(r"^_{3,} (?:ERROR (?:collecting|at (?:setup|teardown) of) 
 _DETAIL = re.compile(r"^(?:\[gw\d+\] )?E {2,}(\S[^\n]*)$", re.MULTILINE)
 _RAISED = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt|Failed|Fault)\w*(?::|$)|Failed:")
 _USAGE = re.compile(
-    r"^(?:ERROR: (?!\[)|(?:py\.?test|__main__\.py): error: |INTERNALERROR> (?=\w+Error))([^\n]+)", re.MULTILINE
+    r"^(?:ERROR: (?=file or directory|not found:|usage:|found no|Wrong expression|while parsing)"
+    r"|(?:py\.?test|__main__\.py): error: |INTERNALERROR> (?=\w+Error))([^\n]+)",
+    re.MULTILINE,
 )
 _ASSERTION = re.compile(r"assert\b|AssertionError\b|Failed: DID NOT RAISE|Failed\b(?!: \w)")
 _UNIT = re.compile(r"^(?:FAIL|ERROR): (\S+) \(([\w.]+)\)", re.MULTILINE)
@@ -71,10 +73,13 @@ def _is_bare(message: str) -> bool:
 
 def find_unittest(text: str) -> Finding | None:
     """The first failing test of unittest or Django, with the exception of its traceback."""
-    names = [(found.start(), f"{found[2]}.{found[1]}") for found in _UNIT.finditer(text)]
+    names = [
+        (found.start(), found[2] if found[2].endswith(f".{found[1]}") else f"{found[2]}.{found[1]}")
+        for found in _UNIT.finditer(text)
+    ]
     if not names:
         return None
-    tests = distinct_tests(name.removesuffix(f".{name.rpartition('.')[2]}" * 2) for _, name in names)
+    tests = distinct_tests(name for _, name in names)
     begin = text.find(_TRACEBACK, names[0][0])
     raised = _exception_after(text, begin) if begin >= 0 else None
     if raised is None:

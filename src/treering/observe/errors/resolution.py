@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from treering.observe.commands import Command, Purpose
 
 _MAX_NAMED = 3
-# Commands that change nothing, or change files only as the edits already say.
-_PASSIVE = frozenset(
-    {Purpose.READ, Purpose.SEARCH, Purpose.LIST, Purpose.VCS, Purpose.OTHER, Purpose.EDIT, Purpose.NETWORK}
-)
+# Purposes of commands that may have changed something; checks did not, and edits are listed on their own.
 _CHANGING = (Purpose.MIGRATE, Purpose.INSTALL, Purpose.FORMAT, Purpose.RUN, Purpose.BUILD)
+_CHECKS = (Purpose.TEST, Purpose.LINT, Purpose.TYPECHECK)
 UNCHANGED = "re-run without changes (flaky)"
 
 
@@ -27,7 +25,7 @@ def resolution_of(edits: Sequence[str], commands: Sequence[Command]) -> str | No
         return f"edited {edited}"
     if ran:
         return ran
-    return UNCHANGED if commands and all(command.purpose not in _PASSIVE for command in commands) else None
+    return UNCHANGED if any(command.purpose in _CHECKS for command in commands) else None
 
 
 def _changing(commands: Sequence[Command]) -> list[str]:

@@ -28,7 +28,12 @@ _MAKE_TARGET = re.compile(
     r"^g?make(?:\[\d+\])?: \*\*\* \[(?:[^\]\n:]+:(?:\d+:)? ?)?([^\]\n]+)\] (Error \d+|[A-Z]\w+)", re.MULTILINE
 )
 _JUST = re.compile(r"^(?:error|task): (?:Recipe|Task|Justfile)[^\n]+$", re.MULTILINE)
-_GIT = re.compile(r"^(?:fatal|error): (\S[^\n]*)$", re.MULTILINE)
+_GIT = re.compile(
+    r"^(?:fatal: |error: (?=pathspec|failed to push|Your local|src refspec|patch failed|could not (?:apply|lock|revert)"
+    r"|The following|Merging|unable to|invalid path|cannot (?:lock|pull|rebase|delete)|Committing is|The branch"
+    r"|unknown (?:switch|option)|branch |No such remote|object |remote |insufficient|you need to))(\S[^\n]*)$",
+    re.MULTILINE,
+)
 _GIT_STATE = re.compile(
     r"^(CONFLICT \([^)\n]{1,40}\)[^\n]*| ! \[(?:remote )?rejected\][^\n]*|Automatic merge failed[^\n]*)$", re.MULTILINE
 )
