@@ -117,7 +117,16 @@ def _in_own_process(size: int) -> ObserverCost:
 
 def _body(rows: list[ObserverCost]) -> str:
     headers = (
-        *("events", "mean µs", "p50 µs", "p95 µs", "p99 µs", "longest ms", "peak MB (tracemalloc)", "growth MB (resident)"),
+        *(
+            "events",
+            "mean µs",
+            "p50 µs",
+            "p95 µs",
+            "p99 µs",
+            "longest ms",
+            "peak MB (tracemalloc)",
+            "growth MB (resident)",
+        ),
         *("notes ms", "notes", "checkpoint ms", "checkpoint KB"),
     )
     cells = [

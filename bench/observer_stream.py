@@ -21,7 +21,7 @@ _THOUGHTS = (
 _FAILURES = (
     (
         "go test ./{part}/...",
-        '--- FAIL: Test{name} (0.00s)\n    {part}/{name}_test.go:{line}: got {line}, want 7\nFAIL\nFAIL\tharbour/{part}\t0.012s\n',
+        "--- FAIL: Test{name} (0.00s)\n    {part}/{name}_test.go:{line}: got {line}, want 7\nFAIL\nFAIL\tharbour/{part}\t0.012s\n",
     ),
     (
         "pytest tests/{part} -q",
