@@ -41,7 +41,7 @@ class IncomingEvent:
     metadata: Mapping[str, object]
 
 
-def read_event(event: Event | Mapping[str, object]) -> IncomingEvent | None:
+def read_event(event: object) -> IncomingEvent | None:
     """The event, or None if its kind is unknown or it is not a mapping."""
     fields: Mapping[str, Any]
     if isinstance(event, Event):
