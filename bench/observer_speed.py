@@ -117,7 +117,16 @@ def _in_own_process(size: int) -> ObserverCost:
 
 def _body(rows: list[ObserverCost]) -> str:
     headers = (
-        *("events", "mean µs", "p50 µs", "p95 µs", "p99 µs", "longest ms", "peak MB (tracemalloc)", "growth MB (resident)"),
+        *(
+            "events",
+            "mean µs",
+            "p50 µs",
+            "p95 µs",
+            "p99 µs",
+            "longest ms",
+            "peak MB (tracemalloc)",
+            "growth MB (resident)",
+        ),
         *("notes ms", "notes", "checkpoint ms", "checkpoint KB"),
     )
     cells = [
@@ -130,9 +139,10 @@ def _body(rows: list[ObserverCost]) -> str:
         for row in rows
     ]
     return (
-        "Made-up session (`bench/observer_stream.py`): prompts, reasoning of about 600 characters, reads of 3 KB, edits,"
-        " test runs that fail one time in three, outside content in the last third. Processor time; each size in a process"
-        " of its own. Goals: p95 ≤ 100 µs an event, ≤ 50 MB, notes of 2,000 events ≤ 40 ms.\n\n" + table(headers, cells)
+        "Made-up session (`bench/observer_stream.py`): prompts, reasoning of about 600 characters, reads of 3 KB,"
+        " edits, test runs that fail one time in three, outside content in the last third. Processor time; each size in"
+        " a process of its own. Goals: p95 ≤ 100 µs an event, ≤ 50 MB, notes of 2,000 events ≤ 40 ms.\n\n"
+        + table(headers, cells)
     )
 
 

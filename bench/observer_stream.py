@@ -1,36 +1,48 @@
 """A made-up but realistic stream of session events: an agent works on one task after the other in a project."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from random import Random
 
 ROOT = "/home/dev/harbour"
 _PARTS = ("berths", "tides", "cranes", "pilots", "customs", "billing", "weather", "radio")
 _NAMES = ("schedule", "handler", "store", "client", "model", "parser", "report", "config", "queue", "routes")
-_WORDS = (
+_TEXT = (
     "the berth planner reads each arrival before the tide window closes and the handler stores it so that billing sees"
     " one row per vessel while customs keeps its own list of goods and the crane queue is sorted by draught and time"
-).split()
+)
+_WORDS = _TEXT.split()
 _THOUGHTS = (
     "Let me look at how the store is used here.",
     "Now I'll update the handler and run the tests.",
     "The test still fails because the fixture has no tide table.",
+    "The handler already covers that case.",
+    "Next come the routes.",
+    "All tests of this package pass.",
+    "The report is written after the queue is empty.",
     "I was wrong about the queue: it is sorted by draught, not by arrival.",
     "This approach won't work because the client is created before the settings are read.",
 )
-_FAILURES = (
-    (
-        "go test ./{part}/...",
-        '--- FAIL: Test{name} (0.00s)\n    {part}/{name}_test.go:{line}: got {line}, want 7\nFAIL\nFAIL\tharbour/{part}\t0.012s\n',
-    ),
-    (
-        "pytest tests/{part} -q",
-        "F.\n=== FAILURES ===\n____ test_{name} ____\n\n    def test_{name}():\n>       assert plan() == 7\nE       assert {line} == 7\n\n"
-        "tests/{part}/test_{name}.py:{line}: AssertionError\n=== short test summary info ===\n"
-        "FAILED tests/{part}/test_{name}.py::test_{name} - assert {line} == 7\n1 failed, 3 passed in 0.41s\n",
-    ),
-    ("npm run build", "src/{part}/{name}.ts({line},7): error TS2345: Argument of type 'string' is not assignable.\n"),
-)
+_GO = """--- FAIL: Test{name} (0.00s)
+    {part}/{name}_test.go:{line}: got {line}, want 7
+FAIL
+FAIL\tharbour/{part}\t0.012s
+"""
+_PYTEST = """F.
+=== FAILURES ===
+____ test_{name} ____
+
+    def test_{name}():
+>       assert plan() == 7
+E       assert {line} == 7
+
+tests/{part}/test_{name}.py:{line}: AssertionError
+=== short test summary info ===
+FAILED tests/{part}/test_{name}.py::test_{name} - assert {line} == 7
+1 failed, 3 passed in 0.41s
+"""
+_TYPESCRIPT = "src/{part}/{name}.ts({line},7): error TS2345: Argument of type 'string' is not assignable.\n"
+_FAILURES = (("go test ./{part}/...", _GO), ("pytest tests/{part} -q", _PYTEST), ("npm run build", _TYPESCRIPT))
 
 
 def events(count: int, seed: int = 7) -> Iterator[dict[str, object]]:
@@ -76,7 +88,7 @@ def _run(random: Random, part: str, name: str) -> Iterator[tuple[str, dict[str, 
 
 
 def _call(
-    random: Random, tool: str, arguments: dict[str, object], text: str, is_error: bool = False
+    random: Random, tool: str, arguments: Mapping[str, object], text: str, is_error: bool = False
 ) -> Iterator[tuple[str, dict[str, object]]]:
     call_id = f"toolu_{random.getrandbits(64):x}"
     yield "tool_call", {"tool": tool, "call_id": call_id, "arguments": arguments}

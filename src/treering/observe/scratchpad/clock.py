@@ -7,7 +7,7 @@ _OUT_OF_ORDER = 60.0  # seconds; an event that is older than this means that the
 
 @dataclass(slots=True)
 class SessionClock:
-    """Sums the time between events. A late event adds nothing; after the clock was set back, time goes on from there."""
+    """Sums the time between events. A late event adds nothing; a clock that was set back goes on from there."""
 
     elapsed: float = 0.0
     last: float | None = None

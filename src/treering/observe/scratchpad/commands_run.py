@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from treering.observe.commands import Command, Purpose
 from treering.observe.errors import Failure, resolution_of
 from treering.observe.scratchpad.activity import Activity
+from treering.observe.scratchpad.calls import PendingCall
 from treering.observe.scratchpad.entries import ErrorUse
 from treering.observe.scratchpad.kept_text import kept_path, kept_text
 from treering.observe.scratchpad.recent import (
@@ -62,24 +63,22 @@ def record_success(
         _record_sequence(activity, recent, normal, purpose)
 
 
-def record_failure(
-    activity: Activity, recent: RecentHistory, source: str, purpose: Purpose | None, tool: str, failure: Failure
-) -> None:
-    """Note a failure of a command, or of a tool if it has no purpose; `source` is what has to succeed to resolve it."""
+def record_failure(activity: Activity, recent: RecentHistory, source: str, call: PendingCall, failure: Failure) -> None:
+    """Note a failure of a call; it is resolved as soon as a call with the same `source` succeeds."""
     use = activity.commands.get(source)
     if use:
         use.failures += 1
     error: ErrorUse = activity.entry("errors", failure.fingerprint)
     if not error.count:
         error.summary = kept_text(failure.summary, 200)
-        error.dialect, error.tool = failure.dialect, tool
+        error.dialect, error.tool = failure.dialect, call.tool
         error.tests = tuple(kept_text(each, 160) for each in failure.tests[:5])
         error.first_step = activity.step
     error.command = source
     error.files = tuple(path for each in failure.files[:8] if (path := kept_path(each)))
     error.count += 1
     error.last_step = activity.step
-    if purpose is Purpose.TEST:
+    if call.purpose is Purpose.TEST:
         _record_test_run(activity, source, failed=True)
     number = recent.note(activity.step, Did.FAILED, failure.fingerprint)
     _open(recent, source, error, failure.fingerprint, number)

@@ -1,6 +1,6 @@
 """Edits: whether one takes back another, and which configuration is edited together with which files."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from zlib import crc32
 
@@ -14,10 +14,12 @@ _MAX_LINES = 40
 _MIN_LINE = 8  # characters; a brace or `return` says nothing
 _MAX_TEXT = 8_000
 _MAX_PAIRED = 6
-_OLD = ("old_string", "old_str", "oldText", "old_text", "old")
-_NEW = ("new_string", "new_str", "newText", "new_text", "new")
-_WHOLE = ("content", "file_text", "contents")
-_PATCH = ("patch", "input", "diff", "patch_text")
+_FIELDS: Mapping[str, str] = {
+    **dict.fromkeys(("old_string", "old_str", "oldText", "old_text", "old", "oldString"), "old"),
+    **dict.fromkeys(("new_string", "new_str", "newText", "new_text", "new", "newString"), "new"),
+    **dict.fromkeys(("content", "file_text", "contents"), "new"),
+    **dict.fromkeys(("patch", "input", "diff", "patch_text", "patchText"), "patch"),
+}
 
 
 class BacktrackCause(StrEnum):
@@ -48,13 +50,16 @@ def changed_lines(arguments: Mapping[str, object]) -> tuple[tuple[int, ...], tup
     old: dict[int, None] = {}
     new: dict[int, None] = {}
     for change in _changes(arguments):
-        get = change.get
-        old.update(_checksums(_lines(_first(get, _OLD))))
-        new.update(_checksums(_lines(_first(get, _NEW))))
-        new.update(_checksums(_lines(_first(get, _WHOLE))))
-        patch = _lines(_first(get, _PATCH))
-        old.update(_checksums(line[1:] for line in patch if line.startswith("-")))
-        new.update(_checksums(line[1:] for line in patch if line.startswith("+")))
+        for name, value in change.items():
+            target = _FIELDS.get(name)
+            if target is None or not isinstance(value, str):
+                continue
+            lines = value[:_MAX_TEXT].split("\n", 2 * _MAX_LINES)[: 2 * _MAX_LINES]
+            if target != "patch":
+                _add_checksums(old if target == "old" else new, lines)
+            else:
+                _add_checksums(old, [line[1:] for line in lines if line.startswith("-")])
+                _add_checksums(new, [line[1:] for line in lines if line.startswith("+")])
     removed = tuple(line for line in old if line not in new)[:_MAX_LINES]
     added = tuple(line for line in new if line not in old)[:_MAX_LINES]
     return removed, added
@@ -67,20 +72,11 @@ def _changes(arguments: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
         yield from (each for each in several[:20] if isinstance(each, Mapping))
 
 
-def _first(get: object, names: tuple[str, ...]) -> str:
-    for name in names:
-        text = get(name)  # type: ignore[operator]
-        if isinstance(text, str):
-            return text
-    return ""
-
-
-def _lines(text: str) -> list[str]:
-    return text[:_MAX_TEXT].split("\n")[: 2 * _MAX_LINES] if text else []
-
-
-def _checksums(lines: Iterable[str]) -> dict[int, None]:
-    return {crc32(line.encode("utf-8", "replace")): None for each in lines if len(line := each.strip()) >= _MIN_LINE}
+def _add_checksums(checksums: dict[int, None], lines: list[str]) -> None:
+    for each in lines:
+        line = each.strip()
+        if len(line) >= _MIN_LINE:
+            checksums[crc32(line.encode("utf-8", "replace"))] = None
 
 
 def _record_backtrack(

@@ -4,10 +4,11 @@ Fields are plain values or tuples of them, so that an entry is one row of a chec
 never. Times are seconds since the first event.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass, fields
 from functools import cache
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 E = TypeVar("E")
 
@@ -257,8 +258,8 @@ class TestRuns:
 
 
 @cache
-def _getter(kind: type[Any]) -> "attrgetter[Any]":
-    return attrgetter(*(field.name for field in fields(kind)))
+def _getter(kind: Hashable) -> "attrgetter[Any]":
+    return attrgetter(*(field.name for field in fields(cast(Any, kind))))
 
 
 def packed(entry: Any) -> list[Any]:

@@ -15,14 +15,11 @@ _MAX_DWELL = 300.0  # seconds; longer pauses are those of a person
 _MAX_ANSWERS = 4
 _MAX_CHAIN = 8
 _CHASE = 3  # files
-_READ_FOR_IMPORTS = 3_000
+_READ_FOR_IMPORTS = 2_000
+_MAX_LINES = 50
 _MAX_IMPORTS = 80
-_IMPORT_LINE = re.compile(
-    r"^[^\S\n]*+(?:\d++[→\t:|][^\S\n]*+)?(?:import|from|use|mod|pub mod|#include|require|export)\b([^\n]{2,200})"
-    r"|^[^\S\n]*+(?:\d++[→\t:|][^\S\n]*+)?(?:\w+[^\S\n]+)?\"([\w./-]{2,120})\"$"
-    r"|\brequire\(['\"]([^'\"\n]{2,120})",
-    re.MULTILINE,
-)
+_IMPORTS = ("import ", "from ", "use ", "mod ", "pub mod ", "#include", "require", "export ", '"', "} from ", "const {")
+_LINE_NUMBER = re.compile(r"\s*\d+[→\t:|]")
 _WORD = re.compile(r"[A-Za-z_][\w-]++")
 _FOLDER_FILES = frozenset({"index", "mod", "__init__", "lib", "main", "package", "types"})
 
@@ -95,11 +92,14 @@ def record_search_after_read(activity: Activity, recent: RecentHistory, pattern:
 def record_imports(recent: RecentHistory, text: str) -> None:
     """Remember the names that a file imports, to recognise the file that is read next."""
     names: dict[int, None] = {}
-    for found in _IMPORT_LINE.finditer(text[:_READ_FOR_IMPORTS]):
-        for word in _WORD.findall(found[found.lastindex or 0]):
-            names[crc32(word.lower().encode())] = None
-        if len(names) >= _MAX_IMPORTS:
-            break
+    lines = text[:_READ_FOR_IMPORTS].split("\n", _MAX_LINES)[:_MAX_LINES]
+    numbered = _LINE_NUMBER.match(lines[0])
+    for line in lines:
+        found = _LINE_NUMBER.match(line) if numbered else None
+        plain = (line[found.end() :] if found else line).lstrip()
+        if plain.startswith(_IMPORTS) and len(names) < _MAX_IMPORTS:
+            for word in _WORD.findall(plain[:200]):
+                names[crc32(word.lower().encode())] = None
     recent.imports = tuple(names)[:_MAX_IMPORTS]
 
 

@@ -41,7 +41,7 @@ class IncomingEvent:
     metadata: Mapping[str, object]
 
 
-def read_event(event: Event | Mapping[str, object]) -> IncomingEvent | None:
+def read_event(event: object) -> IncomingEvent | None:
     """The event, or None if its kind is unknown or it is not a mapping."""
     fields: Mapping[str, Any]
     if isinstance(event, Event):
@@ -55,21 +55,25 @@ def read_event(event: Event | Mapping[str, object]) -> IncomingEvent | None:
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
         return None
+    # Most fields are missing or have the right type, and a call for each would take longer than the rest.
+    step, tokens, duration, files = get("step"), get("tokens"), get("duration_ms"), get("files")
+    tainted, taint = get("tainted"), get("taint")
+    arguments, metadata = get("arguments"), get("metadata")
     return IncomingEvent(
         kind,
-        _text(get("id")),
+        own if type(own := get("id")) is str else _text(own),
         _seconds(get("at")),
-        _count(get("step")) or 0,
-        _text(get("tool")),
-        _text(get("call_id")),
-        _mapping(get("arguments")),
-        _text(get("text")),
-        _flag(get("is_error")),
-        _number(get("duration_ms")),
-        _count(get("tokens")),
-        _names(get("files")),
-        _taint(get("tainted"), get("taint")),
-        _mapping(get("metadata")),
+        _count(step) or 0 if step else 0,
+        tool if type(tool := get("tool")) is str else _text(tool),
+        call_id if type(call_id := get("call_id")) is str else _text(call_id),
+        arguments if type(arguments) is dict else _mapping(arguments),
+        text if type(text := get("text")) is str else _text(text),
+        is_error if type(is_error := get("is_error")) is bool else _flag(is_error),
+        None if duration is None else _number(duration),
+        None if tokens is None else _count(tokens),
+        _names(files) if files else (),
+        _taint(tainted, taint) if tainted or taint else None,
+        metadata if type(metadata) is dict else _mapping(metadata),
     )
 
 

@@ -38,6 +38,7 @@ def _printable(text: str) -> str:
     return "".join(each for each in _SPACE.sub(" ", text) if each.isprintable())
 
 
+@lru_cache(maxsize=4_096)
 def kept_path(path: str) -> str | None:
-    """The path, or None if it cannot be the path of a project's file."""
-    return path if 0 < len(path) <= MAX_KEPT and path.isprintable() and _kept(path, MAX_KEPT, False) == path else None
+    """The path, or None if it cannot be the path of a project's file or contains a secret."""
+    return path if 0 < len(path) <= MAX_KEPT and path.isprintable() and not redact(path).findings else None

@@ -70,24 +70,20 @@ class SucceededCommand(NamedTuple):
     edits: int
 
 
-def _window(size: int) -> Any:
-    return field(default_factory=lambda: deque(maxlen=size))
-
-
 @dataclass(slots=True)
 class RecentHistory:
     """Windows of fixed size."""
 
     number: int = 0
-    calls: deque[str] = _window(8)
-    touches: deque[FileTouch] = _window(12)
-    journal: deque[JournalEntry] = _window(200)
-    succeeded: deque[SucceededCommand] = _window(3)
-    listings: deque[SeenListing] = _window(4)
-    left_reads: deque[str] = _window(4)
-    cues: deque[tuple[str, int]] = _window(3)
-    configs: deque[tuple[str, int]] = _window(3)
-    sources: deque[tuple[str, int]] = _window(2)
+    calls: deque[str] = field(default_factory=lambda: deque(maxlen=8))
+    touches: deque[FileTouch] = field(default_factory=lambda: deque(maxlen=12))
+    journal: deque[JournalEntry] = field(default_factory=lambda: deque(maxlen=200))
+    succeeded: deque[SucceededCommand] = field(default_factory=lambda: deque(maxlen=3))
+    listings: deque[SeenListing] = field(default_factory=lambda: deque(maxlen=4))
+    left_reads: deque[str] = field(default_factory=lambda: deque(maxlen=4))
+    cues: deque[tuple[str, int]] = field(default_factory=lambda: deque(maxlen=3))
+    configs: deque[tuple[str, int]] = field(default_factory=lambda: deque(maxlen=3))
+    sources: deque[tuple[str, int]] = field(default_factory=lambda: deque(maxlen=2))
     open_errors: dict[str, tuple[OpenError, ...]] = field(default_factory=dict)
     written: dict[str, WrittenLines] = field(default_factory=dict)
     chain: tuple[str, ...] = ()

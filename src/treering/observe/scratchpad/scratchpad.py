@@ -266,7 +266,7 @@ class Scratchpad:
         failure = failure_of(call.tool, use, text, is_error=event.is_error, root=self.root)
         if failure is not None:
             source = call.normal or " ".join((call.tool, *use.paths[:1]))
-            record_failure(activity, recent, source, call.purpose, call.tool, failure)
+            record_failure(activity, recent, source, call, failure)
             if Signal.ERROR_RETRY not in self._alerts:
                 self._raise_alert(Signal.ERROR_RETRY, error_alert(activity))
         elif not event.is_error and use.action is Action.RUN:

@@ -10,7 +10,8 @@ LISTING_STEPS = 10  # a listing is ignored if none of its files is opened within
 _MAX_NAMES = 100
 _READ = 20_000  # characters of a listing
 _NOTHING = re.compile(
-    r"^\W*(?:no (?:files?|matches|match|results?|content)(?: (?:were )?found)?|found 0\b|0 (?:matches|results|files)|\(no output\)|none)\b",
+    r"^\W*(?:no (?:files?|matches|match|results?|content)(?: (?:were )?found)?|found 0\b|0 (?:matches|results|files)"
+    r"|\(no output\)|none)\b",
     re.IGNORECASE,
 )
 

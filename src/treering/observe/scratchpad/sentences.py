@@ -5,8 +5,8 @@ import re
 _END = re.compile(r"(?<=[.!?…])\s+|\n+")
 _AROUND = 600  # characters before and after a sentence that are searched for its neighbours
 _REASON = re.compile(
-    r"\b(?:because|since|due to|as it|weil|da es|wegen|parce que|car|puisque|en raison de|perché|poiché|siccome|a causa di"
-    r"|porque|ya que|debido a)\b\s*(.{4,300})",
+    r"\b(?:because|since|due to|as it|weil|da es|wegen|parce que|car|puisque|en raison de|perché|poiché|siccome"
+    r"|a causa di|porque|ya que|debido a)\b\s*(.{4,300})",
     re.IGNORECASE,
 )
 _ALTERNATIVE = re.compile(

@@ -9,7 +9,7 @@ from treering.observe.signals.note import Finding
 
 
 def tool_sequence(activity: Activity) -> Iterator[Finding]:
-    """Commands of different purposes that succeed in the same order; the longest of those that always occur together."""
+    """Commands of different purposes that succeed in the same order: the longest sequences."""
     longer = _longer_sequences(activity.sequences)
     for commands, found in activity.sequences.items():
         if len(set(found.purposes)) < 2 or longer.get(commands, 0) >= found.count:

@@ -55,9 +55,8 @@ def read_abandon(activity: Activity) -> Iterator[Finding]:
         use = activity.files.get(path)
         if use and not use.edits and use.last_step < read.step and read.instead and _mistakable(path, read.instead):
             data = {"rule": "abandoned", "instead": read.instead, "pattern": read.pattern, "reads": use.reads}
-            yield Finding(
-                path, data, (path, read.instead), read.instead_step, 2 + (stem_of(path) == stem_of(read.instead))
-            )
+            strength = 3 if stem_of(path) == stem_of(read.instead) else 2
+            yield Finding(path, data, (path, read.instead), read.instead_step, strength)
     for path, use in activity.files.items():
         if use.reads >= REREADS and not use.edits:
             data = {"rule": "reread", "type": "module_insight", "reads": use.reads, "dwell_ms": use.dwell_ms}

@@ -18,13 +18,13 @@ def step_overrun(activity: Activity) -> Iterator[Finding]:
     if plan.steps and steps > OVERRUN * plan.steps:
         yield _overrun(module, plan.steps, steps, activity.step, {"items": plan.items, "done": plan.done})
     elif plan.first_items and plan.items >= max(OVERRUN * plan.first_items, plan.first_items + _ITEMS_ADDED):
-        more = {"unit": "items", "steps": steps, "done": plan.done}
+        more: dict[str, object] = {"unit": "items", "steps": steps, "done": plan.done}
         yield _overrun(module, plan.first_items, plan.items, plan.last_step, more)
     for key, task in activity.subtasks.items():
         taken = task.last_step - task.first_step + 1
         if task.planned and task.outcome and taken > OVERRUN * task.planned:
             more = {"subtask": task.title or key, "outcome": task.outcome, "validated": task.validated}
-            yield _overrun(f"{module}: {key}", task.planned, taken, task.last_step, more, module)
+            yield _overrun(module, task.planned, taken, task.last_step, more)
 
 
 def config_touch(activity: Activity) -> Iterator[Finding]:
@@ -56,9 +56,9 @@ def external_reference(activity: Activity) -> Iterator[Finding]:
             yield Finding(label, data, source.files, source.last_step, source.count + len(source.files))
 
 
-def _overrun(
-    subject: str, planned: int, actual: int, step: int, more: dict[str, object], module: str | None = None
-) -> Finding:
+def _overrun(module: str, planned: int, actual: int, step: int, more: dict[str, object]) -> Finding:
+    """Of the plan, or of the subtask that `more` names."""
     ratio = round(actual / planned, 2)
-    data = {"planned": planned, "actual": actual, "ratio": ratio, "module": module or subject, **more}
+    subject = f"{module}: {more['subtask']}" if "subtask" in more else module
+    data = {"planned": planned, "actual": actual, "ratio": ratio, "module": module, **more}
     return Finding(subject, data, (), step, ratio)
