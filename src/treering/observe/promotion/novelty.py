@@ -6,9 +6,12 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from treering.core.embedded_text import space_of
 from treering.core.errors import ModelUnavailable
 from treering.core.queries import KnowledgeFilter
+from treering.observe.similarity import cosine
 from treering.ports.index import IndexQuery
 
 if TYPE_CHECKING:
@@ -37,10 +40,11 @@ def same_meaning(tx: Transaction, models: Models, texts: Sequence[tuple[str, str
     space = space_of(embedder.model, "")
     found: list[str | None] = []
     for (type, _), vector in zip(texts, vectors, strict=True):
-        near = tx.index.candidates(IndexQuery((), vector, space), ("knowledge",), limit=_NEAREST)
-        similar = [row for row in range(len(near)) if near.meaning[row] > MIN_SIMILARITY]
-        best = sorted(similar, key=lambda row: -float(near.meaning[row]))
+        near = tx.index.candidates(IndexQuery((), vector[None, :], space), ("knowledge",), limit=_NEAREST)
+        stored = tx.index.vectors(space, near.number)
+        cosines = {number: cosine(vector, each) for number, each in stored.items()}
+        best = sorted((number for number, each in cosines.items() if each > MIN_SIMILARITY), key=lambda n: -cosines[n])
         where = KnowledgeFilter(types=(type,), deprecated=False, flagged=False)
-        ids = tx.index.matching_ids({"knowledge": where}, near.number[best]) if best else {}
-        found.append(next((ids[int(near.number[row])][1] for row in best if int(near.number[row]) in ids), None))
+        ids = tx.index.matching_ids({"knowledge": where}, np.array(best, np.int64)) if best else {}
+        found.append(next((ids[number][1] for number in best if number in ids), None))
     return found
