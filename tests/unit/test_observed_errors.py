@@ -271,7 +271,8 @@ def test_no_mixture_of_markers_makes_it_raise(parts: list[str], is_error: bool) 
 
 
 HOSTILE = [
-    "--- FAIL: a\n", "E   ", "FAILED ", "_ ", "___ ", "a.", "a.a", "/a", "a:1:", "a/b.py:1: ", "(", "[", "--- FAIL: a", " ", "\t", "at ",
+    "--- FAIL: a\n", "E   ", "FAILED ", "_ ", "___ ", "a.", "a.a", "/a", "a:1:", "a/b.py:1: ", "(", "[",
+    "--- FAIL: a", " ", "\t", "at ",
     "error: ", "thread 'a' panicked at '", "1) ", "● ", " › ", "[ERROR] ", "a: ", "error ", "\x1b[",
     "make: *** [", "'", '"',
     "<tool_use_error>", "npm ERR! ", "a.b.C: ", "Exit code ", "\n", "\n\n ", "E\n", "x.go:1:1: a\n",
