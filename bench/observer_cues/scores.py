@@ -24,7 +24,7 @@ def outcomes(rows: list[Row]) -> Outcomes:
     """Counts by part, kind, whether it was detected, and whether it was labelled."""
     counted: Outcomes = Counter()
     for row in rows:
-        text = row["before"] + row["sentence"] + row["after"]
+        text = f"{row['before']} {row['sentence']}{row['after']}"  # sentences are stored without the space before them
         found = {each.kind for each in cues_in(text, by_user=row["by_user"]) if _is_in(each, row["sentence"])}
         for kind in CueKind:
             if (kind in USER_KINDS) == row["by_user"]:
