@@ -26,19 +26,23 @@ ABOUT = (
     "each sentence with up to 200 characters around it. Intervals are 95 % (Wilson). A kind without detections has "
     "no precision."
 )
-LIMITS = (
-    "Limits. The same person labelled the sentences and wrote the phrases within an hour, so that some phrases "
-    "resemble labelled sentences, and recall on other sessions will be lower. The sessions have no sentence about an "
-    "unavailable environment and two rules, so that these two kinds are hardly measured. They are in English; the "
-    "phrases of the other four languages are tested on development sentences only. "
-    "Phrases were narrowed on the sessions of another project (specstoryai/getspecstory). "
-    "Detections outside the labelled sentences were judged after the first measurement: in all other messages of "
-    "`agent_sessions`, 5 of 5 self-corrections were right, 0 of 1 user correction and 0 of 2 rules; the three "
-    "phrases were then narrowed (second measurement). The first two measurements joined a sentence to the previous one "
-    "without a space, which hid four detections; the third corrects this. In 17 sessions of a project that was not used for anything else "
-    "(specstoryai/tnyOffice, 2,649 messages), 16 of 18 were right: 5 of 7 self-corrections, 5 of 5 abandoned "
-    'approaches, 6 of 6 user corrections; the two others begin with "Wait," and only pause.'
-)
+LIMITS = """\
+Limits:
+
+- The same person labelled the sentences and wrote the phrases within an hour and remembered the sentences. After the
+  third measurement, ten phrases that only repeated one labelled sentence were removed (fourth row); the last row also
+  leaves out every phrase that resembles one, even if it is common English. Recall on other sessions will be closer to
+  that row.
+- The sessions have no sentence about an unavailable environment and two rules, so these two kinds are hardly measured.
+- The sessions are in English; the phrases of the other languages are tested on development sentences only.
+- Phrases were narrowed on the sessions of another project (specstoryai/getspecstory).
+- The first two measurements joined a sentence to the previous one without a space, which hid four detections.
+
+Detections outside the labelled sentences were judged after the first measurement. In all other messages of
+`agent_sessions`, 5 of 5 self-corrections were right, 0 of 1 user correction and 0 of 2 rules; these three phrases were
+then narrowed (second measurement). In 17 sessions of a project that was used for nothing else (specstoryai/tnyOffice,
+2,649 messages), 16 of 18 were right: 5 of 7 self-corrections, 5 of 5 abandoned approaches, 6 of 6 user corrections; the
+two wrong ones begin with "Wait," and only pause."""
 
 
 def main() -> None:
