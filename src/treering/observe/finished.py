@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from treering.core.events import SessionOutcome, SessionType
 from treering.core.jobs import after_session_job
-from treering.core.observations import Candidate, Decision, ObservedSession, SavedScratchpad, SessionFile
+from treering.core.observations import PROMOTION, Candidate, Decision, ObservedSession, SavedScratchpad, SessionFile
 from treering.observe.promotion.finish import Promotion
 from treering.observe.scratchpad import Scratchpad
 from treering.observe.scratchpad.path_kinds import module_of
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
 
-CLAIM = "promotion of observed sessions"
 _MAX_FILES = 500
 _MAX_CANDIDATES = 200
 _MAX_MODULES = 50
@@ -69,7 +68,7 @@ class SessionFinisher:
             )
             return self._promote(tx, session, known, saved, notes)
 
-        return self.store.write(self.scope, self.clock(), finish, claims=(CLAIM,))
+        return self.store.write(self.scope, self.clock(), finish, claims=(PROMOTION,))
 
     def promote(self, pad: Scratchpad, saved: SavedScratchpad) -> SessionReport:
         """Promote what a session shows so far; it goes on."""
@@ -81,7 +80,7 @@ class SessionFinisher:
             promoted = session.replace(outcome=SessionOutcome.SUCCESS, validated=True)
             return self._promote(tx, promoted, known, saved, notes)
 
-        return self.store.write(self.scope, self.clock(), promote, claims=(CLAIM,))
+        return self.store.write(self.scope, self.clock(), promote, claims=(PROMOTION,))
 
     def similarity(self, one: str, other: str) -> float:
         """Cosine of two texts by the local model, or their share of common words without it."""
