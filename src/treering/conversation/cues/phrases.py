@@ -163,14 +163,10 @@ def rule_of(cue: str, table: Mapping[str, Any], data: Mapping[str, Any]) -> CueR
     return CueRule(
         cue,
         tuple(phrase(each, lists) for each in table["phrases"]),
-        _either(table.get("except", ()), lists),
+        within_sentence(table.get("except", ()), lists),
         table.get("questions", False),
-        _either(table.get("unless_next", ()), lists),
+        within_sentence(table.get("unless_next", ()), lists),
     )
-
-
-def _either(phrases: Iterable[str], lists: Mapping[str, list[str]]) -> str:
-    return "|".join(within_sentence(each, lists) for each in phrases)
 
 
 @cache

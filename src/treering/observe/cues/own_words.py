@@ -24,6 +24,7 @@ _QUOTED = re.compile(
     "|«[^»\n]{2,300}+»",
     re.MULTILINE,
 )
+_QUOTE_MARKS = frozenset('">“„«')
 _INLINE_CODE = re.compile(r"`[^`\n]{1,300}+`")
 
 
@@ -42,9 +43,11 @@ def own_words(text: str, *, by_user: bool) -> str:
 
 def quotations(folded: str) -> Iterator[tuple[int, int]]:
     """Spans of quoted text; a phrase that begins in one is not the speaker's."""
-    yield from (found.span() for found in _QUOTED.finditer(folded))
+    if not _QUOTE_MARKS.isdisjoint(folded):
+        yield from (found.span() for found in _QUOTED.finditer(folded))
 
 
 def code_spans(folded: str) -> Iterator[tuple[int, int]]:
     """Spans of inline code; a phrase that lies in one is not the speaker's."""
-    yield from (found.span() for found in _INLINE_CODE.finditer(folded))
+    if "`" in folded:
+        yield from (found.span() for found in _INLINE_CODE.finditer(folded))

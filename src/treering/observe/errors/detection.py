@@ -146,7 +146,7 @@ def _of_failed_command(
 
 def _find(text: str, *, certain: bool) -> Finding | None:
     """What the first dialect that recognises the text finds."""
-    lowered = text.lower()
+    lowered = f"\n{text.lower()}"  # markers of lines begin with a line break
     for dialect in DIALECTS:
         if certain and not dialect.certain:
             continue

@@ -32,7 +32,7 @@ DIALECTS: tuple[Dialect, ...] = (
         diagnostics.find_java,
         certain=True,
     ),
-    Dialect("node test", ("not ok ", "✖ "), javascript.find_node_test, certain=True),
+    Dialect("node test", ("not ok ", "✖ ", "✗ ", "(fail) "), javascript.find_node_test, certain=True),
     Dialect("rust", ("panicked at",), rust.find_rust_panic, certain=True),
     Dialect("c", ("undefined", "cmake error", "ld: ", "cannot find -l"), diagnostics.find_native, certain=True),
     Dialect("go test", ("fail\t", "fail "), go.find_go_package, certain=True),
@@ -45,7 +45,7 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect("pip", ("error: ", "no solution"), system.find_install),
     Dialect("npm", ("npm err", "err_pnpm", "elifecycle", "error  ", "error ", "yn0"), javascript.find_packages),
     Dialect("sql", ("error", "fatal: "), system.find_sql),
-    Dialect("terraform", ("error: ",), system.find_terraform),
+    Dialect("terraform", ("│ error: ",), system.find_terraform),
     Dialect("make", ("no rule to make", "missing separator"), system.find_make, certain=True),
     Dialect("git", ("fatal: ", "error: ", "conflict (", "rejected]", "merge failed"), system.find_git, certain=True),
     Dialect(

@@ -26,8 +26,9 @@ def find_go_test(text: str) -> Finding | None:
     fails = list(_FAIL.finditer(text))
     if not fails:
         return None
-    names = [found[2] for found in fails]
-    leaves = [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
+    names = list(dict.fromkeys(found[2] for found in fails))
+    parents = {name.rpartition("/")[0] for name in names}
+    leaves = [name for name in names if name not in parents]
     tests = distinct_tests(iter(leaves or names))
     first = next(found for found in fails if found[2] == tests[0])
     panic = _PANIC.search(text)

@@ -18,8 +18,10 @@ _MOCHA = re.compile(r"^\s{1,8}1\) ([^\n]{1,300})$", re.MULTILINE)
 _PLAYWRIGHT = re.compile(
     r"^\s{1,4}\d+\) (?:\[[^\]\n]{1,40}\] › )?(\S+\.\w+:\d+:\d+ › [^\n]{1,300}?)(?: ─*)?$", re.MULTILINE
 )
-_NODE_TEST = re.compile(r"^\s{0,8}(?:✖ |not ok \d+ - )(?!failing tests)([^\n(]{1,300})", re.MULTILINE)
-_TAP_ERROR = re.compile(r"^\s+error: (?:\|-\s*)?['\"]?([^\n]{1,300}?)['\"]?$", re.MULTILINE)
+_NODE_TEST = re.compile(
+    r"^\s{0,8}(?:✖ |✗ |\(fail\) |not ok \d+ - )(?!failing tests|\d+ problems? )([^\n(\[]{1,300})", re.MULTILINE
+)
+_TAP_ERROR = re.compile(r"^\s*error: (?:\|-\s*)?['\"]?([^\n]{1,300}?)['\"]?$", re.MULTILINE)
 _POSITION = re.compile(r"^\S+?\.\w+:\d+:\d+ › ")
 _DURATION = re.compile(r"(?: \(?\d[\d.]*\s?m?s\)?)+$")
 _NPM = re.compile(
@@ -95,11 +97,11 @@ def find_playwright(text: str) -> Finding | None:
 
 
 def find_node_test(text: str) -> Finding | None:
-    """The first failing test of node:test or another producer of TAP."""
+    """The first failing test of node:test, Bun or another producer of TAP."""
     found = _NODE_TEST.search(text)
     if found is None:
         return None
-    raised = _TAP_ERROR.search(text, found.end()) or _RAISED.search(text, found.end())
+    raised = _TAP_ERROR.search(text, found.end()) or _RAISED.search(text, found.end()) or _TAP_ERROR.search(text)
     tests = distinct_tests(match[1].strip() for match in _NODE_TEST.finditer(text))
     return Finding("node test", raised[1].strip() if raised else "failed", tests, found.start(), general=True)
 

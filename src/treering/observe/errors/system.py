@@ -57,7 +57,7 @@ _SQL = re.compile(
     r"|UNIQUE constraint)[^\n]*)$",
     re.MULTILINE,
 )
-_TERRAFORM = re.compile(r"^[│╷ ]{0,3}Error: (\S[^\n]*)$", re.MULTILINE)
+_TERRAFORM = re.compile(r"^│ Error: (\S[^\n]*)$", re.MULTILINE)
 _NAMED = re.compile(
     r"^[^\w\n]{0,8}(?:\[[^\]\n]{1,40}\] ?){0,3}(?:\d[\d:T/. -]{6,28}Z? )?(?:[\w./-]{1,60}(?:\[\d+\])?: ){0,3}?"
     r"(?:fatal|error|err|failure|failed|exception|critical"

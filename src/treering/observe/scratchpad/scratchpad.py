@@ -104,6 +104,11 @@ class Scratchpad:
                 found.setdefault(alert.signal, alert)
         return tuple(sorted(found.values(), key=lambda alert: -alert.priority))
 
+    @property
+    def elapsed(self) -> float:
+        """Seconds of events so far."""
+        return self._clock.elapsed
+
     def activities(self) -> tuple[Activity, ...]:
         """What each agent did."""
         return tuple(part.activity for part in self.parts) or (self.activity,)
