@@ -100,11 +100,10 @@ def _timed(pad: Scratchpad, event: dict[str, object]) -> float:
 
 
 def _traced(size: int) -> float:
-    """Megabytes that the scratchpad allocates at most, without those of the stream."""
+    """Megabytes that the scratchpad and one event take at most."""
     pad = _new_pad()
-    stream = [*events(min(size, 20_000))]
     tracemalloc.start()
-    for event in stream:
+    for event in events(size):
         pad.add(event)
     largest = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -173,6 +173,16 @@ def test_an_edit_changed_after_another_file_cascades() -> None:
     assert note.files == ("tides/tide.go", "tides/moon.go")
 
 
+def test_a_patch_that_changes_the_last_patch_is_a_backtrack() -> None:
+    def patch(old: str, new: str) -> list[str]:
+        head = "*** Begin Patch\n*** Update File: tides/tide.go\n@@\n"
+        return ["apply_patch", f"{head}-{old}\n+{new}\n*** End Patch"]
+
+    session = Session().call("shell", command=patch("return level", "return level * 100")).read("tides/moon.go")
+    [note] = session.call("shell", command=patch("return level * 100", "return level / 100")).notes(Signal.BACKTRACK)
+    assert note.data["likely_cause"] == "missing_context"
+
+
 def test_editing_another_place_of_the_same_file_is_not_a_backtrack() -> None:
     session = Session().edit("tides/tide.go", "func Low() int {", "func Low() float64 {")
     session.run("go test ./...", GO_FAILURE, fails=True).edit(
