@@ -19,7 +19,7 @@ def kept_text(text: str, limit: int = MAX_KEPT) -> str:
 
 
 def kept_part(text: str, of: str, limit: int) -> str:
-    """A text on one line that was taken from `of`, a kept text: it is searched for secrets only if that had some or was cut."""
+    """A line taken from `of`, a kept text; it is searched for secrets only if that had some or was cut."""
     if MARK in of or of.endswith("…"):
         return kept_text(text, limit)
     plain = _printable(text).strip()
