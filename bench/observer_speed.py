@@ -144,8 +144,8 @@ def _body(rows: list[ObserverCost]) -> str:
     return (
         "Made-up session (`bench/observer_stream.py`): prompts, reasoning of about 600 characters, reads of 3 KB,"
         " edits, test runs that fail one time in three, outside content in the last third. Processor time; each size in"
-        f" a process of its own, at a load of {os.getloadavg()[0]:.1f}. Goals: p95 ≤ 100 µs an event, ≤ 50 MB, notes of 2,000 events ≤ 40 ms.\n\n"
-        + table(headers, cells)
+        f" a process of its own, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
+        " Goals: p95 ≤ 100 µs an event, ≤ 50 MB, notes of 2,000 events ≤ 40 ms.\n\n" + table(headers, cells)
     )
 
 
