@@ -81,7 +81,7 @@ class Watch:
         self._note_time(fields.get("at"))
         if pad is self._pads[_MAIN]:
             self._conversation.add(fields, pad.taint)
-        elif pad.taint is not None and kind == EventKind.SESSION_END:
+        elif pad.taint is not None:
             self._pads[_MAIN].mark_tainted(pad.taint)
         self._report = None
         if kind == EventKind.SUBTASK or pad.elapsed - self._saved_at >= CHECKPOINT_SECONDS:
