@@ -2,6 +2,7 @@
 
 import json
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def test_the_order_of_the_rules_is_that_of_the_joins() -> None:
     joins = [SUBWORDS._join(each.split(" "), 0, 1) for each in MODEL["merges"]]
     keys = [join[:3] for join in joins if join is not None]
     assert len(keys) == len(MODEL["merges"])
-    assert all(one < other for one, other in zip(keys, keys[1:], strict=False))
+    assert all(one < other for one, other in pairwise(keys))
 
 
 def test_no_token_continues_after_a_space() -> None:

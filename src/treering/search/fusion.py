@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treering.ports.index import ASKS, NAMES_TIME, Candidates
 from treering.search.answer import ScorePart
 from treering.search.query_kinds import QueryKind
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from treering.search.query import Question
 
-Columns = Mapping[str, NDArray[np.float64]]
+    Columns = Mapping[str, NDArray[np.float64]]
 
 # Weight of each signal of relevance: learned on public conversations, then rounded (`bench/weights.py`, decision 0004).
 WEIGHTS: Mapping[str, float] = {

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treering.core.queries import SEARCHED_TIME, Filter, KnowledgeFilter, SearchedKind, TimeRange, TurnFilter
+from treering.core.queries import SEARCHED_TIME, Filter, SearchedKind, TimeRange
 from treering.core.time_words import Anchor, TimeKind, TimeOrder, resolve_anchor
 from treering.ports.index import DOCUMENT_KINDS, Candidates, IndexQuery
 from treering.search.fusion import Fused, fuse
 from treering.search.graph_path import GraphMatch, graph_matches
 from treering.search.query import Question, interpret
+from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +32,7 @@ MIN_SIMILARITY = 0.15
 
 _MICROSECOND = 1_000_000
 _SHORT_KINDS = (SearchedKind.KNOWLEDGE, SearchedKind.TURN)
-_ALL_KNOWLEDGE_AND_TURNS: Mapping[str, Filter] = {"knowledge": KnowledgeFilter(), "turn": TurnFilter()}
+_ALL_KNOWLEDGE_AND_TURNS: Mapping[str, Filter] = {"knowledge": ALL_KNOWLEDGE, "turn": ALL_TURNS}
 
 
 @dataclass(frozen=True)

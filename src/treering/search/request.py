@@ -89,12 +89,12 @@ def current(filters: Filters) -> Filters:
 @lru_cache(maxsize=100)
 def _current(where: Filter) -> Filter:
     if isinstance(where, KnowledgeFilter):
-        return where.replace(
+        return where.with_constants(
             deprecated=False if where.deprecated is None else where.deprecated,
             flagged=False if where.flagged is None else where.flagged,
         )
     if isinstance(where, PatternFilter):
-        return where.replace(statuses=where.statuses or _IN_USE)
+        return where.with_constants(statuses=where.statuses or _IN_USE)
     return where
 
 

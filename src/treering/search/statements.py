@@ -346,7 +346,9 @@ class _WordTable:
         cls, tx: Transaction, codes_by_row: Sequence[NDArray[np.uint32]], query: Sequence[Sequence[int]]
     ) -> _WordTable:
         asked = np.array([code for forms in query for code in forms], np.uint32)
-        codes, columns = np.unique(np.concatenate((*codes_by_row, asked)), return_inverse=True)
+        every = np.concatenate((*codes_by_row, asked))
+        codes = np.array(sorted(set(every.tolist())), np.uint32)
+        columns = np.searchsorted(codes, every)
         contains = np.zeros((len(codes_by_row), len(codes)), np.bool_)
         rows = np.repeat(np.arange(len(codes_by_row)), [len(each) for each in codes_by_row])
         contains[rows, columns[: len(rows)]] = True
