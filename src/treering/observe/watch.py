@@ -19,7 +19,7 @@ from treering.observe.scratchpad import Alert, Scratchpad, merged
 
 if TYPE_CHECKING:
     from treering.observe.finished import SessionFinisher
-    from treering.observe.sessions import SessionReport
+    from treering.observe.reports import SessionReport
 
 CHECKPOINT_SECONDS = 30.0  # of events between two checkpoints
 MAX_AGENTS = 50  # subagents with a scratchpad of their own; the events of further ones go to the main agent's
