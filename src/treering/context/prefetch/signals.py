@@ -1,0 +1,206 @@
+"""Evidence that a session will touch a file: one number per signal and file, most of them between 0 and 1."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp, log
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treering.context.prefetch.words import path_name
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+
+    from treering.context.prefetch.history import SessionHistory
+    from treering.context.prefetch.words import PromptReading
+
+    Floats = NDArray[np.float64]
+
+FEW_WORDS = 6.0  # a prompt with fewer words hardly says what it is about: the last session counts more
+HOURS = 4.0  # after this time a new session is much less likely to continue the last one
+MAX_SEEDS = 8  # files whose companions are considered
+_CONTINUES = re.compile(
+    r"\A\W*(?:ok(?:ay)?\b|yes\b|now\b|next\b|continue|go on|keep going|proceed|resume|still\b|also\b|again\b|same\b|"
+    r"great\b|perfect\b|let'?s continue|this session is being continued|weiter|jetzt\b|continue[rz]|maintenant|sigue|"
+    r"ahora|continua|adesso)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The request for which files are ranked. The three mappings lead from a file to its companions with a weight."""
+
+    prompt: str
+    reading: PromptReading
+    files: tuple[str, ...]
+    now: datetime
+    co_access: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    co_change: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    code: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def continues(self) -> bool:
+        """Whether the prompt begins like a continuation of earlier work."""
+        return _CONTINUES.match(self.prompt) is not None
+
+
+def signals_of(history: SessionHistory, request: Request) -> dict[str, Floats]:
+    """The value of every signal for every file of the history."""
+    found = {**_over_time(history, request), **_by_prompt(history, request)}
+    found |= _by_companions(history, request, found)
+    return found
+
+
+def _over_time(history: SessionHistory, request: Request) -> dict[str, Floats]:
+    count = len(history.paths)
+    soon = np.zeros(count)
+    if history.last is not None:
+        edited = history.edits.files[history.edits.sessions == history.last]
+        soon[edited] = exp(-_hours_since(history, request.now) / HOURS)
+    recent = history.edits.sums(history.faded(1.0), count)
+    vague = 1.0 if request.continues else FEW_WORDS / (FEW_WORDS + request.reading.words)
+    return {
+        "recent": recent,
+        "lately": history.edits.sums(history.faded(4.0), count),
+        "soon": soon,
+        "vague": recent * vague,
+        "usual": np.log1p(history.edit_counts),
+        "read": history.reads.sums(history.faded(1.0), count),
+    }
+
+
+def _hours_since(history: SessionHistory, now: datetime) -> float:
+    try:
+        return max(0.0, (now - history.sessions[-1].at).total_seconds() / 3600)
+    except TypeError:  # one of the two has no time zone
+        return HOURS
+
+
+def _by_prompt(history: SessionHistory, request: Request) -> dict[str, Floats]:
+    votes = history.votes(request.reading)
+    count = len(history.paths)
+    return {
+        "similar": history.edits.sums(votes, count),
+        "similar_read": history.reads.sums(votes, count),
+        **_by_name(history.paths, request.reading),
+        "written": _written_names(history, request.reading),
+    }
+
+
+def _by_name(paths: Sequence[str], reading: PromptReading) -> dict[str, Floats]:
+    names = [path_name(path) for path in paths]
+    holders = Counter(word for name in names for word in name.own_words | name.folder_words)
+    rarity = {word: log((len(paths) + 1) / holders[word]) for word in holders.keys() & reading.forms}
+    most = log(len(paths) + 1) or 1.0
+    same_base = Counter(name.base for name in names)
+    same_stem = Counter(name.stem for name in names)
+    values = {key: np.zeros(len(paths)) for key in ("name", "whole_name", "path_words", "path", "base", "identifier")}
+    for place, name in enumerate(names):
+        own = [word for word in name.own_words if word in rarity]
+        if own:
+            all_words = sum(rarity.get(word) or log((len(paths) + 1) / holders[word]) for word in name.own_words)
+            hit = sum(rarity[word] for word in own)
+            values["name"][place] = hit / (all_words or 1.0)
+            if len(own) == len(name.own_words):
+                values["whole_name"][place] = hit / len(own) / most
+        if own or not name.folder_words.isdisjoint(rarity):
+            words = name.own_words | name.folder_words
+            values["path_words"][place] = sum(rarity[word] for word in words if word in rarity) / most
+        if name.base in reading.bases:
+            named = any(_same_file(paths[place], path) for path in reading.paths if path.endswith(name.base))
+            values["path" if named else "base"][place] = 1.0 if named else 1.0 / same_base[name.base]
+        if name.stem in reading.identifiers and not name.stem.islower():
+            values["identifier"][place] = 1.0 / same_stem[name.stem]
+    return values
+
+
+def _same_file(path: str, named: str) -> bool:
+    return path == named or path.endswith("/" + named) or named.endswith("/" + path)
+
+
+def _written_names(history: SessionHistory, reading: PromptReading) -> Floats:
+    """Whether earlier sessions wrote identifiers of the prompt into the file, the rarer the more."""
+    values = np.zeros(len(history.paths))
+    files_by_name: dict[str, set[int]] = {}
+    for session in history.sessions:
+        for file in session.files:
+            if file.names and file.path in history.numbers:
+                for name in reading.identifiers.intersection(file.names):
+                    files_by_name.setdefault(name, set()).add(history.numbers[file.path])
+    for files in files_by_name.values():
+        values[list(files)] += log((len(history.paths) + 1) / len(files))
+    highest = values.max(initial=0.0)
+    return np.sqrt(values / highest) if highest > 0 else values
+
+
+def _by_companions(history: SessionHistory, request: Request, found: Mapping[str, Floats]) -> dict[str, Floats]:
+    count = len(history.paths)
+    strength = (
+        found["path"] + found["base"] + found["identifier"] + found["whole_name"] + found["similar"] + found["recent"]
+    )
+    given = [history.numbers[path] for path in request.files if path in history.numbers]
+    seeds = [int(place) for place in np.argsort(-strength, kind="stable")[:MAX_SEEDS] if strength[place] > 0.5]
+    named = [place for place in seeds if found["path"][place] + found["base"][place] + found["identifier"][place] > 0]
+    return {
+        "given": _marked(count, given),
+        "together": _edited_together(history, given, request.co_access),
+        "together_named": _edited_together(history, [place for place in named if place not in given], {}),
+        "pair": _pairs(history.paths, [*given, *seeds]),
+        "folder": _folders(history.paths, found["recent"]),
+        "co_change": _linked(history, [*given, *named], request.co_change),
+        "code": _linked(history, [*given, *named], request.code),
+    }
+
+
+def _marked(count: int, places: Sequence[int]) -> Floats:
+    values = np.zeros(count)
+    values[list(places)] = 1.0
+    return values
+
+
+def _edited_together(
+    history: SessionHistory, seeds: Sequence[int], co_access: Mapping[str, Mapping[str, float]]
+) -> Floats:
+    """The highest share of the seed's editing sessions that edited the file too."""
+    values = np.zeros(len(history.paths))
+    for seed in seeds[:MAX_SEEDS]:
+        values = np.maximum(values, history.edited_with(seed) / (history.edit_counts[seed] + 1.0))
+    return np.maximum(values, _linked(history, seeds, co_access))
+
+
+def _linked(history: SessionHistory, seeds: Sequence[int], links: Mapping[str, Mapping[str, float]]) -> Floats:
+    values = np.zeros(len(history.paths))
+    for seed in seeds:
+        for path, weight in links.get(history.paths[seed], {}).items():
+            place = history.numbers.get(path)
+            if place is not None and place != seed:
+                values[place] = max(values[place], min(1.0, weight))
+    return values
+
+
+def _pairs(paths: Sequence[str], seeds: Sequence[int]) -> Floats:
+    """1 for files that share the subject of a seed: the test of a file, or the file of a test."""
+    subjects: dict[str, set[int]] = {}
+    for seed in seeds:
+        subjects.setdefault(path_name(paths[seed]).subject, set()).add(seed)
+    values = np.zeros(len(paths))
+    for place, path in enumerate(paths):
+        if subjects.get(path_name(path).subject, set()) - {place}:
+            values[place] = 1.0
+    return values
+
+
+def _folders(paths: Sequence[str], recent: Floats) -> Floats:
+    """Share of three files of the same folder that the last sessions edited."""
+    busy = Counter(path_name(paths[place]).folder for place in np.flatnonzero(recent > 0.4))
+    return np.fromiter((min(busy[path_name(path).folder], 3) / 3 if busy else 0.0 for path in paths), float, len(paths))
+
+
