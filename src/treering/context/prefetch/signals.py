@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from math import exp, log
+from itertools import chain
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,74 +14,43 @@ import numpy as np
 from treering.context.prefetch.words import path_name
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from numpy.typing import NDArray
 
     from treering.context.prefetch.history import SessionHistory
-    from treering.context.prefetch.words import PromptReading
+    from treering.context.prefetch.words import PathName, PromptReading
 
     Floats = NDArray[np.float64]
 
-FEW_WORDS = 6.0  # a prompt with fewer words hardly says what it is about: the last session counts more
-HOURS = 4.0  # after this time a new session is much less likely to continue the last one
 MAX_SEEDS = 8  # files whose companions are considered
-_CONTINUES = re.compile(
-    r"\A\W*(?:ok(?:ay)?\b|yes\b|now\b|next\b|continue|go on|keep going|proceed|resume|still\b|also\b|again\b|same\b|"
-    r"great\b|perfect\b|let'?s continue|this session is being continued|weiter|jetzt\b|continue[rz]|maintenant|sigue|"
-    r"ahora|continua|adesso)",
-    re.IGNORECASE,
-)
+SELECTIVE = 8.0  # names that the words of a prompt may match at full weight
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """The request for which files are ranked. The three mappings lead from a file to its companions with a weight."""
 
-    prompt: str
     reading: PromptReading
-    files: tuple[str, ...]
-    now: datetime
+    files: tuple[str, ...] = ()
     co_access: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     co_change: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     code: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
-    @property
-    def continues(self) -> bool:
-        """Whether the prompt begins like a continuation of earlier work."""
-        return _CONTINUES.match(self.prompt) is not None
-
 
 def signals_of(history: SessionHistory, request: Request) -> dict[str, Floats]:
     """The value of every signal for every file of the history."""
-    found = {**_over_time(history, request), **_by_prompt(history, request)}
+    found = {**_over_time(history), **_by_prompt(history, request)}
     found |= _by_companions(history, request, found)
     return found
 
 
-def _over_time(history: SessionHistory, request: Request) -> dict[str, Floats]:
+def _over_time(history: SessionHistory) -> dict[str, Floats]:
     count = len(history.paths)
-    soon = np.zeros(count)
-    if history.last is not None:
-        edited = history.edits.files[history.edits.sessions == history.last]
-        soon[edited] = exp(-_hours_since(history, request.now) / HOURS)
-    recent = history.edits.sums(history.faded(1.0), count)
-    vague = 1.0 if request.continues else FEW_WORDS / (FEW_WORDS + request.reading.words)
     return {
-        "recent": recent,
+        "recent": history.edits.sums(history.faded(1.0), count),
         "lately": history.edits.sums(history.faded(4.0), count),
-        "soon": soon,
-        "vague": recent * vague,
         "usual": np.log1p(history.edit_counts),
         "read": history.reads.sums(history.faded(1.0), count),
     }
-
-
-def _hours_since(history: SessionHistory, now: datetime) -> float:
-    try:
-        return max(0.0, (now - history.sessions[-1].at).total_seconds() / 3600)
-    except TypeError:  # one of the two has no time zone
-        return HOURS
 
 
 def _by_prompt(history: SessionHistory, request: Request) -> dict[str, Floats]:
@@ -97,29 +66,33 @@ def _by_prompt(history: SessionHistory, request: Request) -> dict[str, Floats]:
 
 def _by_name(paths: Sequence[str], reading: PromptReading) -> dict[str, Floats]:
     names = [path_name(path) for path in paths]
-    holders = Counter(word for name in names for word in name.own_words | name.folder_words)
-    rarity = {word: log((len(paths) + 1) / holders[word]) for word in holders.keys() & reading.forms}
-    most = log(len(paths) + 1) or 1.0
+    holders = Counter(chain.from_iterable(name.words for name in names))
+    rarity = {word: log((len(paths) + 1) / count) for word, count in holders.items()}
+    in_prompt = rarity.keys() & reading.forms
     same_base = Counter(name.base for name in names)
     same_stem = Counter(name.stem for name in names)
-    values = {key: np.zeros(len(paths)) for key in ("name", "whole_name", "path_words", "path", "base", "identifier")}
+    values = {key: np.zeros(len(paths)) for key in ("name", "path", "base", "identifier")}
     for place, name in enumerate(names):
-        own = [word for word in name.own_words if word in rarity]
-        if own:
-            all_words = sum(rarity.get(word) or log((len(paths) + 1) / holders[word]) for word in name.own_words)
-            hit = sum(rarity[word] for word in own)
-            values["name"][place] = hit / (all_words or 1.0)
-            if len(own) == len(name.own_words):
-                values["whole_name"][place] = hit / len(own) / most
-        if own or not name.folder_words.isdisjoint(rarity):
-            words = name.own_words | name.folder_words
-            values["path_words"][place] = sum(rarity[word] for word in words if word in rarity) / most
+        if not in_prompt.isdisjoint(name.own_words):
+            values["name"][place] = _name_match(name, in_prompt, rarity, log(len(paths) + 1))
         if name.base in reading.bases:
             named = any(_same_file(paths[place], path) for path in reading.paths if path.endswith(name.base))
             values["path" if named else "base"][place] = 1.0 if named else 1.0 / same_base[name.base]
         if name.stem in reading.identifiers and not name.stem.islower():
             values["identifier"][place] = 1.0 / same_stem[name.stem]
+    # Words that match many names (a long prompt, or a word of the whole project) say little about each.
+    matching = int((values["name"] > 0.25).sum())
+    values["name"] *= min(1.0, SELECTIVE / max(1, matching))
     return values
+
+
+def _name_match(name: PathName, in_prompt: Set[str], rarity: Mapping[str, float], most: float) -> float:
+    """How much of a file's name the prompt contains, rare words first; a whole name counts most."""
+    own = [rarity[word] for word in name.own_words if word in in_prompt]
+    share = sum(own) / (sum(rarity[word] for word in name.own_words) or 1.0)
+    path_match = min(1.0, sum(rarity[word] for word in name.words & in_prompt) / most)
+    whole = sum(own) / len(own) / most if len(own) == len(name.own_words) else 0.0
+    return whole + share * path_match / 2
 
 
 def _same_file(path: str, named: str) -> bool:
@@ -144,7 +117,7 @@ def _written_names(history: SessionHistory, reading: PromptReading) -> Floats:
 def _by_companions(history: SessionHistory, request: Request, found: Mapping[str, Floats]) -> dict[str, Floats]:
     count = len(history.paths)
     strength = (
-        found["path"] + found["base"] + found["identifier"] + found["whole_name"] + found["similar"] + found["recent"]
+        found["path"] + found["base"] + found["identifier"] + found["name"] + found["similar"] + found["recent"]
     )
     given = [history.numbers[path] for path in request.files if path in history.numbers]
     seeds = [int(place) for place in np.argsort(-strength, kind="stable")[:MAX_SEEDS] if strength[place] > 0.5]
@@ -152,7 +125,6 @@ def _by_companions(history: SessionHistory, request: Request, found: Mapping[str
     return {
         "given": _marked(count, given),
         "together": _edited_together(history, given, request.co_access),
-        "together_named": _edited_together(history, [place for place in named if place not in given], {}),
         "pair": _pairs(history.paths, [*given, *seeds]),
         "folder": _folders(history.paths, found["recent"]),
         "co_change": _linked(history, [*given, *named], request.co_change),

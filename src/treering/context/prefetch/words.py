@@ -45,7 +45,9 @@ class PathName:
     stem: str
     subject: str
     own_words: frozenset[str]
-    folder_words: frozenset[str]
+    """Stems of the words of the file's own name."""
+    words: frozenset[str]
+    """Stems of the words of the whole path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,8 @@ def path_name(path: str) -> PathName:
     stem = base.rpartition(".")[0] or base
     subject = _TEST_MARK.sub("", _TEST_MARK.sub("", stem)) or stem
     words = _words(stem)
-    return PathName(folder, base, stem, subject.lower(), words - _WITHOUT_MEANING or words, _words(folder))
+    own = words - _WITHOUT_MEANING or words
+    return PathName(folder, base, stem, subject.lower(), own, own | _words(folder))
 
 
 def is_inside(path: str) -> bool:
