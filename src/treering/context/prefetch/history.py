@@ -26,6 +26,7 @@ MAX_SIMILAR = 10  # sessions with a similar prompt that vote
 
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75  # of BM25
 _CODE = np.dtype("<u4")
+_TABLE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,10 @@ class Touches:
 
     sessions: Numbers
     files: Numbers
+
+    @classmethod
+    def of(cls, sessions: Sequence[int], files: Sequence[int]) -> Touches:
+        return cls(np.array(sessions, np.intp), np.array(files, np.intp))
 
     def sums(self, by_session: Floats, files: int) -> Floats:
         """For each file, the sum of a value of the sessions that touched it."""
@@ -61,8 +66,8 @@ class SessionHistory:
     def of(cls, past: Sequence[PastSession], more_paths: Iterable[str] = ()) -> SessionHistory:
         sessions = tuple(past[-MAX_SESSIONS:])
         numbers: dict[str, int] = {}
-        edits: list[tuple[int, int]] = []
-        reads: list[tuple[int, int]] = []
+        edits: tuple[list[int], list[int]] = [], []
+        reads: tuple[list[int], list[int]] = [], []
         for place, session in enumerate(sessions):
             for file in session.files[:MAX_FILES_OF_SESSION]:
                 number = numbers.get(file.path)
@@ -70,13 +75,15 @@ class SessionHistory:
                     if not is_inside(file.path):
                         continue
                     number = numbers[file.path] = len(numbers)
-                (edits if file.edits > 0 else reads).append((place, number))
+                by_session, by_file = edits if file.edits > 0 else reads
+                by_session.append(place)
+                by_file.append(number)
         for path in more_paths:
             if is_inside(path):
                 numbers.setdefault(path, len(numbers))
         active = np.fromiter((bool(session.files) for session in sessions), float, len(sessions))
         later = active[::-1].cumsum()[::-1] - active
-        return cls(sessions, tuple(numbers), numbers, _touches(edits), _touches(reads), later)
+        return cls(sessions, tuple(numbers), numbers, Touches.of(*edits), Touches.of(*reads), later)
 
     def faded(self, half_life: float) -> Floats:
         """Weight of each session, halved every `half_life` sessions; sessions without files have none."""
@@ -87,11 +94,10 @@ class SessionHistory:
         """Number of sessions that edited each file."""
         return np.bincount(self.edits.files, minlength=len(self.paths)).astype(float)
 
-    @cached_property
-    def last(self) -> int | None:
-        """Number of the newest session that touched files."""
-        active = np.flatnonzero(self._active)
-        return int(active[-1]) if len(active) else None
+    @property
+    def active_sessions(self) -> int:
+        """Number of sessions that touched files."""
+        return int(self._active.sum())
 
     @cached_property
     def _active(self) -> Floats:
@@ -118,10 +124,14 @@ class SessionHistory:
         if not len(codes) or len(codes) != len(counts):
             return scores
         known = np.array(sorted(prompt.codes), _CODE)
-        at = np.searchsorted(known, codes)
-        at[at == len(known)] = 0
-        hits = np.flatnonzero(known[at] == codes)
-        terms = np.array([prompt.codes[int(code)] for code in known], np.intp)[at[hits]]
+        # Most codes are not in the prompt; a table of their last bits excludes them faster than a search.
+        table = np.zeros(_TABLE, bool)
+        table[known % _TABLE] = True
+        hits = np.flatnonzero(table[codes % _TABLE])
+        at = np.searchsorted(known, codes[hits]).clip(max=len(known) - 1)
+        same = known[at] == codes[hits]
+        hits, at = hits[same], at[same]
+        terms = np.array([prompt.codes[int(code)] for code in known], np.intp)[at]
         holders = np.bincount(terms, minlength=max(prompt.codes.values()) + 1)
         rarity = np.log1p((len(words) - np.minimum(holders, len(words)) + 0.5) / (holders + 0.5))
         frequency = counts[hits].astype(float)
@@ -136,8 +146,3 @@ class SessionHistory:
             strengths[np.argsort(-strengths, kind="stable")[MAX_SIMILAR:]] = 0.0
         total = strengths.sum()
         return strengths / total if total > 0 else strengths
-
-
-def _touches(pairs: Sequence[tuple[int, int]]) -> Touches:
-    table = np.array(pairs, np.intp).reshape(-1, 2)
-    return Touches(table[:, 0], table[:, 1])

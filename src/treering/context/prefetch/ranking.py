@@ -61,14 +61,15 @@ def rank_files(
     if not history.paths or limit <= 0:
         return ()
     request = Request(reading, given, **links)
-    found = signals_of(history, request)
+    votes = history.votes(reading)
+    found = signals_of(history, request, votes)
     scores = np.zeros(len(history.paths))
     for name, values in found.items():
         scores += WEIGHTS[name] * values
     order = np.lexsort((-found["lately"], -np.round(scores, 9)))
     best = [int(place) for place in order[:limit]]
     seeds = [int(place) for place in order[:MAX_SEEDS]]
-    explained = Explained(history, request, found, seeds, history.votes(reading))
+    explained = Explained(history, request, found, seeds, votes)
     return tuple(
         PrefetchedFile(history.paths[place], share_of(float(scores[place])), reason_for(place, explained, WEIGHTS))
         for place in best

@@ -39,8 +39,10 @@ def reason_for(place: int, explained: Explained, weights: Mapping[str, float]) -
     """The strongest one or two reasons for a file, joined by a semicolon."""
     gains = {name: weights[name] * values[place] for name, values in explained.found.items()}
     strongest = sorted((name for name in gains if gains[name] >= _MIN_GAIN), key=lambda name: -gains[name])
-    phrases = dict.fromkeys(_PHRASES[name](place, explained) for name in strongest)
-    chosen = [phrase for phrase in phrases if phrase][:MAX_REASONS]
+    chosen: dict[str, None] = {}
+    for name in strongest:
+        if len(chosen) < MAX_REASONS and (phrase := _PHRASES[name](place, explained)):
+            chosen[phrase] = None
     return "; ".join(chosen) or _when_edited(place, explained) or _when_read(place, explained) or "in the project"
 
 
@@ -50,7 +52,7 @@ def _when_edited(place: int, explained: Explained) -> str:
     if not len(edited):
         return ""
     lasting = int((history.age[edited] < LAST_SESSIONS).sum())
-    shown = min(LAST_SESSIONS, len({*history.edits.sessions.tolist(), *history.reads.sessions.tolist()}))
+    shown = min(LAST_SESSIONS, history.active_sessions)
     if lasting > 1:
         return f"edited in {lasting} of the last {shown} sessions"
     if history.age[edited].min() == 0:
@@ -96,7 +98,8 @@ def _written(place: int, explained: Explained) -> str:
     for session in reversed(explained.history.sessions):
         for file in session.files:
             if file.path == path and (hits := [name for name in file.names if name in identifiers]):
-                return f"earlier edits contain `{max(hits, key=len)}`"
+                name = max(hits, key=lambda name: (not name.islower(), len(name)))
+                return "" if name.islower() else f"earlier edits contain `{name}`"
     return ""
 
 
@@ -113,7 +116,9 @@ def _subject(path: str) -> str:
 
 def _folder(place: int, explained: Explained) -> str:
     folder = path_name(explained.history.paths[place]).folder
-    return f"in `{folder}`, where the last sessions worked" if folder else "in the folder where the last sessions worked"
+    return (
+        f"in `{folder}`, where the last sessions worked" if folder else "in the folder where the last sessions worked"
+    )
 
 
 def _together(place: int, explained: Explained) -> str:
@@ -123,7 +128,9 @@ def _together(place: int, explained: Explained) -> str:
         count = int(explained.history.edited_with(number)[place]) if number is not None else 0
         if count > sessions:
             best, sessions = path_name(path).base, count
-    return f"edited with `{best}` in {_counted(sessions, 'session')}" if best else "accessed together with a file at hand"
+    return (
+        f"edited with `{best}` in {_counted(sessions, 'session')}" if best else "accessed together with a file at hand"
+    )
 
 
 def _co_change(place: int, explained: Explained) -> str:

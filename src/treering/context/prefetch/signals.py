@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MAX_SEEDS = 8  # files whose companions are considered
+MAX_WRITING_SESSIONS = 150  # newest sessions whose written identifiers are compared with the prompt
+MAX_NAMES = 40  # identifiers of a file in one session that are compared
 SELECTIVE = 8.0  # names that the words of a prompt may match at full weight
 
 
@@ -36,9 +38,9 @@ class Request:
     code: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
-def signals_of(history: SessionHistory, request: Request) -> dict[str, Floats]:
-    """The value of every signal for every file of the history."""
-    found = {**_over_time(history), **_by_prompt(history, request)}
+def signals_of(history: SessionHistory, request: Request, votes: Floats) -> dict[str, Floats]:
+    """The value of every signal for every file of the history; `votes` are those of sessions with similar prompts."""
+    found = {**_over_time(history), **_by_prompt(history, request, votes)}
     found |= _by_companions(history, request, found)
     return found
 
@@ -53,8 +55,7 @@ def _over_time(history: SessionHistory) -> dict[str, Floats]:
     }
 
 
-def _by_prompt(history: SessionHistory, request: Request) -> dict[str, Floats]:
-    votes = history.votes(request.reading)
+def _by_prompt(history: SessionHistory, request: Request, votes: Floats) -> dict[str, Floats]:
     count = len(history.paths)
     return {
         "similar": history.edits.sums(votes, count),
@@ -103,10 +104,10 @@ def _written_names(history: SessionHistory, reading: PromptReading) -> Floats:
     """Whether earlier sessions wrote identifiers of the prompt into the file, the rarer the more."""
     values = np.zeros(len(history.paths))
     files_by_name: dict[str, set[int]] = {}
-    for session in history.sessions:
+    for session in history.sessions[-MAX_WRITING_SESSIONS:]:
         for file in session.files:
             if file.names and file.path in history.numbers:
-                for name in reading.identifiers.intersection(file.names):
+                for name in reading.identifiers.intersection(file.names[:MAX_NAMES]):
                     files_by_name.setdefault(name, set()).add(history.numbers[file.path])
     for files in files_by_name.values():
         values[list(files)] += log((len(history.paths) + 1) / len(files))
@@ -116,9 +117,7 @@ def _written_names(history: SessionHistory, reading: PromptReading) -> Floats:
 
 def _by_companions(history: SessionHistory, request: Request, found: Mapping[str, Floats]) -> dict[str, Floats]:
     count = len(history.paths)
-    strength = (
-        found["path"] + found["base"] + found["identifier"] + found["name"] + found["similar"] + found["recent"]
-    )
+    strength = found["path"] + found["base"] + found["identifier"] + found["name"] + found["similar"] + found["recent"]
     given = [history.numbers[path] for path in request.files if path in history.numbers]
     seeds = [int(place) for place in np.argsort(-strength, kind="stable")[:MAX_SEEDS] if strength[place] > 0.5]
     named = [place for place in seeds if found["path"][place] + found["base"][place] + found["identifier"][place] > 0]
@@ -174,5 +173,3 @@ def _folders(paths: Sequence[str], recent: Floats) -> Floats:
     """Share of three files of the same folder that the last sessions edited."""
     busy = Counter(path_name(paths[place]).folder for place in np.flatnonzero(recent > 0.4))
     return np.fromiter((min(busy[path_name(path).folder], 3) / 3 if busy else 0.0 for path in paths), float, len(paths))
-
-

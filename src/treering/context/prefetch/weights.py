@@ -26,5 +26,5 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
     }
 )
 
-SHARE_SLOPE, SHARE_OFFSET = 1.08, -4.2
+SHARE_SLOPE, SHARE_OFFSET = 0.9, -3.85
 """Logistic calibration of the sum of weighted signals to the chance that a session touches the file."""

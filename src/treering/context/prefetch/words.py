@@ -26,7 +26,9 @@ _ADDED = re.compile(
 _TAG = re.compile(r"</?[a-z][a-z_-]{2,30}(?:\s[^<>]{0,200})?>")
 _CAVEAT = re.compile(r"\ACaveat: The messages below[^\n]*")
 _URL = re.compile(r"\bhttps?://\S+")
-_NAMED_PATH = re.compile(r"[\w@~+\-./\\\[\]()]*[\w\])]\.[A-Za-z]\w{0,9}\b|(?:[\w@+\-.]+/)+[\w@+\-.]+|(?<![\w.])\.[a-z]\w+")
+_NAMED_PATH = re.compile(
+    r"[\w@~+\-./\\\[\]()]*[\w\])]\.[A-Za-z]\w{0,9}\b|(?:[\w@+\-.]+/)+[\w@+\-.]+|(?<![\w.])\.[a-z]\w+"
+)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{2,60}")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _TEST_MARK = re.compile(r"^(?:test_|tests_|spec_)|[._-](?:tests?|spec|unittest|e2e|d)$|(?<=[a-z])(?:Tests?|Spec)$")
