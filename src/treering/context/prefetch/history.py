@@ -42,11 +42,11 @@ class Touches:
 
     def sums(self, by_session: Floats, files: int) -> Floats:
         """For each file, the sum of a value of the sessions that touched it."""
-        return np.bincount(self.files, by_session[self.sessions], minlength=files)
+        return np.bincount(self.files, by_session[self.sessions], minlength=files).astype(np.float64)
 
     def with_file(self, file: int) -> Numbers:
         """The sessions that touched a file."""
-        return self.sessions[self.files == file]
+        return self.sessions[np.flatnonzero(self.files == file)]
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class SessionHistory:
         frequency = counts[hits].astype(float)
         norm = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * lengths / max(lengths.mean(), 1.0)
         gains = rarity[terms] * frequency * (_SATURATION + 1) / (frequency + _SATURATION * norm[owners[hits]])
-        return np.bincount(owners[hits], gains, minlength=len(words))
+        return np.bincount(owners[hits], gains, minlength=len(words)).astype(np.float64)
 
     def votes(self, prompt: PromptReading) -> Floats:
         """Shares of the sessions with the most similar prompts; they sum to 1, or are all 0."""

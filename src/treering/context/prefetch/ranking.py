@@ -45,30 +45,33 @@ def rank_files(
     co_access: Links | None = None,
     co_change: Links | None = None,
     code: Links | None = None,
+    records: Mapping[str, float] | None = None,
     known_files: Iterable[str] = (),
 ) -> tuple[PrefetchedFile, ...]:
     """The likeliest files first. `past` is in order of time, the newest last; `files` are those already at hand.
 
-    Files come from earlier sessions, from companions of the files at hand, and from those of `known_files` that the
-    prompt names. Paths outside the root are left out. Equal scores are ordered by the last edit, then by path.
+    Files come from earlier sessions, from companions of the files at hand, from `records` (files of matching records,
+    with their relevance), and from those of `known_files` that the prompt names. Files at hand and paths outside the
+    root are left out.
     """
     reading = read_prompt(prompt)
     given = tuple(dict.fromkeys(path for path in islice(files, MAX_GIVEN) if is_inside(path)))
     links = {"co_access": co_access or {}, "co_change": co_change or {}, "code": code or {}}
     more = [*given, *(near for each in links.values() for path in given for near in each.get(path, {}))]
     named = (path for path in islice(known_files, MAX_KNOWN) if path.rpartition("/")[2] in reading.bases)
-    history = SessionHistory.of(past, [*more, *named])
+    history = SessionHistory.of(past, [*more, *(records or {}), *named])
     if not history.paths or limit <= 0:
         return ()
-    request = Request(reading, given, **links)
+    request = Request(reading, given, **links, records=records or {})
     votes = history.votes(reading)
     found = signals_of(history, request, votes)
     scores = np.zeros(len(history.paths))
     for name, values in found.items():
         scores += WEIGHTS[name] * values
-    order = np.lexsort((-found["lately"], -np.round(scores, 9)))
-    best = [int(place) for place in order[:limit]]
-    seeds = [int(place) for place in order[:MAX_SEEDS]]
+    order = np.lexsort((-found["lately"], -np.round(scores, 9))).tolist()
+    at_hand = {history.numbers[path] for path in given}
+    best = [place for place in order[: limit + len(at_hand)] if place not in at_hand][:limit]
+    seeds = order[:MAX_SEEDS]
     explained = Explained(history, request, found, seeds, votes)
     return tuple(
         PrefetchedFile(history.paths[place], share_of(float(scores[place])), reason_for(place, explained, WEIGHTS))

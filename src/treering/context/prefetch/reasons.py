@@ -89,8 +89,8 @@ def _named(place: int, explained: Explained) -> str:
     return "named in the prompt"
 
 
-def _given(place: int, explained: Explained) -> str:
-    return "already at hand"
+def _records(place: int, explained: Explained) -> str:
+    return "named by a record that matches the prompt"
 
 
 def _written(place: int, explained: Explained) -> str:
@@ -165,8 +165,8 @@ _PHRASES: Mapping[str, Callable[[int, Explained], str]] = {
     "written": _written,
     "pair": _pair,
     "folder": _folder,
-    "given": _given,
     "together": _together,
     "co_change": _co_change,
     "code": _code,
+    "records": _records,
 }

@@ -36,6 +36,8 @@ class Request:
     co_access: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     co_change: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     code: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    records: Mapping[str, float] = field(default_factory=dict)
+    """Files of knowledge and episodes that match the prompt, with the relevance of the best of them."""
 
 
 def signals_of(history: SessionHistory, request: Request, votes: Floats) -> dict[str, Floats]:
@@ -122,19 +124,13 @@ def _by_companions(history: SessionHistory, request: Request, found: Mapping[str
     seeds = [int(place) for place in np.argsort(-strength, kind="stable")[:MAX_SEEDS] if strength[place] > 0.5]
     named = [place for place in seeds if found["path"][place] + found["base"][place] + found["identifier"][place] > 0]
     return {
-        "given": _marked(count, given),
         "together": _edited_together(history, given, request.co_access),
         "pair": _pairs(history.paths, [*given, *seeds]),
         "folder": _folders(history.paths, found["recent"]),
         "co_change": _linked(history, [*given, *named], request.co_change),
         "code": _linked(history, [*given, *named], request.code),
+        "records": _relevance(history, request.records),
     }
-
-
-def _marked(count: int, places: Sequence[int]) -> Floats:
-    values = np.zeros(count)
-    values[list(places)] = 1.0
-    return values
 
 
 def _edited_together(
@@ -157,6 +153,14 @@ def _linked(history: SessionHistory, seeds: Sequence[int], links: Mapping[str, M
     return values
 
 
+def _relevance(history: SessionHistory, records: Mapping[str, float]) -> Floats:
+    values = np.zeros(len(history.paths))
+    for path, relevance in records.items():
+        if (place := history.numbers.get(path)) is not None:
+            values[place] = min(1.0, relevance)
+    return values
+
+
 def _pairs(paths: Sequence[str], seeds: Sequence[int]) -> Floats:
     """1 for files that share the subject of a seed: the test of a file, or the file of a test."""
     subjects: dict[str, set[int]] = {}
@@ -171,5 +175,5 @@ def _pairs(paths: Sequence[str], seeds: Sequence[int]) -> Floats:
 
 def _folders(paths: Sequence[str], recent: Floats) -> Floats:
     """Share of three files of the same folder that the last sessions edited."""
-    busy = Counter(path_name(paths[place]).folder for place in np.flatnonzero(recent > 0.4))
+    busy = Counter(path_name(paths[place]).folder for place in np.flatnonzero(recent > 0.4).tolist())
     return np.fromiter((min(busy[path_name(path).folder], 3) / 3 if busy else 0.0 for path in paths), float, len(paths))

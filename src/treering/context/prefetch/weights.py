@@ -1,4 +1,7 @@
-"""Weights of the signals: a logistic model fitted on sessions of thirteen repositories (docs/decisions/0030-prefetch.md)."""
+"""Weights of the signals: a logistic model, fitted on sessions of thirteen repositories.
+
+`docs/decisions/0030-prefetch.md` has the figures.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -18,11 +21,11 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "written": 0.4,  # identifiers of the prompt were written into it
         "pair": 0.4,  # test or tested file of a likely file
         "folder": 0.4,  # in a folder that the last sessions edited
-        # Not fitted: the development sessions have neither files at hand, nor a code graph, nor commits.
-        "given": 3.3,  # at hand already, like a named path
+        # Not fitted: the development sessions have no files at hand, code graph, commits or records.
         "together": 1.5,  # edited in the same sessions as a file at hand, like the vote of similar sessions
         "co_change": 1.0,  # changed in the same commits as a file at hand or named
         "code": 0.5,  # uses, or is used by, a file at hand or named
+        "records": 0.7,  # knowledge or an episode that matches the prompt names it
     }
 )
 

@@ -26,9 +26,10 @@ _ADDED = re.compile(
 _TAG = re.compile(r"</?[a-z][a-z_-]{2,30}(?:\s[^<>]{0,200})?>")
 _CAVEAT = re.compile(r"\ACaveat: The messages below[^\n]*")
 _URL = re.compile(r"\bhttps?://\S+")
-_NAMED_PATH = re.compile(
-    r"[\w@~+\-./\\\[\]()]*[\w\])]\.[A-Za-z]\w{0,9}\b|(?:[\w@+\-.]+/)+[\w@+\-.]+|(?<![\w.])\.[a-z]\w+"
-)
+_BETWEEN_PATHS = re.compile(r"[\s\"'`<>,;|=*]+")
+_NAMED_PATH = re.compile(r"/?(?:[^/]+/)+[^/]+|[^/]*\w\.[A-Za-z]\w{0,9}|\.[a-z][\w-]+")
+_LINE = re.compile(r"(?:(?::\d+)+(?:-\d+)?|#L\d+(?:-L?\d+)?)$")
+_MAX_PATH = 300  # characters; a longer piece without a space is data
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{2,60}")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _TEST_MARK = re.compile(r"^(?:test_|tests_|spec_)|[._-](?:tests?|spec|unittest|e2e|d)$|(?<=[a-z])(?:Tests?|Spec)$")
@@ -98,8 +99,7 @@ def read_prompt(prompt: str) -> PromptReading:
     for number, term in enumerate(terms):
         for form in term.forms:
             codes.setdefault(code_of(form), number)
-    scanned = _URL.sub(" ", prompt[:_MAX_SCANNED]).replace("\\", "/")
-    named = {found.strip("()[]@").removeprefix("./").rstrip("/.") for found in _NAMED_PATH.findall(scanned)} - {""}
+    named = _named_paths(prompt[:_MAX_SCANNED])
     return PromptReading(
         codes=codes,
         forms=frozenset(form for term in terms for form in term.forms),
@@ -108,6 +108,12 @@ def read_prompt(prompt: str) -> PromptReading:
         identifiers=frozenset(_IDENTIFIER.findall(text)),
         words=len(terms),
     )
+
+
+def _named_paths(text: str) -> set[str]:
+    pieces = _BETWEEN_PATHS.split(_URL.sub(" ", text).replace("\\", "/"))
+    bare = (_LINE.sub("", piece.strip("()[]{}@:!?").rstrip("./")) for piece in pieces if len(piece) <= _MAX_PATH)
+    return {piece.removeprefix("./") for piece in bare if _NAMED_PATH.fullmatch(piece)}
 
 
 @lru_cache(maxsize=65_536)
