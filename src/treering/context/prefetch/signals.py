@@ -118,7 +118,6 @@ def _written_names(history: SessionHistory, reading: PromptReading) -> Floats:
 
 
 def _by_companions(history: SessionHistory, request: Request, found: Mapping[str, Floats]) -> dict[str, Floats]:
-    count = len(history.paths)
     strength = found["path"] + found["base"] + found["identifier"] + found["name"] + found["similar"] + found["recent"]
     given = [history.numbers[path] for path in request.files if path in history.numbers]
     seeds = [int(place) for place in np.argsort(-strength, kind="stable")[:MAX_SEEDS] if strength[place] > 0.5]
