@@ -4,9 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from treering.core.scope import Visibility
-from treering.core.taint import Taint, Taintable
-from treering.core.values import EMPTY, Count, FilePaths, FrozenMap, Instant, Key, Label, Record, Text
+from treering.core.values import EMPTY, Count, FilePaths, FrozenMap, Instant, Key, Label, Text, Value
 
 
 class EventKind(StrEnum):
@@ -49,15 +47,16 @@ class SessionOutcome(StrEnum):
     ABANDONED = "abandoned"
 
 
-class Event(Taintable, Record):
-    """One event of a session. A tool call and its result share `call_id`.
+class Event(Value):
+    """One event of a session. A tool call and its result share `call_id`; an event with a known `id` is ignored.
 
     `text` is the prompt, the reasoning, the output of a tool, the plan, the report or the subject of a commit.
     """
 
-    session: Key
     kind: EventKind
     at: Instant
+    id: Key | None = None
+    session: Key | None = None
     step: Count = 0
     agent: Label | None = None
     tool: Label | None = None
@@ -68,8 +67,4 @@ class Event(Taintable, Record):
     duration_ms: float | None = Field(default=None, ge=0)
     tokens: Count | None = None
     files: FilePaths = ()
-    owner: Key = "local"
-    visibility: Visibility = Visibility.PROJECT
-    tainted: bool = False
-    taint: Taint | None = None
     metadata: FrozenMap = EMPTY
