@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionFile:
+class PastFile:
     """A file that a session touched; the path is relative to the session's root, with forward slashes."""
 
     path: str
@@ -43,5 +43,5 @@ class PastSession:
     at: datetime
     type: SessionType = SessionType.BUILD
     prompts: tuple[str, ...] = ()
-    files: tuple[SessionFile, ...] = ()
+    files: tuple[PastFile, ...] = ()
     words: SessionWords | None = None
