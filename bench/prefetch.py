@@ -35,6 +35,10 @@ PARTS = ((0, 10), (10, 20), (20, 30), (30, 50), (50, 80), (80, 10_000))
 _PROMPTS, _CALLS = ("prompt", "user_text"), ("tool_call", "tool_use")
 _EDITING, _READING = frozenset({Action.EDIT}), frozenset({Action.READ})
 
+_MARKERS = frozenset({"README.md", "CLAUDE.md", "AGENTS.md", "go.mod", "package.json", "pyproject.toml", "Cargo.toml"})
+"""Files at the top of a checkout."""
+_NESTED_CHECKOUTS = frozenset({".worktrees", "worktrees", ".claude"})
+
 Ranker = Callable[[str, Sequence[PastSession]], Sequence[str]]
 
 
@@ -66,9 +70,9 @@ def _session(name: str, events: Sequence[Mapping[str, Any]], tops: frozenset[str
     for step, event in enumerate(events):
         if event["kind"] not in _CALLS:
             continue
-        use = tool_use(event.get("tool") or "", _arguments(event), event.get("root") or "/")
+        use = tool_use(event.get("tool") or "", _arguments(event), _root(event))
         for path in use.paths if use.action in _EDITING | _READING else ():
-            inside = _relative(path, tops)
+            inside = path if event.get("root") else _relative(path, tops)
             if inside:
                 file = files.get(inside) or PastFile(inside, first_step=step)
                 edited = use.action in _EDITING
@@ -88,21 +92,23 @@ def _arguments(event: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _absolute(event: Mapping[str, Any]) -> Iterator[str]:
     if event["kind"] in _CALLS and not event.get("root"):
-        yield from tool_use(event.get("tool") or "", _arguments(event), "/").paths
+        yield from tool_use(event.get("tool") or "", _arguments(event), _root(event)).paths
+
+
+def _root(event: Mapping[str, Any]) -> str:
+    """The root of the session; if it is unknown, the folder at the top of the file system."""
+    named = (value for value in _arguments(event).values() if isinstance(value, str) and value.startswith("/"))
+    return str(event.get("root") or "/" + next(named, "/home").split("/")[1])
 
 
 def _top_folders(paths: Sequence[str]) -> frozenset[str]:
     """Names of the folders and files at the top of the checkout in which most of the work was done."""
-    below: dict[PurePosixPath, Counter[str]] = defaultdict(Counter)
-    for path in paths:
-        parts = PurePosixPath(path).parts
-        for depth in range(1, len(parts)):
-            below[PurePosixPath(*parts[:depth])][parts[depth]] += 1
-    large = [folder for folder in below if below[folder].total() >= 0.4 * len(paths) and len(below[folder]) > 2]
-    if not large:
+    marked = {str(PurePosixPath(path).parent) for path in paths if PurePosixPath(path).name in _MARKERS}
+    below = {folder: [path for path in paths if path.startswith(folder + "/")] for folder in marked}
+    if not below:
         return frozenset()
-    root = min(large, key=lambda folder: (-len(below[folder]) if len(below[folder]) > 4 else 0, len(folder.parts)))
-    return frozenset(name for name, count in below[root].items() if count > 2)
+    root = max(below, key=lambda folder: (len(below[folder]), -len(folder)))
+    return frozenset(path[len(root) + 1 :].split("/")[0] for path in below[root]) - _NESTED_CHECKOUTS
 
 
 def _relative(path: str, tops: frozenset[str]) -> str:
