@@ -12,10 +12,8 @@ from treering.core.past_sessions import PastFile, PastSession
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def session(
-    number: int, prompt: str, *edited: str, read: tuple[str, ...] = (), names: tuple[str, ...] = ()
-) -> PastSession:
-    files = [PastFile(path, edits=1, names=names) for path in edited] + [PastFile(path, reads=1) for path in read]
+def session(number: int, prompt: str, *edited: str, read: tuple[str, ...] = ()) -> PastSession:
+    files = [PastFile(path, edits=1) for path in edited] + [PastFile(path, reads=1) for path in read]
     at = START + timedelta(hours=number)
     return PastSession(f"s{number}", at, prompts=(prompt,), files=tuple(files), words=session_words((prompt,)))
 
@@ -59,6 +57,11 @@ def test_absolute_path_in_the_prompt_is_recognised(named: str):
     assert rank_files(f"see {named}.", (), PAST)[0].path == "web/welcome.tsx"
 
 
+def test_identifier_in_the_prompt_names_a_file():
+    past = [session(0, "one", "web/LoginForm.tsx"), *(session(n, "x", f"b/{n}.go") for n in (1, 2, 3))]
+    assert rank_files("why does LoginForm render twice?", (), past)[0].path == "web/LoginForm.tsx"
+
+
 def test_vague_prompt_gives_the_last_sessions_files():
     assert set(paths(rank_files("continue", (), PAST, limit=2))) == {"log/rotation.go", "log/size.go"}
 
@@ -66,13 +69,6 @@ def test_vague_prompt_gives_the_last_sessions_files():
 def test_reason_counts_the_last_sessions():
     past = [session(number, "polish", "app/main_window.py") for number in range(4)]
     assert rank_files("something else", (), past)[0].reason == "edited in 4 of the last 4 sessions"
-
-
-def test_identifier_that_was_written_into_a_file():
-    past = [session(0, "one", "a/store.go", names=("OpenLedger",)), *(session(n, "x", f"b/{n}.go") for n in (1, 2, 3))]
-    ranked = rank_files("why is OpenLedger slow?", (), past)
-    found = next(file for file in ranked if file.path == "a/store.go")
-    assert "`OpenLedger`" in found.reason
 
 
 def test_file_edited_together_with_one_at_hand():

@@ -19,8 +19,6 @@ class PastFile:
     reads: int = 0
     edits: int = 0
     first_step: int = 0
-    names: tuple[str, ...] = ()
-    """Identifiers in the text that the session wrote into the file, the most frequent first."""
 
 
 @dataclass(frozen=True, slots=True)

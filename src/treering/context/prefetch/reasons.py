@@ -93,16 +93,6 @@ def _records(place: int, explained: Explained) -> str:
     return "named by a record that matches the prompt"
 
 
-def _written(place: int, explained: Explained) -> str:
-    path, identifiers = explained.history.paths[place], explained.request.reading.identifiers
-    for session in reversed(explained.history.sessions):
-        for file in session.files:
-            if file.path == path and (hits := [name for name in file.names if name in identifiers]):
-                name = max(hits, key=lambda name: (not name.islower(), len(name)))
-                return "" if name.islower() else f"earlier edits contain `{name}`"
-    return ""
-
-
 def _pair(place: int, explained: Explained) -> str:
     paths = explained.history.paths
     subject = path_name(paths[place]).subject
@@ -162,7 +152,6 @@ _PHRASES: Mapping[str, Callable[[int, Explained], str]] = {
     "path": _named,
     "base": _named,
     "identifier": _named,
-    "written": _written,
     "pair": _pair,
     "folder": _folder,
     "together": _together,

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MAX_SEEDS = 8  # files whose companions are considered
-MAX_WRITING_SESSIONS = 150  # newest sessions whose written identifiers are compared with the prompt
-MAX_NAMES = 40  # identifiers of a file in one session that are compared
 SELECTIVE = 8.0  # names that the words of a prompt may match at full weight
 
 
@@ -63,7 +61,6 @@ def _by_prompt(history: SessionHistory, request: Request, votes: Floats) -> dict
         "similar": history.edits.sums(votes, count),
         "similar_read": history.reads.sums(votes, count),
         **_by_name(history.paths, request.reading),
-        "written": _written_names(history, request.reading),
     }
 
 
@@ -100,21 +97,6 @@ def _name_match(name: PathName, in_prompt: Set[str], rarity: Mapping[str, float]
 
 def _same_file(path: str, named: str) -> bool:
     return path == named or path.endswith("/" + named) or named.endswith("/" + path)
-
-
-def _written_names(history: SessionHistory, reading: PromptReading) -> Floats:
-    """Whether earlier sessions wrote identifiers of the prompt into the file, the rarer the more."""
-    values = np.zeros(len(history.paths))
-    files_by_name: dict[str, set[int]] = {}
-    for session in history.sessions[-MAX_WRITING_SESSIONS:]:
-        for file in session.files:
-            if file.names and file.path in history.numbers:
-                for name in reading.identifiers.intersection(file.names[:MAX_NAMES]):
-                    files_by_name.setdefault(name, set()).add(history.numbers[file.path])
-    for files in files_by_name.values():
-        values[list(files)] += log((len(history.paths) + 1) / len(files))
-    highest = values.max(initial=0.0)
-    return np.sqrt(values / highest) if highest > 0 else values
 
 
 def _by_companions(history: SessionHistory, request: Request, found: Mapping[str, Floats]) -> dict[str, Floats]:

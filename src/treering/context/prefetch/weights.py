@@ -10,15 +10,14 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
         "recent": 0.8,  # edits of the last sessions, halved with every session
         "lately": 0.4,  # the same, halved every four sessions
-        "usual": 0.2,  # logarithm of the number of sessions that edited it
+        "usual": 0.3,  # logarithm of the number of sessions that edited it
         "read": 0.9,  # read and not edited by the last sessions
         "similar": 1.5,  # edited by sessions with similar prompts
         "similar_read": 0.7,  # read by them
-        "name": 1.1,  # words of the prompt in its name
+        "name": 1.2,  # words of the prompt in its name
         "path": 3.3,  # named in the prompt, with a folder
         "base": 1.0,  # named in the prompt, without a folder
         "identifier": 1.2,  # its name without the ending is an identifier in the prompt
-        "written": 0.4,  # identifiers of the prompt were written into it
         "pair": 0.4,  # test or tested file of a likely file
         "folder": 0.4,  # in a folder that the last sessions edited
         # Not fitted: the development sessions have no files at hand, code graph, commits or records.
