@@ -20,8 +20,8 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "identifier": 1.2,  # its name without the ending is an identifier in the prompt
         "pair": 0.4,  # test or tested file of a likely file
         "folder": 0.4,  # in a folder that the last sessions edited
-        # Not fitted: the development sessions have no files at hand, code graph, commits or records.
-        "together": 1.5,  # edited in the same sessions as a file at hand, like the vote of similar sessions
+        "together": 2.5,  # edited in the same sessions as a file at hand; chosen among five values
+        # Not fitted: the development sessions have no code graph, commits or records.
         "co_change": 1.0,  # changed in the same commits as a file at hand or named
         "code": 0.5,  # uses, or is used by, a file at hand or named
         "records": 0.7,  # knowledge or an episode that matches the prompt names it
