@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
 
 MAX_LIMIT = 100
-MAX_SESSIONS_READ = 400  # newest finished sessions; a thousand take longer to read than to rank
+MAX_SESSIONS_READ = 400  # newest finished sessions; a new process takes 0.5 s to compute their words
 MAX_NAMED = 20  # files at hand and in the prompt whose companions are read
 MAX_LINKS = 150  # companions of each kind
 MIN_WEIGHT = 0.1  # a weaker link is chance
