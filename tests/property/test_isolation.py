@@ -40,7 +40,7 @@ KINDS = tuple(COLLECTIONS)
 BIG_WORLDS = examples(3, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 WORDS = ("cold", "water", "warm", "air", "fire")
 SEARCHED = {kind.value: kind for kind in STORED if kind.searched}
-SERVER_TABLES = {"sqlite": set[str](), "postgresql": {"postings", "nearby"}}
+SERVER_TABLES = {"sqlite": set[str](), "postgresql": {"postings", "posting_blocks", "nearby"}}
 
 
 @dataclass(frozen=True)

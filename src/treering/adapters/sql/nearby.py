@@ -16,7 +16,8 @@ from sqlalchemy import Connection
 from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError
 
-from treering.adapters.sql.server_words import read_array, read_reals, sent_array
+from treering.adapters.sql.posting_blocks import read_array, sent_array
+from treering.adapters.sql.server_words import read_reals
 from treering.adapters.vectors.signs import centred
 
 if TYPE_CHECKING:

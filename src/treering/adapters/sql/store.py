@@ -456,6 +456,8 @@ class SqlStore:
         with connection, transaction:
             context = self._context(connection, scope, now, writing=writing, for_search=for_search)
             yield context
+            if context.purged and context.cancelled_words:
+                self._dialect.erase_words(context)
             if context.purged:
                 from treering.adapters.sql.entities import forget_links_of_purged
 
