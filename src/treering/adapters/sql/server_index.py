@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Select, select
 from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, SqlIndex, read_vector
 from treering.adapters.sql.kinds import TURNS
 from treering.adapters.sql.posting_blocks import move_to_blocks, read_array, sent_array
+from treering.adapters.sql.rows import sent_column
 from treering.adapters.sql.server_documents import ServerDocuments, documents_statement, read_documents
 from treering.adapters.sql.server_matches import matching_statement, numbers_statement
 from treering.adapters.sql.server_statistics import EXACT, MAX_POSTINGS, Remembered, Statement, Statistics, run_together
@@ -206,7 +207,8 @@ class ServerIndex(SqlIndex):
         self._vectors.add(model, found)
         numbers, digests, made = map(list, zip(*found, strict=True))
         stored = [vector.astype(STORED).tobytes() for vector in made]
-        self._context.connection.exec_driver_sql(_ADDED_VECTORS, (model, numbers, digests, stored, *self._here))
+        columns = map(sent_column, (numbers, digests, stored))
+        self._context.connection.exec_driver_sql(_ADDED_VECTORS, (model, *columns, *self._here))
         move_to_blocks(self._context.connection, self._here, numbers)
         # A full batch is followed by another one.
         if len(found) < self._context.settings.embedder.batch:

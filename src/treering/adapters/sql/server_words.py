@@ -31,7 +31,7 @@ from treering.adapters.sql.posting_blocks import (
     remove_postings,
     sent_array,
 )
-from treering.adapters.sql.rows import json_rows, json_statement
+from treering.adapters.sql.rows import json_rows, json_statement, sent_column
 from treering.adapters.sql.tables import documents
 from treering.core.language.terms import code_of
 
@@ -126,7 +126,7 @@ def add_documents(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
         words = (kind_number(rows[0]["kind"]), codes.tolist(), counts.tolist())
         pending_rows(connection).add(*inserts, values=(document, *words))
         return
-    columns = tuple([row[name] for row in rows] for name in _COLUMNS)
+    columns = tuple(sent_column(row[name] for row in rows) for name in _COLUMNS)
     given = connection.exec_driver_sql(_DOCUMENTS, columns)
     numbers = {(tenant, project, kind, id): number for tenant, project, kind, id, number in given}
     numbered = [(numbers[row["tenant"], row["project"], row["kind"], row["id"]], row) for row in rows]
@@ -155,7 +155,7 @@ def _add_words(connection: Connection, numbered: Sequence[tuple[int, Any]]) -> N
         (number, row["tenant"], row["project"], kind_number(row["kind"]), row["length"]) for number, row in numbered
     ]
     held = (codes.tolist(), holding.tolist(), counts.tolist())
-    connection.exec_driver_sql(_POSTINGS, (*held, *map(list, zip(*listed, strict=True))))
+    connection.exec_driver_sql(_POSTINGS, tuple(map(sent_column, (*held, *zip(*listed, strict=True)))))
 
 
 def _add_to_blocks(connection: Connection, here: tuple[str, str], numbered: Sequence[tuple[int, Any]]) -> None:
