@@ -8,12 +8,11 @@ from treering.core import queries
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
 from treering.core.errors import SecretRefused
-from treering.core.events import Event
-from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
 from treering.core.language.terms import codes_of, query_terms
+from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence
 from treering.core.patterns import Application, Pattern
 from treering.core.records import Knowledge
 from treering.core.redaction import without_secrets
@@ -35,8 +34,9 @@ COLLECTIONS: dict[type[Record], str] = {
     Entity: "entities",
     EntityLink: "entity_links",
     CoAccessEdge: "co_access",
-    ErrorFingerprint: "fingerprints",
-    Event: "events",
+    ObservedSession: "observed_sessions",
+    SavedScratchpad: "scratchpads",
+    SignalEvidence: "evidence",
     AuditEntry: "audit",
     Revision: "revisions",
     Run: "runs",
@@ -45,7 +45,6 @@ COLLECTIONS: dict[type[Record], str] = {
 
 _NAMED_SHORTER = {
     "CoAccessEdge": "CoAccess",
-    "ErrorFingerprint": "Fingerprint",
     "AuditEntry": "Audit",
 }
 FILTER_OF: dict[type[Record], type[queries.Filter]] = {
@@ -74,8 +73,9 @@ _SAMPLES: dict[type[Record], dict[str, Any]] = {
     Entity: {"kind": "person", "name": "Ada", "created_at": NOW, "updated_at": NOW},
     EntityLink: {"entity": "e", "record_kind": "knowledge", "record": "k", "mention": "Ada", "created_at": NOW},
     CoAccessEdge: {"first": "a.py", "second": "b.py", "last_seen_at": NOW},
-    ErrorFingerprint: {"fingerprint": "f", "message": "boom", "first_seen_at": NOW, "last_seen_at": NOW},
-    Event: {"session": "s", "kind": "plan", "at": NOW},
+    ObservedSession: {"started_at": NOW, "last_at": NOW},
+    SavedScratchpad: {"saved_at": NOW, "state": "{}"},
+    SignalEvidence: {"signal": "co_access", "subject": "a.py b.py", "first_seen_at": NOW, "last_seen_at": NOW},
     AuditEntry: {"at": NOW, "actor": "local", "action": "create", "kind": "knowledge", "subject": "k"},
     Revision: {
         "kind": "knowledge",

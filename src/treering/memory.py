@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treering.conversation.api import Conversation
     from treering.conversation.views import ConversationEvent
     from treering.core.episodes import Episode
+    from treering.core.events import SessionType
     from treering.core.fields import EpisodeFields, KnowledgeFields, TaskFields, TurnFields
     from treering.core.history import Action, AuditEntry, HistoryEntry
     from treering.core.messages import Role
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from treering.maintenance.inline_jobs import JobsLeft
     from treering.maintenance.stats import Stats
     from treering.maintenance.vectors import Vectors
+    from treering.observe.api import Observer
+    from treering.observe.sessions import Sessions
+    from treering.observe.watch import Watch
     from treering.patterns.api import Patterns
     from treering.ports.clock import Clock, NewId
     from treering.ports.models import Models
@@ -85,6 +89,10 @@ class Parts(Protocol):
     def code(self) -> Code: ...
     @property
     def entities(self) -> Entities: ...
+    @property
+    def observer(self) -> Observer: ...
+    @property
+    def sessions(self) -> Sessions: ...
     @property
     def tasks(self) -> TaskServices: ...
     @property
@@ -174,6 +182,21 @@ class Memory:
         return self._parts.episodes.add(
             task, outcome=outcome, output=output, session=session, at=at, id=id, artifacts=artifacts, **fields
         )
+
+    def observe(
+        self,
+        session: str,
+        *,
+        type: SessionType | str = "build",
+        agent: str | None = None,
+        root: str | Path | None = None,
+    ) -> Watch:
+        """Watch a session of an agent: pass its events to the returned watch, then `finish` it.
+
+        A session that was interrupted continues from its checkpoint. `root` is the folder of the project; only files
+        inside it are noted.
+        """
+        return self._parts.observer.observe(session, type=type, agent=agent, root=root)
 
     def task(
         self,
@@ -300,6 +323,11 @@ class Memory:
     def knowledge(self) -> KnowledgeBase:
         """Records of knowledge: the verbs below, as one object."""
         return self._parts.knowledge
+
+    @property
+    def sessions(self) -> Sessions:
+        """Observed sessions: list, get, why, forget."""
+        return self._parts.sessions
 
     @property
     def context(self) -> ContextBuilder:

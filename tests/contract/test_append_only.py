@@ -8,7 +8,6 @@ from tests.samples import NOW, put, sample
 from treering.adapters.sql.schema import metadata
 from treering.core.episodes import Episode
 from treering.core.errors import TreeringError
-from treering.core.events import Event
 from treering.core.history import AuditEntry
 from treering.core.turns import Turn
 from treering.memory import Memory
@@ -26,7 +25,6 @@ CHANGEABLE = {
         "cold",
         *_FROM_LIFECYCLE,
     },
-    "events": {"visibility"},
     "audit": set(),
 }
 FIXED = [
@@ -41,7 +39,7 @@ FIXED = [
 def memory(open_memory: OpenMemory) -> Memory:
     memory = open_memory()
     with memory.store.transaction(memory.scope, NOW) as tx:
-        put(tx, [sample(cls, cls.__name__) for cls in (Turn, Episode, Event, AuditEntry)])
+        put(tx, [sample(cls, cls.__name__) for cls in (Turn, Episode, AuditEntry)])
     return memory
 
 
@@ -59,7 +57,6 @@ def test_what_may_change_of_them_does(memory: Memory) -> None:
         for statement in (
             "UPDATE turns SET deleted_at = 1",
             "UPDATE episodes SET status = 'aged', lifecycle = '{}'",
-            "UPDATE events SET visibility = 'team'",
         ):
             changed = tx._context.connection.execute(  # type: ignore[attr-defined]
                 sql(f"{statement} WHERE tenant = :tenant"), {"tenant": memory.scope.tenant}

@@ -283,6 +283,17 @@ def test_ties_are_no_more_than_asked_for(memory: Memory) -> None:
         assert len(graph_matches(tx, "", ["a.py"], limit=3)) == 3
 
 
+def test_links_from_the_same_time_are_followed_in_the_order_of_their_records(memory: Memory) -> None:
+    records = [knowledge(f"k{number:02}", f"text {number}") for number in range(20)]
+    links = [
+        link("ada", record.id).replace(id=f"{number * 7 % 20:02}", confidence=0.5)
+        for number, record in enumerate(records)
+    ]
+    with reading(memory, entity("ada", "Ada"), *records, *links) as tx:
+        found = graph_matches(tx, "Ada", [])
+        assert [match.id for match in found] == [f"k{number:02}" for number in range(19, 4, -1)]
+
+
 def test_nothing_of_another_project_tenant_or_person_is_tied(open_memory: OpenMemory) -> None:
     mine = open_memory(project="mine", principal="ada")
     theirs = open_memory(project="theirs", principal="ada")

@@ -88,7 +88,7 @@ class Kept:
 def everything(memory: Memory) -> list[str]:
     with memory.store.reading(memory.scope, MONDAY) as tx:
         kept: list[Any] = [tx.knowledge, tx.turns, tx.sessions, tx.episodes, tx.patterns, tx.entities, tx.entity_links]
-        kept += [tx.revisions, tx.audit, tx.runs, tx.jobs, tx.events]
+        kept += [tx.revisions, tx.audit, tx.runs, tx.jobs, tx.observed_sessions]
         return [record.to_json() for records in kept for record in records.stream(None)]
 
 

@@ -15,11 +15,10 @@ from treering.adapters.sql.tables import documents
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.errors import Conflict, InvalidInput, NotFound
-from treering.core.events import Event
-from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge
 from treering.core.history import Action
 from treering.core.jobs import Job
+from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence
 from treering.core.patterns import Pattern
 from treering.core.queries import AuditFilter, CoAccessFilter, EntityFilter, KnowledgeFilter, PatternFilter, TurnFilter
 from treering.core.records import Knowledge
@@ -30,7 +29,7 @@ from treering.core.values import Record
 from treering.memory import Memory
 
 LEARNED = (Knowledge, Pattern, Entity)
-DERIVED = (EntityLink, CoAccessEdge, ErrorFingerprint, Run)
+DERIVED = (EntityLink, CoAccessEdge, ObservedSession, SavedScratchpad, SignalEvidence, Run)
 EVERYTHING = {
     Knowledge: KnowledgeFilter(deleted=None),
     Pattern: PatternFilter(deleted=None),
@@ -299,7 +298,7 @@ def test_every_write_is_in_the_audit_log_without_the_text(memory: Memory) -> Non
         tx.episodes.create(sample(Episode, "e", task={"input": text}))
         tx.patterns.create(sample(Pattern, "p", name=text))
         tx.entities.create(sample(Entity, "n", name=text))
-        tx.events.create(sample(Event, "v", text=text))
+        tx.observed_sessions.put_many([sample(ObservedSession, "v", prompts=(text,))])
         tx.jobs.enqueue(sample(Job, "j", payload={"text": text}))
         log = list(tx.audit.stream())
         assert [entry.action for entry in tx.audit.stream(AuditFilter(subjects=("k",)))] == [

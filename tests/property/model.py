@@ -178,8 +178,21 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "files": _meets(lambda record: (record.first, record.second)),
         "weight": _between("weight"),
     },
-    queries.FingerprintFilter: {"fingerprints": _in("fingerprint"), "seen": _during("last_seen_at")},
-    queries.EventFilter: {"sessions": _in("session"), "kinds": _in("kind"), "happened": _during("at")},
+    queries.ObservedSessionFilter: {
+        "ids": _in("id"),
+        "types": _in("type"),
+        "outcomes": _in("outcome"),
+        "finished": _set("finished_at"),
+        "started": _during("started_at"),
+    },
+    queries.SavedScratchpadFilter: {"ids": _in("id"), "saved": _during("saved_at")},
+    queries.SignalEvidenceFilter: {
+        "ids": _in("id"),
+        "signals": _in("signal"),
+        "records": _in("record"),
+        "promoted": _set("record"),
+        "seen": _during("last_seen_at"),
+    },
     queries.AuditFilter: {
         "subjects": _in("subject"),
         "actions": _in("action"),

@@ -182,7 +182,7 @@ def test_the_verbs_answer_with_what_their_scope_may_see_and_nothing_else(
                     eyes.get(id)
     counted = eyes.stats().records
     for name, kind in (("knowledge", "Knowledge"), ("turns", "Turn"), ("episodes", "Episode"), ("patterns", "Pattern"),
-                       ("entities", "Entity"), ("events", "Event")):  # fmt: skip
+                       ("entities", "Entity"), ("observed_sessions", "ObservedSession")):  # fmt: skip
         assert counted[name] == len(live[kind]), name
     check_history(eyes, mine)
     exported = "\n".join(eyes.export_lines(history=True))

@@ -17,9 +17,9 @@ from tests.samples import NOW, SMALL_BLOBS, sample
 from treering.archive.portable import header
 from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.errors import SecretRefused
-from treering.core.events import Event
 from treering.core.history import Revision
 from treering.core.jobs import Job
+from treering.core.observations import ObservedSession
 from treering.core.records import Knowledge
 from treering.memory import Memory
 
@@ -58,9 +58,9 @@ def _episode(memory: Memory, text: str, tree: Any) -> None:
         tx.episodes.set_lifecycle(id, EpisodeLifecycle.make(referenced_by=(text[:60],)))
 
 
-def _event(memory: Memory, text: str, tree: Any) -> None:
+def _observed_session(memory: Memory, text: str, tree: Any) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        tx.events.create(sample(Event, str(uuid4()), arguments={"tree": tree}, text=text))
+        tx.observed_sessions.put_many([sample(ObservedSession, str(uuid4()), ignored={"tree": tree}, prompts=(text,))])
 
 
 def _job(memory: Memory, text: str, tree: Any) -> None:
@@ -82,8 +82,11 @@ def _import(memory: Memory, text: str, tree: Any) -> None:
 
 
 VERBS: tuple[Callable[[Memory, str, Any], None], ...] = (
-    _remember, _correct, _flag, _turn, _episode, _event, _job, _import
+    _remember, _correct, _flag, _turn, _episode, _observed_session, _job, _import
 )  # fmt: skip
+
+
+TABLES = ("knowledge", "turns", "sessions", "episodes", "observed_sessions", "jobs", "revisions", "documents")
 
 
 def _on_disk(folder: Path) -> bytes:
@@ -109,6 +112,6 @@ def test_no_file_has_the_secret(
         assert TOKEN.encode() not in _on_disk(tmp_path)
         if engine == "postgresql":
             with memory.store.upkeep(scope, NOW) as context:  # type: ignore[attr-defined]
-                for name in ("knowledge", "turns", "sessions", "episodes", "events", "jobs", "revisions", "documents"):
+                for name in TABLES:
                     rows = context.connection.exec_driver_sql(f"SELECT * FROM {name}").all()
                     assert TOKEN not in str(rows)

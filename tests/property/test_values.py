@@ -46,7 +46,7 @@ def test_the_models_hold_every_kind_the_requirements_name() -> None:
     assert len(knowledge_types()) == 18
     assert {cls.__name__ for cls in RECORDS} >= {
         "Knowledge", "Turn", "Session", "Episode", "Pattern", "Entity", "EntityLink",
-        "CoAccessEdge", "ErrorFingerprint", "Event", "AuditEntry", "Revision", "Job",
+        "CoAccessEdge", "ObservedSession", "SavedScratchpad", "SignalEvidence", "AuditEntry", "Revision", "Job",
     }  # fmt: skip
     assert len(FILTERS) == len(RECORDS)
     assert set(PAYLOADS) == {Opaque, Stated, *(kind.payload for kind in knowledge_types().values())}

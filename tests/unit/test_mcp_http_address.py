@@ -77,3 +77,12 @@ def test_a_port_that_is_taken_says_which_option_helps() -> None:
 def test_an_address_of_another_machine_says_which_options_help() -> None:
     with pytest.raises(InvalidInput, match=r"cannot listen on 192\.0\.2\.7:4711 .*--host or --port"):
         listen(Address(socket.AF_INET, "192.0.2.7", 4711))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_connections_send_small_answers_at_once(host: str) -> None:
+    """asyncio turns Nagle's algorithm off only if the socket names its protocol; with it an answer waits 40 ms."""
+    with listen(resolve(host, 0)) as listening, socket.create_connection(listening.getsockname()[:2]):
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.proto == socket.IPPROTO_TCP

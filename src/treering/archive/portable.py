@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
-from treering.core.events import Event
-from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
+from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence
 from treering.core.patterns import Application, Pattern
 from treering.core.queries import EntityFilter, EpisodeFilter, Filter, KnowledgeFilter, PatternFilter, TurnFilter
 from treering.core.records import Knowledge
@@ -51,17 +50,18 @@ PARTS: tuple[ExportPart, ...] = (
     ExportPart("pattern", Pattern, lambda tx: tx.patterns, PatternFilter(deleted=None)),
     ExportPart("application", Application, lambda tx: tx.applications),
     ExportPart("entity", Entity, lambda tx: tx.entities, EntityFilter(deleted=None)),
-    ExportPart("event", Event, lambda tx: tx.events),
     ExportPart("entity_link", EntityLink, lambda tx: tx.entity_links, is_computed=True),
     ExportPart("co_access", CoAccessEdge, lambda tx: tx.co_access, is_computed=True),
-    ExportPart("error_fingerprint", ErrorFingerprint, lambda tx: tx.fingerprints, is_computed=True),
+    ExportPart("observed_session", ObservedSession, lambda tx: tx.observed_sessions, is_computed=True),
+    ExportPart("scratchpad", SavedScratchpad, lambda tx: tx.scratchpads, is_computed=True),
+    ExportPart("signal_evidence", SignalEvidence, lambda tx: tx.evidence, is_computed=True),
     ExportPart("run", Run, lambda tx: tx.runs, is_history=True, is_computed=True),
     ExportPart("revision", Revision, lambda tx: tx.revisions, is_history=True),
     ExportPart("audit", AuditEntry, lambda tx: tx.audit, is_history=True),
 )
 BY_NAME = {part.name: part for part in PARTS}
-FORMER_KINDS = frozenset({"graph_node", "graph_edge"})
-"""Kinds in files of earlier versions that are no longer stored: the code index replaces them."""
+FORMER_KINDS = frozenset({"graph_node", "graph_edge", "event", "error_fingerprint"})
+"""Kinds in files of earlier versions that are no longer stored."""
 
 
 @dataclass(frozen=True, slots=True)

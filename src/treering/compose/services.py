@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from treering.maintenance.inline_jobs import JobsLeft
     from treering.maintenance.stats import Stats
     from treering.maintenance.vectors import Vectors
+    from treering.observe.api import Observer
+    from treering.observe.sessions import Sessions
     from treering.patterns.api import Patterns
     from treering.ports.blobs import Blobs
     from treering.ports.clock import Clock, NewId
@@ -191,6 +193,19 @@ class Services:
         from treering.entities.api import Entities
 
         return Entities(self.scope, self.store, self.settings, self.models, self.clock, self.new_id)
+
+    @cached_property
+    def observer(self) -> Observer:
+        from treering.observe.api import Observer
+        from treering.observe.finished import SessionFinisher
+
+        return Observer(SessionFinisher(self.scope, self.store, self.clock, self.new_id, self.models))
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        from treering.observe.sessions import Sessions
+
+        return Sessions(self.scope, self.store, self.clock)
 
     @cached_property
     def tasks(self) -> TaskServices:

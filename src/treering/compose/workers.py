@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from treering.compose.stores import new_id
 from treering.core.errors import ModelUnavailable
-from treering.core.jobs import EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, Job
+from treering.core.jobs import AFTER_SESSION, EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, Job
 from treering.jobs.worker import Handler, JobLease, JobUnfinished, Worker
 
 if TYPE_CHECKING:
@@ -126,6 +126,11 @@ def _handlers(
 
         do_linking(scope, store, job, clock, settings=settings, new_id=new_id)
 
+    def after_session(scope: Scope, job: Job, moment: datetime) -> None:
+        from treering.observe.after_session import do_after_session
+
+        do_after_session(scope, store, job, moment, new_id=new_id)
+
     return {
         "sweep_blobs": partial(_sweep_blobs, store),
         "embed": embed,
@@ -133,6 +138,7 @@ def _handlers(
         "summarise_removed": summarise,
         LEARN_SESSION: learn,
         LINK_ENTITIES: link,
+        AFTER_SESSION: after_session,
     }
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from types import MappingProxyType
 
-from treering.conversation.cues.detection import INSERTED
 from treering.conversation.cues.phrases import reply_words
+from treering.conversation.cues.texts import INSERTED
 from treering.core.language.folding import fold
 from treering.core.language.terms import code_of, terms_of
 

@@ -24,6 +24,8 @@ def escaped(text: str) -> str:
     Spellings with white space, invisible characters or full-width letters are escaped too, because some readers accept
     them as equal.
     """
+    if text.isascii() and "<" not in text:
+        return text
     return _SIGN.sub(
         lambda sign: "&lt;" if _is_delimiter(text[sign.end() : sign.end() + _LOOKAHEAD]) else sign[0], text
     )

@@ -1,30 +1,62 @@
-"""Observed events of agents, in the schema that every adapter produces."""
+"""Events of agent sessions, in the one schema that every reader and every door produces."""
 
 from enum import StrEnum
 
-from treering.core.scope import Visibility
-from treering.core.taint import Taint, Taintable
-from treering.core.values import EMPTY, Count, FilePaths, FrozenMap, Instant, Key, Label, Record, Text
+from pydantic import Field
+
+from treering.core.values import EMPTY, Count, FilePaths, FrozenMap, Instant, Key, Label, Text, Value
 
 
 class EventKind(StrEnum):
     SESSION_START = "session_start"
-    SESSION_COMPLETE = "session_complete"
+    SESSION_END = "session_end"
+    PROMPT = "prompt"
     TOOL_CALL = "tool_call"
     TOOL_RESULT = "tool_result"
     REASONING = "reasoning"
-    STEP_COMPLETE = "step_complete"
+    STEP = "step"
     PLAN = "plan"
+    SUBTASK = "subtask"
     QA_REPORT = "qa_report"
     COMMIT = "commit"
+    SUBAGENT = "subagent"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "EventKind | None":
+        return _FORMER_KINDS.get(value) if isinstance(value, str) else None
 
 
-class Event(Taintable, Record):
-    """One observed event. Tool calls and results share `call_id`."""
+_FORMER_KINDS = {"session_complete": EventKind.SESSION_END, "step_complete": EventKind.STEP}
 
-    session: Key
+
+class SessionType(StrEnum):
+    """The work that a session does; it decides what may be promoted."""
+
+    BUILD = "build"
+    INSIGHTS = "insights"
+    ROADMAP = "roadmap"
+    TERMINAL = "terminal"
+    CHANGELOG = "changelog"
+    SPEC = "spec"
+    PR_REVIEW = "pr_review"
+
+
+class SessionOutcome(StrEnum):
+    SUCCESS = "success"
+    FAILURE = "failure"
+    ABANDONED = "abandoned"
+
+
+class Event(Value):
+    """One event of a session. A tool call and its result share `call_id`; an event with a known `id` is ignored.
+
+    `text` is the prompt, the reasoning, the output of a tool, the plan, the report or the subject of a commit.
+    """
+
     kind: EventKind
     at: Instant
+    id: Key | None = None
+    session: Key | None = None
     step: Count = 0
     agent: Label | None = None
     tool: Label | None = None
@@ -32,9 +64,7 @@ class Event(Taintable, Record):
     arguments: FrozenMap = EMPTY
     text: Text = ""
     is_error: bool = False
+    duration_ms: float | None = Field(default=None, ge=0)
+    tokens: Count | None = None
     files: FilePaths = ()
-    owner: Key = "local"
-    visibility: Visibility = Visibility.PROJECT
-    tainted: bool = False
-    taint: Taint | None = None
     metadata: FrozenMap = EMPTY

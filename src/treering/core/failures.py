@@ -33,6 +33,8 @@ _IPV6 = (
     r"|(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){0,6})?::(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){0,6})?)"
     r"(?:(?:\.\d{1,3}){3})?(?:%\w{1,20})?"
 )
+# Numbers in these names tell types and algorithms apart.
+_TYPES = r"(?:u?int|float|complex|[iuf]|utf-?|sha-?|base|amd|arm|aes-?|es)(?:8|16|32|64|128|256|384|512)"
 _UNIT = r"(?:ns|us|µs|ms|s|sec|secs|m|min|mins|h|hrs?|d|[kKMGT]?i?[bB]|[kKMGT])"
 
 
@@ -69,6 +71,7 @@ _RULES: tuple[Rule, ...] = tuple(
         (rf"(?i)(?<![a-z]){_CODED}(?!\w|[.,:/-]\d)", _shield_code),
         (r"(?i)(?<![a-z])sqlstate[\s:=(\[]{0,3}[0-9a-z]{5}(?!\w)", _shield),
         (r"(?<![\w/\\.-])(?:[A-Z]{1,6}\d{3,6}|(?:ORA|PLS|TNS|DPI|DPY)-\d{3,5})(?![\w/\\-]|\.\w)", _shield),
+        (rf"(?<![\w/\\.-]){_TYPES}(?![\w/\\-])", _shield),
         (r"(?<!\w)(?:\"[^\"\n]++\"|'[^'\n]++'|`[^`\n]++`)", _without_path),
         (r"(?i)\b0x[0-9a-f]++\b", "<address>"),
         (r"(?i)(?<![\w:])(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?![\w:])", "<address>"),

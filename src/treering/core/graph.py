@@ -35,6 +35,7 @@ class CoAccessEdge(Record):
     weight: Share = 0.0
     count: Count = 0
     sessions: Count = 0
+    tainted_sessions: Count = 0
     mean_delta_ms: float | None = Field(default=None, ge=0)
     directional: bool = False
     by_task_type: FrozenMap = EMPTY

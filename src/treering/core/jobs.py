@@ -23,6 +23,10 @@ LINK_ENTITIES = "link_entities"
 """Job kind: extract entities from new records and link them."""
 
 
+AFTER_SESSION = "after_session"
+"""Job kind: store the conversation of an observed session and update statistics over sessions."""
+
+
 class JobState(StrEnum):
     QUEUED = "queued"
     LEASED = "leased"
@@ -82,3 +86,9 @@ def learning_job(session: Session, now: datetime, id: str) -> Job:
         created_at=now,
         max_attempts=LEARN_ATTEMPTS,
     )
+
+
+def after_session_job(session: str, principal: str, now: datetime, id: str) -> Job:
+    """Job that runs as the principal who observed the session."""
+    payload = {"session": session, "principal": principal}
+    return Job(id=id, kind=AFTER_SESSION, key=session, payload=payload, run_at=now, created_at=now)

@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from treering.core.entities import EntityKind
 from treering.core.episodes import EpisodeStatus, OutcomeStatus
-from treering.core.events import EventKind
+from treering.core.events import SessionOutcome, SessionType
 from treering.core.history import Action
 from treering.core.jobs import JobState
 from treering.core.messages import Role
@@ -223,15 +223,25 @@ class CoAccessFilter(Filter):
     weight: ShareRange | None = None
 
 
-class FingerprintFilter(Filter):
-    fingerprints: Labels = ()
+class ObservedSessionFilter(Filter):
+    ids: Keys = ()
+    types: tuple[SessionType, ...] = ()
+    outcomes: tuple[SessionOutcome, ...] = ()
+    finished: bool | None = None
+    started: TimeRange | None = None
+
+
+class SavedScratchpadFilter(Filter):
+    ids: Keys = ()
+    saved: TimeRange | None = None
+
+
+class SignalEvidenceFilter(Filter):
+    ids: Keys = ()
+    signals: Labels = ()
+    records: Keys = ()
+    promoted: bool | None = None
     seen: TimeRange | None = None
-
-
-class EventFilter(Filter):
-    sessions: Keys = ()
-    kinds: tuple[EventKind, ...] = ()
-    happened: TimeRange | None = None
 
 
 class AuditFilter(Filter):

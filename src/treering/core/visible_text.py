@@ -17,7 +17,9 @@ def visible(text: str) -> str:
 
     CR LF becomes LF.
     """
-    return text.replace("\r\n", "\n").translate(_VISIBLE) if _UNSAFE.search(text) else text
+    if text.isprintable() or not _UNSAFE.search(text):
+        return text
+    return text.replace("\r\n", "\n").translate(_VISIBLE)
 
 
 def visible_json(document: str) -> str:

@@ -100,8 +100,8 @@ def _time_and_session(tx: Transaction, event: Moment) -> tuple[datetime, Session
         return episode.at, _session_of(episode)
     if (turn := tx.turns.get(event)) is not None:
         return turn.at, {turn.session: None}
-    if (happened := tx.events.get(event)) is not None:
-        return happened.at, {happened.session: None}
+    if (observed := tx.observed_sessions.get(event)) is not None:
+        return observed.started_at, {observed.id: None}
     if (record := tx.knowledge.get(event)) is not None:
         return record.created_at, {record.session: None} if record.session else {}
     try:

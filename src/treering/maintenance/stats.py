@@ -66,7 +66,7 @@ def stats(
             "patterns": tx.patterns.count(),
             "applications": tx.applications.count(),
             "entities": tx.entities.count(),
-            "events": tx.events.count(),
+            "observed_sessions": tx.observed_sessions.count(),
             "audit entries": tx.audit.count(),
         }
         latest = _latest(tx)

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from treering.core.entities import EntityLink
-    from treering.core.events import Event
-    from treering.core.fingerprints import ErrorFingerprint
     from treering.core.graph import CoAccessEdge
     from treering.core.history import AuditEntry, Revision
+    from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence
     from treering.core.queries import (
         AuditFilter,
         CoAccessFilter,
         EntityLinkFilter,
-        EventFilter,
-        FingerprintFilter,
+        ObservedSessionFilter,
         RevisionFilter,
         RunFilter,
+        SavedScratchpadFilter,
+        SignalEvidenceFilter,
     )
     from treering.core.runs import Run
     from treering.core.scope import Scope
@@ -85,9 +85,11 @@ class Transaction(Protocol):
     @property
     def co_access(self) -> Derived[CoAccessEdge, CoAccessFilter]: ...
     @property
-    def fingerprints(self) -> Derived[ErrorFingerprint, FingerprintFilter]: ...
+    def observed_sessions(self) -> Derived[ObservedSession, ObservedSessionFilter]: ...
     @property
-    def events(self) -> Log[Event, EventFilter]: ...
+    def scratchpads(self) -> Derived[SavedScratchpad, SavedScratchpadFilter]: ...
+    @property
+    def evidence(self) -> Derived[SignalEvidence, SignalEvidenceFilter]: ...
     @property
     def audit(self) -> Log[AuditEntry, AuditFilter]: ...
     @property

@@ -92,7 +92,7 @@ def entities_named(
     spans_by_id = {id: _spans_of(entity, keys) for id, entity in found.items()}
     used = {span for own in spans_by_id.values() for span in own}
     outer = {id: tuple(span for span in own if not any(map(span.is_inside, used))) for id, own in spans_by_id.items()}
-    longest = sorted((id for id in outer if outer[id]), key=lambda id: -_length(outer[id]))
+    longest = sorted((id for id in outer if outer[id]), key=lambda id: (-_length(outer[id]), found[id].name))
     named: dict[str, EntityMatch] = {}
     for entity, survivor in _survivors(tx, [found[id] for id in longest]):
         before = named.get(survivor.id, EntityMatch(survivor, (survivor.id,), ()))
@@ -102,10 +102,16 @@ def entities_named(
 
 
 def mentions_of(tx: Transaction, named: EntityMatch) -> Mapping[tuple[str, str], float]:
-    """Confidence by kind and id of the records that mention the entity; empty if more than `MAX_LINKS` do."""
+    """Confidence by kind and id of the records that mention the entity, the newest link first.
+
+    Of links from the same time, the one of the newer record comes first: ids of links are hashes, ids of records sort
+    by time. Empty if more than `MAX_LINKS` records mention the entity.
+    """
     links = tx.entities.links(named.ids, limit=MAX_LINKS + 1)
+    if len(links) > MAX_LINKS:
+        return {}
     confidences: dict[tuple[str, str], float] = {}
-    for link in links if len(links) <= MAX_LINKS else ():
+    for link in sorted(links, key=lambda link: (link.created_at, link.record), reverse=True):
         key = link.record_kind, link.record
         confidences[key] = max(link.confidence, confidences.get(key, 0.0))
     return confidences

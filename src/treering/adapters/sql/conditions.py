@@ -282,8 +282,21 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
     },
     queries.EntityLinkFilter: {"entities": OneOf("entity"), "records": OneOf("record")},
     queries.CoAccessFilter: {"ids": OneOf("id"), "files": _either_file, "weight": _share("weight")},
-    queries.FingerprintFilter: {"fingerprints": OneOf("fingerprint"), "seen": _during("last_seen_at")},
-    queries.EventFilter: {"sessions": OneOf("session"), "kinds": OneOf("kind"), "happened": _during("at")},
+    queries.ObservedSessionFilter: {
+        "ids": OneOf("id"),
+        "types": OneOf("type"),
+        "outcomes": OneOf("outcome"),
+        "finished": _is_set("finished_at"),
+        "started": _during("started_at"),
+    },
+    queries.SavedScratchpadFilter: {"ids": OneOf("id"), "saved": _during("saved_at")},
+    queries.SignalEvidenceFilter: {
+        "ids": OneOf("id"),
+        "signals": OneOf("signal"),
+        "records": OneOf("record"),
+        "promoted": _is_set("record"),
+        "seen": _during("last_seen_at"),
+    },
     queries.AuditFilter: {
         "subjects": OneOf("subject"),
         "actions": OneOf("action"),

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from treering.adapters.sql import tables
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
-from treering.core.events import Event
-from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
+from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence
 from treering.core.patterns import Application, Pattern
 from treering.core.payloads import Stated, knowledge_types
 from treering.core.records import Knowledge, text_digest
@@ -225,15 +224,25 @@ CO_ACCESS = RecordKind(
     orders=("weight", "last_seen_at"),
     computed=True,
 )
-FINGERPRINTS = RecordKind(
-    "error_fingerprint",
-    ErrorFingerprint,
-    tables.error_fingerprints,
-    born="last_seen_at",
-    orders=("last_seen_at", "occurrences"),
+OBSERVED_SESSIONS = RecordKind(
+    "observed_session",
+    ObservedSession,
+    tables.observed_sessions,
+    born="started_at",
+    orders=("started_at",),
     computed=True,
 )
-EVENTS = RecordKind("event", Event, tables.events, born="at", orders=("at",), audited=False)
+SCRATCHPADS = RecordKind(
+    "scratchpad", SavedScratchpad, tables.scratchpads, born="saved_at", orders=("saved_at",), computed=True
+)
+SIGNAL_EVIDENCE = RecordKind(
+    "signal_evidence",
+    SignalEvidence,
+    tables.signal_evidence,
+    born="last_seen_at",
+    orders=("last_seen_at",),
+    computed=True,
+)
 AUDIT = RecordKind("audit", AuditEntry, tables.audit, born="at", orders=("at",), audited=False)
 REVISIONS = RecordKind("revision", Revision, tables.revisions, born="at", orders=("at",), audited=False)
 RUNS = RecordKind("run", Run, tables.runs, born="started_at", orders=("started_at",), computed=True)
@@ -249,8 +258,9 @@ KINDS: tuple[RecordKind[Any], ...] = (
     ENTITIES,
     ENTITY_LINKS,
     CO_ACCESS,
-    FINGERPRINTS,
-    EVENTS,
+    OBSERVED_SESSIONS,
+    SCRATCHPADS,
+    SIGNAL_EVIDENCE,
     AUDIT,
     REVISIONS,
     RUNS,

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 VERSION_TABLE = "treering_version"
 HEAD = REVISIONS[-1]
-_DROPPED_TABLES = ("graph_nodes", "graph_edges")  # an earlier migration creates them, a later one drops them
+# An earlier migration creates them, a later one drops them.
+_DROPPED_TABLES = ("graph_nodes", "graph_edges", "events", "error_fingerprints")
 # SQLAlchemy's inspector takes longer than the rest of opening a file.
 _HAS_VERSION = {
     "sqlite": f"SELECT count(*) FROM sqlite_master WHERE name = '{VERSION_TABLE}' AND type IN ('table', 'view')",

@@ -19,10 +19,11 @@ from treering.adapters.sql.kinds import (
     AUDIT,
     CO_ACCESS,
     ENTITY_LINKS,
-    EVENTS,
-    FINGERPRINTS,
+    OBSERVED_SESSIONS,
     REVISIONS,
     RUNS,
+    SCRATCHPADS,
+    SIGNAL_EVIDENCE,
 )
 from treering.adapters.sql.migrate import bring_up_to_date
 from treering.adapters.sql.records import DerivedRecords, LogRecords
@@ -44,10 +45,9 @@ if TYPE_CHECKING:
     from treering.adapters.sql.sessions import SessionRecords
     from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
     from treering.core.entities import EntityLink
-    from treering.core.events import Event
-    from treering.core.fingerprints import ErrorFingerprint
     from treering.core.graph import CoAccessEdge
     from treering.core.history import AuditEntry, Revision
+    from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence
     from treering.core.runs import Run
     from treering.core.settings import Settings
     from treering.ports.blobs import Blobs, StoredBlob
@@ -134,12 +134,16 @@ class SqlTransaction:
         return DerivedRecords(CO_ACCESS, self._context)
 
     @cached_property
-    def fingerprints(self) -> DerivedRecords[ErrorFingerprint]:
-        return DerivedRecords(FINGERPRINTS, self._context)
+    def observed_sessions(self) -> DerivedRecords[ObservedSession]:
+        return DerivedRecords(OBSERVED_SESSIONS, self._context)
 
     @cached_property
-    def events(self) -> LogRecords[Event]:
-        return LogRecords(EVENTS, self._context)
+    def scratchpads(self) -> DerivedRecords[SavedScratchpad]:
+        return DerivedRecords(SCRATCHPADS, self._context)
+
+    @cached_property
+    def evidence(self) -> DerivedRecords[SignalEvidence]:
+        return DerivedRecords(SIGNAL_EVIDENCE, self._context)
 
     @cached_property
     def audit(self) -> LogRecords[AuditEntry]:

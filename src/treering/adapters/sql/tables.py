@@ -269,27 +269,39 @@ co_access_edges = table(
 add_index(co_access_edges, "first", "id")
 add_index(co_access_edges, "second", "id")
 
-error_fingerprints = table(
-    "error_fingerprints",
+observed_sessions = table(
+    "observed_sessions",
     text("id"),
-    text("fingerprint"),
-    integer("occurrences"),
-    moment("last_seen_at"),
-    text("rest"),
-)
-add_index(error_fingerprints, "fingerprint", "id")
-
-events = table(
-    "events",
-    text("id"),
-    text("session"),
-    text("kind"),
-    moment("at"),
+    text("type"),
+    text("outcome", nullable=True),
+    moment("started_at"),
+    moment("finished_at", nullable=True),
     text("owner"),
     text("visibility"),
     text("rest"),
 )
-add_index(events, "session", "at", "id")
+add_index(observed_sessions, "started_at", "id")
+
+scratchpads = table(
+    "scratchpads",
+    text("id"),
+    moment("saved_at"),
+    text("owner"),
+    text("visibility"),
+    text("rest"),
+)
+add_index(scratchpads, "saved_at", "id")
+
+signal_evidence = table(
+    "signal_evidence",
+    text("id"),
+    text("signal"),
+    moment("last_seen_at"),
+    text("record", nullable=True),
+    text("rest"),
+)
+add_index(signal_evidence, "signal", "last_seen_at", "id")
+add_index(signal_evidence, "record", "id", where="record")
 
 audit = table(
     "audit",

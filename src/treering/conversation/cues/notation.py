@@ -70,11 +70,13 @@ def phrase(text: str, lists: Mapping[str, Iterable[str]]) -> Phrase:
     return Phrase(text, _expression(lead), keys, tuple(others), inside, first, whole)
 
 
-def within_sentence(text: str, lists: Mapping[str, Iterable[str]]) -> str:
-    """The phrase as a regular expression for a single folded sentence."""
-    tokens = _tokens(text, lists)
-    start = r"\A\W*+" if tokens[0] == "^" else r"(?<!\w)"
-    return start + _expression(tokens[1:] if tokens[0] == "^" else tokens)
+def within_sentence(phrases: Iterable[str], lists: Mapping[str, Iterable[str]]) -> str:
+    """Any of the phrases as a regular expression for a single folded sentence; '' if there are none."""
+    parsed = [_tokens(text, lists) for text in phrases]
+    first = [_expression(tokens[1:]) for tokens in parsed if tokens[0] == "^"]
+    others = [_expression(tokens) for tokens in parsed if tokens[0] != "^"]
+    starts = ((r"\A\W*+", first), (r"(?<!\w)", others))
+    return "|".join(f"{start}(?:{'|'.join(each)})" for start, each in starts if each)
 
 
 def _tokens(text: str, lists: Mapping[str, Iterable[str]]) -> list[str]:

@@ -51,7 +51,7 @@ _WORD = re.compile(r"\w+")
 class CueRule:
     """The phrases of one cue in one file."""
 
-    cue: Cue
+    cue: str
     phrases: tuple[Phrase, ...]
     spared: str
     """Expression of excepted sentences, or ''."""
@@ -96,9 +96,14 @@ compiled = cache(re.compile)
 @cache
 def phrase_index(role: Role) -> PhraseIndex:
     """The phrases for messages of `role`, loaded on first use."""
+    return index_of(_rules(role))
+
+
+def index_of(rules: Iterable[CueRule]) -> PhraseIndex:
+    """An index of the phrases of `rules`."""
     by_word: dict[str, list[tuple[frozenset[str] | None, CueRule, Phrase]]] = {}
     by_part: list[tuple[CueRule, Phrase]] = []
-    for rule in _rules(role):
+    for rule in rules:
         for each in rule.phrases:
             for key in each.keys:
                 by_word.setdefault(key, []).append((next(iter(each.others), None), rule, each))
@@ -136,11 +141,11 @@ def _forms(phrases: list[str]) -> Iterator[str]:
 
 
 def _rules(role: Role) -> Iterator[CueRule]:
-    yield from (_rule(Cue.ERROR, _data(MACHINE)[name], _data(MACHINE)) for name in _SHAPES[role])
+    yield from (rule_of(Cue.ERROR, _data(MACHINE)[name], _data(MACHINE)) for name in _SHAPES[role])
     for language in LANGUAGES:
         data = _data(language)
         spoken = (cue for cue in Cue if cue is not Cue.CASUAL and cue in data and role in APPLIES[cue])
-        yield from (_rule(cue, data[cue], data) for cue in spoken)
+        yield from (rule_of(cue, data[cue], data) for cue in spoken)
 
 
 # Tables of machine.toml that apply to each role.
@@ -152,19 +157,16 @@ _SHAPES: Mapping[Role, tuple[str, ...]] = {
 }
 
 
-def _rule(cue: Cue, table: Mapping[str, Any], data: Mapping[str, Any]) -> CueRule:
+def rule_of(cue: str, table: Mapping[str, Any], data: Mapping[str, Any]) -> CueRule:
+    """The rule in `table`, one of the tables of a phrase file."""
     lists: Mapping[str, list[str]] = {name: words.split() for name, words in data.get("words", {}).items()}
     return CueRule(
         cue,
         tuple(phrase(each, lists) for each in table["phrases"]),
-        _either(table.get("except", ()), lists),
+        within_sentence(table.get("except", ()), lists),
         table.get("questions", False),
-        _either(table.get("unless_next", ()), lists),
+        within_sentence(table.get("unless_next", ()), lists),
     )
-
-
-def _either(phrases: Iterable[str], lists: Mapping[str, list[str]]) -> str:
-    return "|".join(within_sentence(each, lists) for each in phrases)
 
 
 @cache

@@ -53,7 +53,7 @@ _SINGULAR = {
     "patterns": "pattern",
     "applications": "application",
     "entities": "entity",
-    "events": "event",
+    "observed_sessions": "observed session",
     "graph nodes": "graph node",
     "graph edges": "graph edge",
     "audit entries": "audit entry",

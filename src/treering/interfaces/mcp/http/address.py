@@ -58,7 +58,8 @@ def check_exposure(address: Address, names: Iterable[str], *, has_token: bool) -
 
 def listen(address: Address) -> socket.socket:
     """A listening socket; port 0 picks a free one."""
-    sock = socket.socket(address.family, socket.SOCK_STREAM)
+    # The protocol must be named: asyncio sends small packets at once (TCP_NODELAY) only on sockets that name it.
+    sock = socket.socket(address.family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         # After a restart the old connections may linger; Windows would let two servers share the port.
         if os.name != "nt":

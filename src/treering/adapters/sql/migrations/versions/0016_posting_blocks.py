@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from alembic import op
 
-revision = "0014"
-down_revision = "0013"
+revision = "0016"
+down_revision = "0015"
 
 HERE = "tenant = current_setting('treering.tenant', true) AND project = current_setting('treering.project', true)"
 ME = "current_setting('treering.principal', true)"

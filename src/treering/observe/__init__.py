@@ -1,0 +1,1 @@
+"""Agent events → scratchpad → signals → promotion: what is learned from watching sessions."""

@@ -1,0 +1,69 @@
+"""Work that follows the end of an observed session: its conversation is stored, and statistics are updated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from treering.conversation.sessions import after_turn_stored
+from treering.core.errors import InvalidInput
+from treering.core.messages import Role
+from treering.core.taint import Taint
+from treering.core.timestamps import timestamp_of
+from treering.core.turns import Turn
+from treering.observe.conversation import ObservedConversation, ObservedMessage
+
+if TYPE_CHECKING:
+    from treering.core.jobs import Job
+    from treering.core.observations import SavedScratchpad
+    from treering.core.scope import Scope
+    from treering.ports.clock import NewId
+    from treering.ports.store import Store, Transaction
+
+
+def do_after_session(scope: Scope, store: Store, job: Job, now: datetime, *, new_id: NewId) -> None:
+    """Run the job as the session's principal; a session that was forgotten meanwhile is left alone."""
+    owner, session = scope.replace(principal=job.payload["principal"]), job.payload["session"]
+
+    def run(tx: Transaction) -> None:
+        saved, observed = tx.scratchpads.get(session), tx.observed_sessions.get(session)
+        if saved is not None and observed is not None:
+            _store_turns(tx, saved, json.loads(saved.state), new_id)
+
+    store.write(owner, now, run)
+
+
+def _store_turns(tx: Transaction, saved: SavedScratchpad, state: Mapping[str, Any], new_id: NewId) -> None:
+    """Store the messages that are not stored yet, as turns of the session."""
+    messages = ObservedConversation.from_state(state["conversation"]).messages()
+    turns = {turn.id: turn for turn in _turns(tx, saved.id, messages)}
+    known = tx.turns.get_many(turns)
+    for id, turn in turns.items():
+        if id not in known and not tx.turns.holds(id, deleted=True):
+            after_turn_stored(tx, tx.turns.create(turn), new_id)
+
+
+def _turns(tx: Transaction, session: str, messages: Iterable[ObservedMessage]) -> Iterable[Turn]:
+    for message in messages:
+        digest = blake2b(f"{session}\n{message.number}\n{message.role}\n{message.text}".encode(), digest_size=16)
+        taint = None if message.taint is None else Taint.make(source=message.taint, reason="said after outside content")
+        yield Turn.make(
+            id=f"seen-{digest.hexdigest()}",
+            session=session,
+            role=Role(message.role),
+            text=message.text,
+            at=_time(message.at, tx.now),
+            recorded_at=tx.now,
+            owner=tx.scope.principal,
+            taint=taint,
+        )
+
+
+def _time(at: str, now: datetime) -> datetime:
+    try:
+        return timestamp_of(at or None, now)
+    except InvalidInput:
+        return now

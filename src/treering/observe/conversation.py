@@ -1,0 +1,82 @@
+"""The conversation of an observed session: what the user asked, and the agent's last words before the next prompt."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass, replace
+from typing import Any, Self
+
+from treering.core.events import EventKind
+from treering.observe.scratchpad.kept_text import kept_lines
+
+MAX_MESSAGES = 200  # the latest of a session
+_MAX_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedMessage:
+    """One message; `number` counts the session's messages, so that a message keeps its id when it is stored again."""
+
+    number: int
+    role: str
+    text: str
+    at: str
+    taint: str | None
+
+
+class ObservedConversation:
+    """Messages in bounded memory. The user's words are never tainted; the agent's are, after outside content."""
+
+    def __init__(self) -> None:
+        self._messages: deque[ObservedMessage] = deque(maxlen=MAX_MESSAGES)
+        self._answer: ObservedMessage | None = None
+        self._count = 0
+
+    def add(self, fields: Mapping[str, Any], taint: str | None) -> None:
+        kind = fields.get("kind")
+        if kind not in (EventKind.PROMPT, EventKind.REASONING):
+            return
+        text, at = fields.get("text"), fields.get("at")
+        if not isinstance(text, str) or not text.strip():
+            return
+        if kind == EventKind.PROMPT:
+            self._close_answer()
+            self._append("user", text, at, None)
+        else:
+            self._answer = ObservedMessage(0, "assistant", text[: 2 * _MAX_CHARACTERS], str(at or ""), taint)
+
+    def messages(self) -> Iterator[ObservedMessage]:
+        """All messages so far, the agent's latest words included."""
+        yield from self._messages
+        if self._answer is not None:
+            yield replace(self._answer, number=self._count, text=_kept(self._answer.text))
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "messages": [astuple(each) for each in self._messages],
+            "answer": None if self._answer is None else astuple(replace(self._answer, text=_kept(self._answer.text))),
+            "count": self._count,
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        made = cls()
+        made._messages.extend(ObservedMessage(*each) for each in state["messages"])
+        made._answer = None if state["answer"] is None else ObservedMessage(*state["answer"])
+        made._count = state["count"]
+        return made
+
+    def _close_answer(self) -> None:
+        if self._answer is not None:
+            self._append("assistant", self._answer.text, self._answer.at, self._answer.taint)
+            self._answer = None
+
+    def _append(self, role: str, text: str, at: object, taint: str | None) -> None:
+        if kept := _kept(text):
+            self._messages.append(ObservedMessage(self._count, role, kept, str(at or ""), taint))
+            self._count += 1
+
+
+def _kept(text: str) -> str:
+    return kept_lines(text, _MAX_CHARACTERS)

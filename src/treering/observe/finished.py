@@ -1,0 +1,172 @@
+"""Checkpoints and the end of sessions in the store."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from treering.core.events import SessionOutcome, SessionType
+from treering.core.jobs import after_session_job
+from treering.core.observations import Candidate, Decision, ObservedSession, SavedScratchpad, SessionFile
+from treering.observe.promotion.finish import Promotion
+from treering.observe.scratchpad import Scratchpad
+from treering.observe.scratchpad.path_kinds import module_of
+from treering.observe.sessions import SessionReport, report_of
+from treering.observe.signals import notes_of
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.ports.clock import Clock, NewId
+    from treering.ports.models import Models
+    from treering.ports.store import Store, Transaction
+
+CLAIM = "promotion of observed sessions"
+_MAX_FILES = 500
+_MAX_CANDIDATES = 200
+_MAX_MODULES = 50
+_CHECKPOINT_WAIT = 0.02  # seconds that an automatic checkpoint waits for another writer
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFinisher:
+    """Saves and finishes the sessions of one project."""
+
+    scope: Scope
+    store: Store
+    clock: Clock
+    new_id: NewId
+    models: Models
+
+    def saved(self, session: str, state: str) -> SavedScratchpad:
+        return SavedScratchpad.make(id=session, saved_at=self.clock(), state=state, owner=self.scope.principal)
+
+    def save(self, saved: SavedScratchpad) -> None:
+        self.store.write(self.scope, self.clock(), lambda tx: tx.scratchpads.put_many([saved]))
+
+    def save_if_free(self, saved: SavedScratchpad) -> bool:
+        """Save unless another writer holds the store; the next checkpoint tries again."""
+        now = self.clock()
+        return self.store.write_if_free(
+            self.scope, now, lambda tx: tx.scratchpads.put_many([saved]), seconds=_CHECKPOINT_WAIT
+        )
+
+    def finish(
+        self, pad: Scratchpad, saved: SavedScratchpad, *, outcome: SessionOutcome, validated: bool | None
+    ) -> SessionReport:
+        """Store the session with everything that it supports, once; a repetition returns what is stored."""
+        notes = notes_of(pad)
+
+        def finish(tx: Transaction) -> SessionReport:
+            known = tx.observed_sessions.get(saved.id)
+            if known is not None and known.finished_at is not None and _is_covered(known, pad, outcome):
+                return report_of(tx, known)
+            session = self._session(pad, saved, known, tx.now).replace(
+                finished_at=tx.now, outcome=outcome, validated=validated
+            )
+            return self._promote(tx, session, known, saved, notes)
+
+        return self.store.write(self.scope, self.clock(), finish, claims=(CLAIM,))
+
+    def promote(self, pad: Scratchpad, saved: SavedScratchpad) -> SessionReport:
+        """Promote what a session shows so far; it goes on."""
+        notes = notes_of(pad)
+
+        def promote(tx: Transaction) -> SessionReport:
+            known = tx.observed_sessions.get(saved.id)
+            session = self._session(pad, saved, known, tx.now)
+            promoted = session.replace(outcome=SessionOutcome.SUCCESS, validated=True)
+            return self._promote(tx, promoted, known, saved, notes)
+
+        return self.store.write(self.scope, self.clock(), promote, claims=(CLAIM,))
+
+    def similarity(self, one: str, other: str) -> float:
+        """Cosine of two texts by the local model, or their share of common words without it."""
+        from treering.observe.similarity import similarity
+
+        return similarity(self.models, one, other)
+
+    def _promote(
+        self,
+        tx: Transaction,
+        session: ObservedSession,
+        known: ObservedSession | None,
+        saved: SavedScratchpad,
+        notes: Any,
+    ) -> SessionReport:
+        promotion = Promotion(tx, session, self.models, self.new_id)
+        candidates = _united(known.candidates if known else (), promotion.run(notes))
+        signals = Counter(note.signal.value for note in notes)
+        stored = session.replace(candidates=candidates[:_MAX_CANDIDATES], signals=dict(signals))
+        if session.finished_at is None:
+            stored = stored.replace(outcome=None, validated=None)
+        tx.observed_sessions.put_many([stored])
+        tx.scratchpads.put_many([saved])
+        tx.jobs.enqueue(after_session_job(saved.id, self.scope.principal, tx.now, self.new_id()))
+        return report_of(tx, stored)
+
+    def _session(
+        self, pad: Scratchpad, saved: SavedScratchpad, known: ObservedSession | None, now: datetime
+    ) -> ObservedSession:
+        state: Mapping[str, Any] = json.loads(saved.state)
+        type, agent, root = state["identity"]
+        started = state["started_at"] or (known.started_at if known else now)
+        files = _files(pad)
+        parts = pad.parts or (pad,)
+        counts = {
+            name: sum(getattr(part, name) for part in parts)
+            for name in ("duplicates", "unknown", "errors", "unmatched")
+        }
+        return ObservedSession.make(
+            id=saved.id,
+            type=SessionType(type),
+            agent=agent,
+            root=root,
+            started_at=started,
+            last_at=state["last_at"] or started,
+            events=sum(part.events for part in parts),
+            steps=max(each.step for each in pad.activities()),
+            tokens=sum(each.tokens for each in pad.activities()),
+            ignored={name: count for name, count in counts.items() if count},
+            prompts=tuple(prompt for part in parts for prompt in part.prompts),
+            files=files,
+            modules=tuple(dict.fromkeys(module_of(each.path) for each in files))[:_MAX_MODULES],
+            taints=tuple(dict.fromkeys(part.taint for part in parts if part.taint is not None)),
+            owner=self.scope.principal,
+        )
+
+
+def _is_covered(known: ObservedSession, pad: Scratchpad, outcome: SessionOutcome) -> bool:
+    """Whether the stored session has all events of this scratchpad."""
+    taken = sum(part.events - part.duplicates for part in (pad.parts or (pad,)))
+    stored = known.events - int(known.ignored.get("duplicates", 0))
+    return taken < stored or (taken == stored and known.outcome is outcome)
+
+
+def _files(pad: Scratchpad) -> tuple[SessionFile, ...]:
+    found: dict[str, SessionFile] = {}
+    for activity in pad.activities():
+        for path, use in activity.files.items():
+            other = found.get(path)
+            found[path] = SessionFile.make(
+                path=path,
+                reads=use.reads + (other.reads if other else 0),
+                edits=use.edits + (other.edits if other else 0),
+                first_step=min(use.first_step, other.first_step) if other else use.first_step,
+            )
+    ranked = sorted(found.values(), key=lambda each: (-each.edits, -each.reads, each.first_step))
+    return tuple(ranked[:_MAX_FILES])
+
+
+def _united(known: tuple[Candidate, ...], found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    """Candidates of both, the new ones first; what the session has promoted before stays promoted."""
+    made = {(each.signal, each.subject): each for each in known if each.decision is Decision.PROMOTED}
+    latest = [
+        each.replace(decision=Decision.PROMOTED) if each.record and made.get((each.signal, each.subject)) else each
+        for each in found
+    ]
+    listed = {(each.signal, each.subject) for each in latest}
+    return (*latest, *(each for each in known if (each.signal, each.subject) not in listed))

@@ -1,0 +1,1 @@
+"""From notes of one session to records: evidence over sessions, gates, texts, and one transaction."""

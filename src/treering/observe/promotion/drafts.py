@@ -1,0 +1,229 @@
+"""Type, text and payload of the record that each signal may become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from treering.observe.cues import CueKind
+from treering.observe.errors.resolution import UNCHANGED
+from treering.observe.scratchpad import Signal
+
+_MAX_TEXT = 600
+_MAX_FILES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A record to be: its type, its sentence and its payload. `dead_end` drafts are about what did not work."""
+
+    type: str
+    text: str
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def dead_end(self) -> bool:
+        return self.type == "dead_end"
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What a draft is written from: the subject, its latest details, its files and the number of its sessions."""
+
+    subject: str
+    detail: Mapping[str, Any]
+    files: tuple[str, ...]
+    sessions: int
+
+
+def draft_of(signal: Signal, support: Support) -> Draft | None:
+    """The draft, or None if the evidence does not make a sentence that helps a colleague."""
+    write = _WRITERS.get(signal)
+    draft = None if write is None else write(support)
+    if draft is None or len(draft.text) > _MAX_TEXT:
+        return None
+    return draft
+
+
+def seen_in(sessions: int) -> str:
+    return "1 session" if sessions == 1 else f"{sessions} sessions"
+
+
+def _error(support: Support) -> Draft | None:
+    detail, resolution = support.detail, support.detail.get("resolution")
+    summary = str(detail.get("summary", "")).strip()
+    if not summary or not resolution or detail.get("flaky") or resolution == UNCHANGED:
+        return None
+    command = detail.get("command") or detail.get("tool") or "a command"
+    text = f"`{command}` fails with `{summary}` (seen in {seen_in(support.sessions)}; resolved by {_cause(resolution)})"
+    payload = {
+        "fingerprint": support.subject,
+        "message": summary,
+        "tool": str(command)[:200],
+        "resolution": resolution,
+        "occurrences": max(1, int(detail.get("count", 1))),
+    }
+    return Draft("error_pattern", text, payload)
+
+
+def _cause(resolution: str) -> str:
+    """The resolution as a noun phrase: "editing `a.go`", "`make migrate`"."""
+    return f"editing {resolution.removeprefix('edited ')}" if resolution.startswith("edited ") else resolution
+
+
+def _cue(support: Support) -> Draft | None:
+    detail = support.detail
+    kind, sentence = CueKind(detail["cue"]), str(detail.get("sentence", "")).strip()
+    if not sentence:
+        return None
+    if kind in (CueKind.EXPLICIT_RULE, CueKind.USER_CORRECTION):
+        return Draft("preference", sentence)
+    if detail.get("dead_end"):
+        return _dead_end(detail, sentence)
+    return Draft("gotcha", f"{sentence} (about {_listed(support.files)})") if support.files else None
+
+
+def _dead_end(detail: Mapping[str, Any], sentence: str) -> Draft | None:
+    approach, reason = str(detail.get("approach") or ""), str(detail.get("reason") or "")
+    alternative = str(detail.get("alternative") or "")
+    if not (alternative or reason):
+        return None  # that something did not work helps only with the reason or what to do instead
+    parts = [f"Did not work: {approach or sentence}"]
+    parts += [f"Reason: {reason}"] if reason and reason not in parts[0] else []
+    parts += [f"Instead: {alternative}"] if alternative else []
+    payload = {"approach": approach or sentence, "reason": reason or None, "alternative": alternative or None}
+    return Draft(
+        "dead_end", " ".join(each if each.endswith((".", "!", "?")) else f"{each}." for each in parts), payload
+    )
+
+
+def _pair(support: Support) -> Draft | None:
+    if len(support.files) < 2:
+        return None
+    cause, effect = support.files[:2]
+    share = support.detail.get("coupling")
+    often = f" ({share:.0%} of the sessions that edit one edit both)" if share else ""
+    text = f"`{cause}` and `{effect}` are edited together{often}, seen in {seen_in(support.sessions)}"
+    payload = {
+        "cause": cause,
+        "effects": [effect],
+        "coupling": share,
+        "directional": bool(support.detail.get("directional")),
+    }
+    return Draft("causal_dependency", text, payload)
+
+
+def _config(support: Support) -> Draft | None:
+    config, *paired = support.files
+    if not paired:
+        return None
+    text = f"A change of `{config}` comes with changes of {_listed(paired)} (seen in {seen_in(support.sessions)})"
+    return Draft("causal_dependency", text, {"cause": config, "effects": paired, "directional": True})
+
+
+def _chase(support: Support) -> Draft | None:
+    chain = [str(each) for each in support.detail.get("chain", ())]
+    if len(chain) < 3:
+        return None
+    path = " → ".join(f"`{each}`" for each in chain[:_MAX_FILES])
+    text = f"What `{chain[0]}` does is decided in `{chain[-1]}`: {path} (followed in {seen_in(support.sessions)})"
+    return Draft("causal_dependency", text, {"cause": chain[-1], "effects": [chain[0]], "directional": True})
+
+
+def _backtrack(support: Support) -> Draft | None:
+    detail, path = support.detail, support.subject
+    paired = [each for each in detail.get("paired", ()) if each != path]
+    cause, failure = detail.get("likely_cause"), str(detail.get("failure") or "")
+    sessions = seen_in(support.sessions)
+    if cause == "cascading_change" and paired:
+        text = f"An edit of `{path}` needs edits of {_listed(paired)} as well (edited again in {sessions})"
+        return Draft("gotcha", text, {"trigger": f"editing `{path}`", "workaround": f"edit {_listed(paired)} too"})
+    if failure:
+        text = f"The first edit of `{path}` had to be corrected in {sessions}; last because of `{failure}`"
+        return Draft("gotcha", text, {"trigger": f"editing `{path}`", "consequence": failure})
+    return None
+
+
+def _conflict(support: Support) -> Draft:
+    text = f"`{support.subject}` had conflicting edits: {support.detail.get('cause', 'parallel work')}"
+    return Draft("gotcha", text, {"trigger": f"parallel edits of `{support.subject}`"})
+
+
+def _read_abandon(support: Support) -> Draft | None:
+    detail, path = support.detail, support.subject
+    if detail.get("rule") == "abandoned" and detail.get("instead"):
+        text = f"`{path}` is mistaken for `{detail['instead']}`, where the code is (in {seen_in(support.sessions)})"
+        return Draft("gotcha", text, {"trigger": f"opening `{path}`", "workaround": f"open `{detail['instead']}`"})
+    return None
+
+
+def _grep(support: Support) -> Draft | None:
+    answers = [str(each) for each in support.detail.get("answers", ())]
+    if not answers:
+        return None
+    text = f"`{support.subject}` is in {_listed(answers)} (searched for repeatedly in {seen_in(support.sessions)})"
+    return Draft("module_insight", text)
+
+
+def _recipe(support: Support) -> Draft | None:
+    commands = [str(each) for each in support.detail.get("commands", ())]
+    if len(commands) < 2:
+        return None
+    listed = ", then ".join(f"`{each}`" for each in commands)
+    text = f"Usual order of commands: {listed} (seen in {seen_in(support.sessions)})"
+    steps = [{"description": each} for each in commands]
+    return Draft("workflow_recipe", text, {"steps": steps, "success_count": support.sessions})
+
+
+def _overrun(support: Support) -> Draft | None:
+    detail = support.detail
+    planned, actual = detail.get("mean_planned"), detail.get("mean_actual")
+    if not planned or not actual:
+        return None
+    module, ratio = str(detail.get("module") or support.subject), actual / planned
+    text = f"Work in `{module}` takes {ratio:.1f} times the planned steps (mean of {seen_in(support.sessions)})"
+    payload = {"module": module[:200], "mean_planned_steps": planned, "mean_actual_steps": actual, "ratio": ratio}
+    return Draft("task_calibration", text, {**payload, "samples": support.sessions})
+
+
+def _cost(support: Support) -> Draft | None:
+    tokens = support.detail.get("mean_tokens")
+    if not tokens:
+        return None
+    text = f"`{support.subject}` puts about {tokens:,.0f} tokens into the context (seen in {seen_in(support.sessions)})"
+    payload = {"module": support.subject[:200], "mean_tokens": tokens, "samples": support.sessions}
+    return Draft("context_cost", text, payload)
+
+
+def _reference(support: Support) -> Draft | None:
+    if not support.files:
+        return None
+    text = f"Work on {_listed(support.files)} refers to {support.subject} (seen in {seen_in(support.sessions)})"
+    return Draft("module_insight", text)
+
+
+def _listed(files: Sequence[str]) -> str:
+    named = [f"`{each}`" for each in files[:_MAX_FILES]]
+    more = len(files) - len(named)
+    if more > 0:
+        return f"{', '.join(named)} and {more} more"
+    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1]))) if named else ""
+
+
+_WRITERS: Mapping[Signal, Callable[[Support], Draft | None]] = {
+    Signal.ERROR_RETRY: _error,
+    Signal.SELF_CORRECTION: _cue,
+    Signal.CO_ACCESS: _pair,
+    Signal.CONFIG_TOUCH: _config,
+    Signal.IMPORT_CHASE: _chase,
+    Signal.BACKTRACK: _backtrack,
+    Signal.PARALLEL_CONFLICT: _conflict,
+    Signal.READ_ABANDON: _read_abandon,
+    Signal.REPEATED_GREP: _grep,
+    Signal.TOOL_SEQUENCE: _recipe,
+    Signal.STEP_OVERRUN: _overrun,
+    Signal.CONTEXT_TOKEN_SPIKE: _cost,
+    Signal.EXTERNAL_REFERENCE: _reference,
+}
+"""Signals without an entry support others (time anomaly), or become records of a module (file access, test order)."""

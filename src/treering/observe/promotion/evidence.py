@@ -1,0 +1,72 @@
+"""Evidence over sessions: what each session adds to a subject, once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+from treering.core.observations import SignalEvidence
+from treering.core.taint import Taint
+from treering.core.values import thaw
+from treering.observe.scratchpad import Signal
+from treering.observe.signals import Note
+
+MAX_SESSIONS = 100  # kept of each kind; the latest
+_MAX_FILES = 20
+# Numbers whose mean over sessions is kept, under another name.
+_MEANS = {"planned": "mean_planned", "actual": "mean_actual", "tokens": "mean_tokens"}
+
+
+def evidence_id(signal: Signal, subject: str) -> str:
+    return blake2b(f"{signal.value}\n{subject}".encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def with_note(known: SignalEvidence | None, note: Note, session: str, now: datetime) -> SignalEvidence:
+    """The evidence with this session's note; a session that is counted already changes only the details."""
+    taint = None if note.taint is None else Taint.make(source=note.taint, reason="observed after outside content")
+    if known is None:
+        known = SignalEvidence.make(
+            id=evidence_id(note.signal, note.subject),
+            signal=note.signal.value,
+            subject=note.subject,
+            first_seen_at=now,
+            last_seen_at=now,
+        )
+    sessions, tainted = known.sessions, known.tainted_sessions
+    counted = session in sessions or session in tainted
+    if taint is None:
+        sessions = _with(sessions, session)
+        tainted = tuple(each for each in tainted if each != session)
+        details = {"detail": _merged(known.detail, note.data, len(sessions))}
+    else:
+        tainted = tainted if session in sessions else _with(tainted, session)
+        details = {"tainted_detail": _merged(known.tainted_detail, note.data, len(tainted))}
+    return known.replace(
+        sessions=sessions,
+        tainted_sessions=tainted,
+        occurrences=known.occurrences + (0 if counted else 1),
+        taint=known.taint or taint,
+        files=known.files if taint is not None and known.sessions else tuple(note.files)[:_MAX_FILES],
+        last_seen_at=max(known.last_seen_at, now),
+        **details,
+    )
+
+
+def _with(sessions: tuple[str, ...], session: str) -> tuple[str, ...]:
+    return sessions if session in sessions else (*sessions, session)[-MAX_SESSIONS:]
+
+
+def _merged(known: Mapping[str, Any], data: Mapping[str, object], sessions: int) -> dict[str, Any]:
+    """The newest details; a known resolution is kept if this session shows none, and means are kept up to date."""
+    merged = {**data}
+    for name in ("resolution", "resolution_edits", "resolution_commands", "answers"):
+        if name in known and not merged.get(name):
+            merged[name] = thaw(known[name])
+    for name, mean in _MEANS.items():
+        value = data.get(name)
+        if isinstance(value, int | float):
+            before = known.get(mean, value)
+            merged[mean] = round(before + (value - before) / max(1, sessions), 2)
+    return merged

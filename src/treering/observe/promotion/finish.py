@@ -1,0 +1,170 @@
+"""The end of a session: notes become evidence, and what the evidence supports becomes records, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from treering.core.events import SessionOutcome
+from treering.core.history import Action
+from treering.core.observations import Candidate, Decision, Gate, ObservedSession, SignalEvidence
+from treering.core.payloads import knowledge_type
+from treering.core.records import Knowledge, Source
+from treering.jobs.follow_up import queue_follow_up_jobs
+from treering.knowledge.reinforcement import reinforce
+from treering.observe.promotion.evidence import evidence_id, with_note
+from treering.observe.promotion.gates import SESSION_LIMITS, Proposal, proposals
+from treering.observe.promotion.novelty import same_meaning
+from treering.observe.promotion.rates import false_positive_rates, is_rejected
+from treering.observe.scratchpad import Signal
+from treering.observe.scratchpad.path_kinds import module_of
+
+if TYPE_CHECKING:
+    from treering.observe.signals import Note
+    from treering.ports.clock import NewId
+    from treering.ports.models import Models
+    from treering.ports.store import Transaction
+
+_MAX_MODULES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """Promotes the notes of one session inside one transaction, which holds the project's claim on promotion."""
+
+    tx: Transaction
+    session: ObservedSession
+    models: Models
+    new_id: NewId
+
+    def run(self, notes: Sequence[Note]) -> tuple[Candidate, ...]:
+        """Store the evidence of the notes and the records that it supports; return every candidate with its fate."""
+        evidence = self._evidence(notes)
+        session = self.session
+        found = proposals(
+            notes,
+            evidence,
+            type=session.type,
+            outcome=session.outcome or SessionOutcome.ABANDONED,
+            validated=session.validated,
+            rates=false_positive_rates(self.tx, (note.signal for note in notes)),
+            file_sessions=self._file_sessions(notes, evidence),
+        )
+        ready = sorted((each for each in found if each.gate is None), key=lambda each: -each.confidence)
+        stopped = [each.as_candidate(Decision.REJECTED) for each in found if each.gate is not None]
+        candidates = [*self._promoted(ready, evidence), *stopped]
+        self.tx.evidence.put_many(evidence.values())
+        return tuple(candidates)
+
+    def _evidence(self, notes: Sequence[Note]) -> dict[str, SignalEvidence]:
+        """The evidence of each note with this session, by id."""
+        notes_by_id = {evidence_id(note.signal, note.subject): note for note in notes}
+        known = self.tx.evidence.get_many(notes_by_id)
+        session, now = self.session.id, self.tx.now
+        return {id: with_note(known.get(id), note, session, now) for id, note in notes_by_id.items()}
+
+    def _file_sessions(self, notes: Sequence[Note], evidence: dict[str, SignalEvidence]) -> dict[str, int]:
+        """Number of sessions by file, for the files of pairs."""
+        paths = {path for note in notes if note.signal is Signal.CO_ACCESS for path in note.files}
+        counts = {
+            each.subject: len(each.sessions) + len(each.tainted_sessions)
+            for each in evidence.values()
+            if each.signal == Signal.FILE_ACCESS
+        }
+        missing = {evidence_id(Signal.FILE_ACCESS, path): path for path in paths - counts.keys()}
+        for id, each in self.tx.evidence.get_many(missing).items():
+            counts[missing[id]] = len(each.sessions) + len(each.tainted_sessions)
+        return counts
+
+    def _promoted(self, ready: Sequence[Proposal], evidence: dict[str, SignalEvidence]) -> list[Candidate]:
+        """Reinforce what is known, and create what is new until the limit of the session type is reached."""
+        owned = self.tx.knowledge.get_many(each.evidence.record for each in ready if each.evidence.record)
+        fresh = [each for each in ready if each.evidence.record is None]
+        texts = [(each.draft.type, each.draft.text) for each in fresh if each.draft is not None]
+        similar = dict(
+            zip((each.evidence.id for each in fresh), same_meaning(self.tx, self.models, texts), strict=True)
+        )
+        created, candidates, limit = 0, list[Candidate](), SESSION_LIMITS[self.session.type]
+        for proposal in ready:
+            key = proposal.evidence.id
+            known_id = proposal.evidence.record or similar.get(key)
+            if proposal.evidence.record is not None and is_rejected(owned.get(proposal.evidence.record)):
+                rejected = proposal.stopped(Gate.NOVELTY, "a record of this was corrected, flagged or forgotten")
+                candidates.append(rejected.as_candidate(Decision.REJECTED))
+                continue
+            if known_id is not None:
+                known = owned.get(known_id) or self.tx.knowledge.get(known_id)
+                if known is not None:
+                    candidates.append(self._reinforced(proposal, known, evidence))
+                    continue
+            if created >= limit:
+                over = proposal.stopped(
+                    Gate.LIMIT, f"{self.session.type.value} sessions promote at most {limit} records"
+                )
+                candidates.append(over.as_candidate(Decision.REJECTED))
+                continue
+            record = self.tx.knowledge.create(self._record(proposal))
+            evidence[key] = evidence[key].replace(record=record.id, text=record.content)
+            candidates.append(proposal.as_candidate(Decision.PROMOTED, record.id, _promoted_reason(proposal)))
+            created += 1
+        if created:
+            queue_follow_up_jobs(self.tx, self.new_id)
+        return candidates
+
+    def _reinforced(self, proposal: Proposal, known: Knowledge, evidence: dict[str, SignalEvidence]) -> Candidate:
+        """Add the session to a known record. Tainted evidence leaves an untainted record as it is."""
+        if proposal.taint is not None and not known.tainted:
+            tainted = proposal.stopped(Gate.TRUST, "tainted evidence does not change an untainted record")
+            return tainted.as_candidate(Decision.REJECTED, known.id)
+        ours, last = proposal.evidence.record == known.id, proposal.evidence.text
+        record = self._record(proposal)
+        _claim(self.tx, known.id)
+        stored = reinforce(self.tx, known, record)
+        if ours and stored.content == last != record.content and not stored.is_from_person:
+            renewed = stored.replace(content=record.content, payload=record.payload)
+            stored = self.tx.knowledge.update(renewed, Action.REINFORCE)
+        changed = evidence[proposal.evidence.id].replace(record=known.id, text=stored.content if ours else last)
+        evidence[changed.id] = changed
+        return proposal.as_candidate(Decision.REINFORCED, known.id, "a record that says the same was strengthened")
+
+    def _record(self, proposal: Proposal) -> Knowledge:
+        draft, now, session = proposal.draft, self.tx.now, self.session
+        if draft is None:
+            raise AssertionError("a proposal without a draft does not pass the gates")
+        supporting = (
+            proposal.evidence.sessions
+            if proposal.taint is None
+            else (
+                *proposal.evidence.sessions,
+                *proposal.evidence.tainted_sessions,
+            )
+        )
+        fields: dict[str, Any] = {
+            "id": self.new_id(),
+            "type": draft.type,
+            "content": draft.text,
+            "payload": draft.payload or None,
+            "confidence": proposal.confidence,
+            "tags": (f"signal:{proposal.note.signal.value}",),
+            "files": proposal.evidence.files,
+            "modules": tuple(dict.fromkeys(map(module_of, proposal.evidence.files)))[:_MAX_MODULES],
+            "source": Source.OBSERVER_INFERRED,
+            "session": session.id,
+            "provenance_sessions": supporting,
+            "owner": session.owner,
+            "visibility": session.visibility,
+            "half_life_days": knowledge_type(draft.type).half_life_days,
+            "taint": proposal.taint,
+            **dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now),
+        }
+        return Knowledge.make(**fields)
+
+
+def _promoted_reason(proposal: Proposal) -> str:
+    sessions = "1 session" if proposal.sessions == 1 else f"{proposal.sessions} sessions"
+    return f"seen in {sessions}" + (f"; waits for review: {proposal.taint}" if proposal.taint else "")
+
+
+def _claim(tx: Transaction, id: str) -> None:
+    tx.claim(f"record {id}")

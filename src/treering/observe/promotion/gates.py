@@ -1,0 +1,177 @@
+"""The gates of promotion up to novelty, and the final score. Pure: they read evidence and decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from treering.core.events import SessionOutcome, SessionType
+from treering.core.observations import Candidate, Decision, Gate, SignalEvidence
+from treering.core.taint import Taint
+from treering.observe.promotion.drafts import Draft, Support, draft_of
+from treering.observe.promotion.evidence import evidence_id
+from treering.observe.scratchpad import Signal
+from treering.observe.signals import MIN_SCORE, SIGNALS, Note
+
+SESSION_LIMITS: Mapping[SessionType, int] = {
+    SessionType.BUILD: 20,
+    SessionType.INSIGHTS: 5,
+    SessionType.ROADMAP: 3,
+    SessionType.TERMINAL: 3,
+    SessionType.CHANGELOG: 0,
+    SessionType.SPEC: 3,
+    SessionType.PR_REVIEW: 8,
+}
+TAINTED_FACTOR = 0.7
+MIN_COUPLING = 0.5  # share of the sessions with the busier file of a pair that have both
+_VALIDATED_TYPES = frozenset({SessionType.BUILD, SessionType.SPEC, SessionType.PR_REVIEW})
+_RULES = frozenset({"explicit_rule", "user_correction"})
+_WRITTEN_BY_SYNTHESIS = frozenset({Signal.FILE_ACCESS, Signal.TEST_ORDER})
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A candidate on its way through the gates; `gate` and `reason` are set where it was stopped."""
+
+    note: Note
+    evidence: SignalEvidence
+    draft: Draft | None
+    sessions: int
+    score: float = 0.0
+    taint: Taint | None = None
+    gate: Gate | None = None
+    reason: str = ""
+
+    @property
+    def confidence(self) -> float:
+        """Score of the signal, raised by repetition over sessions and lowered by taint."""
+        spec = SIGNALS[self.note.signal]
+        repeated = 0.7 + 0.3 * min(1.0, self.sessions / (2 * spec.min_sessions))
+        return round(min(0.95, self.score * repeated) * (TAINTED_FACTOR if self.taint else 1.0), 4)
+
+    def stopped(self, gate: Gate, reason: str) -> Proposal:
+        return replace(self, gate=gate, reason=reason)
+
+    def as_candidate(self, decision: Decision, record: str | None = None, reason: str | None = None) -> Candidate:
+        draft = self.draft
+        return Candidate.make(
+            signal=self.note.signal.value,
+            subject=self.note.subject,
+            type=draft.type if draft else SIGNALS[self.note.signal].promotes_to[0],
+            text=draft.text if draft else "",
+            decision=decision,
+            gate=self.gate,
+            reason=self.reason if reason is None else reason,
+            files=self.note.files,
+            sessions=self.sessions,
+            score=self.confidence,
+            record=record,
+            taint=self.taint,
+        )
+
+
+def proposals(
+    notes: Sequence[Note],
+    evidence: Mapping[str, SignalEvidence],
+    *,
+    type: SessionType,
+    outcome: SessionOutcome,
+    validated: bool | None,
+    rates: Mapping[Signal, float],
+    file_sessions: Mapping[str, int],
+) -> list[Proposal]:
+    """One proposal for each note that could become a record; the ones without a gate passed all pure checks.
+
+    `evidence` is by id, `rates` are the project's false-positive rates by signal, `file_sessions` counts by file.
+    """
+    corroborated = _corroborated(notes)
+    found = []
+    for note in notes:
+        spec = SIGNALS[note.signal]
+        if note.signal in _WRITTEN_BY_SYNTHESIS or not spec.promotes_to:
+            continue
+        proposal = _supported(
+            note, evidence[evidence_id(note.signal, note.subject)], rates.get(note.signal, spec.false_positive_rate)
+        )
+        found.append(
+            _typed(proposal, type)
+            or _validated(proposal, type, outcome, validated)
+            or _frequent(proposal, corroborated)
+            or _coupled(proposal, file_sessions)
+            or _scored(proposal)
+            or proposal
+        )
+    return found
+
+
+def _supported(note: Note, evidence: SignalEvidence, rate: float) -> Proposal:
+    """The proposal from untainted sessions if they are enough on their own, else from all of them, tainted."""
+    spec = SIGNALS[note.signal]
+    needed = _needed(note)
+    clean = len(evidence.sessions)
+    if clean >= needed or not evidence.tainted_sessions:
+        sessions, detail, taint = clean, evidence.detail, None
+    else:
+        sessions = clean + len(evidence.tainted_sessions)
+        detail, taint = {**evidence.detail, **evidence.tainted_detail}, evidence.taint
+    support = Support(note.subject, detail, evidence.files, sessions)
+    return Proposal(note, evidence, draft_of(note.signal, support), sessions, spec.score_at(rate), taint)
+
+
+def _needed(note: Note) -> int:
+    """Sessions that the signal needs; one is enough if several agents saw it, or if the user said it."""
+    return 1 if note.agents > 1 else SIGNALS[note.signal].min_sessions
+
+
+def _typed(proposal: Proposal, type: SessionType) -> Proposal | None:
+    if type in SIGNALS[proposal.note.signal].session_types:
+        return None
+    return proposal.stopped(Gate.SESSION_TYPE, f"{type.value} sessions do not promote {proposal.note.signal.value}")
+
+
+def _validated(
+    proposal: Proposal, type: SessionType, outcome: SessionOutcome, validated: bool | None
+) -> Proposal | None:
+    draft = proposal.draft
+    if draft is None:
+        return proposal.stopped(Gate.VALIDATION, "the evidence does not make a statement that helps")
+    if draft.dead_end or proposal.note.data.get("cue") in _RULES:
+        return None
+    if outcome is not SessionOutcome.SUCCESS:
+        return proposal.stopped(Gate.VALIDATION, f"the session ended in {outcome.value}; only dead ends are kept")
+    if validated is False and type in _VALIDATED_TYPES:
+        return proposal.stopped(Gate.VALIDATION, "the result was not validated")
+    return None
+
+
+def _frequent(proposal: Proposal, corroborated: frozenset[str]) -> Proposal | None:
+    note, needed = proposal.note, _needed(proposal.note)
+    if proposal.sessions < needed:
+        return proposal.stopped(Gate.FREQUENCY, f"seen in {proposal.sessions} of {needed} sessions that it needs")
+    alone = SIGNALS[note.signal].needs_another or note.data.get("cue") == "self_correction"
+    if alone and not corroborated.intersection(note.files):
+        return proposal.stopped(Gate.FREQUENCY, "needs another signal about the same files")
+    return None
+
+
+def _coupled(proposal: Proposal, file_sessions: Mapping[str, int]) -> Proposal | None:
+    """Files that are edited together by chance, because both are edited all the time, are no dependency."""
+    if proposal.note.signal is not Signal.CO_ACCESS:
+        return None
+    busiest = max((file_sessions.get(path, 0) for path in proposal.note.files), default=0)
+    share = proposal.sessions / max(busiest, proposal.sessions, 1)
+    if share < MIN_COUPLING:
+        return proposal.stopped(Gate.FREQUENCY, f"together in {share:.0%} of the sessions; it needs {MIN_COUPLING:.0%}")
+    return None
+
+
+def _scored(proposal: Proposal) -> Proposal | None:
+    if proposal.score < MIN_SCORE:
+        return proposal.stopped(Gate.SCORE, f"value {proposal.score:.2f} of the signal is below {MIN_SCORE}")
+    return None
+
+
+def _corroborated(notes: Sequence[Note]) -> frozenset[str]:
+    """Files with an error or a backtrack."""
+    strong = (Signal.ERROR_RETRY, Signal.BACKTRACK)
+    return frozenset(path for note in notes if note.signal in strong for path in note.files)

@@ -1,0 +1,75 @@
+"""Transcripts of agent sessions, and the report of what was read and left out."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from treering.core.events import SessionType
+
+# A parsed line of a transcript, or an event before its fields are checked.
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """Position of one session in a file that holds several: bytes of the uncompressed file."""
+
+    offset: int
+    first_line: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One session, or the part of one subagent in it, as recorded in one file.
+
+    `agent` is the program that wrote it, `format` the row of `READERS` that reads it. `subagent` is set if the file
+    belongs to a subagent of the session; its events have the same `agent` field.
+    """
+
+    path: Path
+    agent: str
+    session: str
+    root: str | None = None
+    started_at: datetime | None = None
+    type: SessionType = SessionType.BUILD
+    format: str = "events"
+    subagent: str | None = None
+    part: FilePart | None = None
+
+
+@dataclass(slots=True)
+class ReadReport:
+    """Counts of what was read. `skipped` and `unknown` are lines by type: without an event, and not understood."""
+
+    events: int = 0
+    lines: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    unknown: Counter[str] = field(default_factory=Counter)
+    broken: int = 0
+    too_long: int = 0
+    truncated: int = 0  # files whose last line is incomplete: the agent is still writing it
+    ignored: int = 0  # files that are not transcripts
+    unreadable: int = 0  # files that could not be opened, or not to their end
+
+    def skip(self, name: str) -> None:
+        self.skipped[_short(name)] += 1
+
+    def not_understood(self, name: object) -> None:
+        self.unknown[_short(name) if isinstance(name, str) and name else "(no type)"] += 1
+
+
+def _short(name: str) -> str:
+    """A type's name for a report; hostile names cannot fill it."""
+    return "".join(each if each.isprintable() else "?" for each in name[:60])
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Beginning of a file: its first bytes and its first lines that are JSON objects."""
+
+    path: Path
+    prefix: bytes
+    records: tuple[Fields, ...]

@@ -1,0 +1,114 @@
+"""`memory.sessions`: observed sessions, what they promoted, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from treering.core.errors import NotFound
+from treering.core.observations import Candidate, Decision, ObservedSession
+from treering.core.queries import (
+    ObservedSessionFilter,
+    Order,
+    SavedScratchpadFilter,
+)
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from treering.core.events import SessionOutcome, SessionType
+    from treering.core.records import Knowledge
+    from treering.core.scope import Scope
+    from treering.ports.clock import Clock
+    from treering.ports.store import Store, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReport:
+    """A session with the records that it created and those that it strengthened, as they are now.
+
+    Records that were forgotten since are left out.
+    """
+
+    session: ObservedSession
+    promoted: tuple[Knowledge, ...]
+    reinforced: tuple[Knowledge, ...]
+
+    @property
+    def id(self) -> str:
+        return self.session.id
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        return self.session.candidates
+
+    @property
+    def rejected(self) -> tuple[Candidate, ...]:
+        return tuple(each for each in self.session.candidates if each.decision is Decision.REJECTED)
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Observed sessions of one project. Safe to share between threads."""
+
+    scope: Scope
+    store: Store
+    clock: Clock
+
+    def list(
+        self,
+        *,
+        limit: int = 20,
+        types: Iterable[SessionType | str] = (),
+        outcomes: Iterable[SessionOutcome | str] = (),
+        since: datetime | date | str | None = None,
+    ) -> tuple[ObservedSession, ...]:
+        """The latest sessions, newest first."""
+        from treering.core.queries import TimeRange
+        from treering.core.timestamps import timestamp_of
+
+        now = self.clock()
+        started = None if since is None else TimeRange.make(since=timestamp_of(since, now))
+        where = ObservedSessionFilter.make(types=tuple(types), outcomes=tuple(outcomes), started=started)
+        with self.store.reading(self.scope, now) as tx:
+            return tx.observed_sessions.find(where, order=Order(by="started_at"), limit=limit).items
+
+    def get(self, id: str) -> SessionReport:
+        """The session with its records; `NotFound` if it was not observed."""
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return report_of(tx, _session(tx, id))
+
+    def why(self, id: str) -> tuple[Candidate, ...]:
+        """Every candidate of a session with its decision: the gate that stopped it, or the record that it became."""
+        return self.get(id).candidates
+
+    def forget(self, id: str) -> None:
+        """Remove what was observed of a session: prompts, files, candidates and scratchpad. Its records stay."""
+
+        def forget(tx: Transaction) -> None:
+            _session(tx, id)
+            tx.observed_sessions.remove(ObservedSessionFilter(ids=(id,)))
+            tx.scratchpads.remove(SavedScratchpadFilter(ids=(id,)))
+
+        self.store.write(self.scope, self.clock(), forget)
+
+
+def report_of(tx: Transaction, session: ObservedSession) -> SessionReport:
+    ids = [each.record for each in session.candidates if each.record is not None]
+    records = {id: each for id, each in tx.knowledge.get_many(ids).items() if each.deleted_at is None}
+
+    def having(decision: Decision) -> tuple[Knowledge, ...]:
+        wanted = (each.record for each in session.candidates if each.decision is decision)
+        return tuple(records[id] for id in dict.fromkeys(wanted) if id in records)
+
+    return SessionReport(session, having(Decision.PROMOTED), having(Decision.REINFORCED))
+
+
+def _session(tx: Transaction, id: str) -> ObservedSession:
+    found = tx.observed_sessions.get(id)
+    if found is None:
+        raise NotFound(
+            f"no observed session with id {id!r} in project {tx.scope.project!r}; `treering sessions` lists them"
+        )
+    return found

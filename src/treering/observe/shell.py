@@ -1,0 +1,144 @@
+"""Splitting of shell commands into segments. Nothing is executed and nothing is expanded."""
+
+import re
+from dataclasses import dataclass, field
+
+MAX_CHARACTERS = 4096
+_MAX_SEGMENTS = 64
+
+# Possessive quantifiers throughout, so that splitting takes linear time. An unterminated quotation ends with the text.
+_SUBSTITUTION = r"[$<>]\((?:[^()'\"]++|'[^']*+'|\"[^\"]*+\"|\((?:[^()]++|\([^()]*+\))*+\))*+(?:\)|$)"
+_TOKEN = re.compile(
+    rf"""
+    (?P<space>(?:[ \t\r\f\v]|\\\n)++)
+    |(?P<comment>(?<![^\s;|&(])\#[^\n]*+)
+    |(?P<newline>\n)
+    |(?P<heredoc><<-?[ \t]*+(?:'(?P<d1>\w++)'|"(?P<d2>\w++)"|\\?(?P<d3>\w++)))
+    |(?P<redirect>(?:(?<![^\s;|&(<>])\d)?(?:&>>?|>>|>\||>&|<&|<<<|<>|>(?!\()|<(?!\()))
+    |(?P<operator>&&|\|\||;;&?|;|\|&|\||&|\(|\))
+    |(?P<word>(?:[^\s;|&()<>'"`\\$\#]++|(?<=\S)\#|\\.|\$?'[^']*+(?:'|$)|\$?"(?:[^"\\]++|\\.)*+(?:"|\\?$)
+        |{_SUBSTITUTION}|`[^`]*+(?:`|$)|\$\{{[^}}\s]*+\}}?|\$|\\$|[<>](?=\())++)
+    |(?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_QUOTED = re.compile(r"""\$?'([^']*+)'?|\$?"((?:[^"\\]++|\\.)*+)"?|\\(.)""", re.DOTALL)
+_ESCAPED = re.compile(r"""\\(["\\$`\n])""")
+_NESTED = re.compile(rf"'[^']*+'|(?P<inner>{_SUBSTITUTION})|`(?P<tick>[^`]++)`", re.DOTALL)
+_PLAIN_WORD = re.compile(r"[\w@%+=:,./-]++")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*+(?:\[\w*+\])?\+?=")
+
+
+@dataclass(slots=True)
+class Segment:
+    """One simple command: its words without quotation marks, and what was around it."""
+
+    words: list[str] = field(default_factory=list)
+    quoted: list[bool] = field(default_factory=list)
+    after: str = ""  # the operator before it
+    group: int = 0  # number of open parentheses
+    written: list[str] = field(default_factory=list)  # targets of `>` and `>>`
+    read: list[str] = field(default_factory=list)  # sources of `<`
+    text: str = ""  # heredoc or here-string
+    nested: list[str] = field(default_factory=list)  # commands in substitutions
+
+
+def is_assignment(word: str) -> bool:
+    return _ASSIGNMENT.match(word) is not None
+
+
+def unquoted(word: str) -> str:
+    """The word without its quotation marks and escapes."""
+    if "'" not in word and '"' not in word and "\\" not in word:
+        return word
+    return _QUOTED.sub(_inner, word)
+
+
+def _inner(found: re.Match[str]) -> str:
+    single, double, escaped = found.groups()
+    if double is not None:
+        return _ESCAPED.sub(r"\1", double)
+    return single if single is not None else ("" if escaped == "\n" else escaped)
+
+
+def split_segments(text: str) -> list[Segment]:
+    """The simple commands of a command line, at most 64, of its first 4,096 characters."""
+    text = text[:MAX_CHARACTERS]
+    segments = [Segment()]
+    waiting: list[tuple[Segment, str]] = []
+    group = place = 0
+    redirect = ""
+    while place < len(text) and len(segments) <= _MAX_SEGMENTS:
+        token = _TOKEN.match(text, place)
+        if token is None:
+            break
+        place = token.end()
+        kind = token.lastgroup
+        now = segments[-1]
+        if kind == "word":
+            word = token[0]
+            if ("`" in word or "(" in word) and len(now.nested) < 8:
+                now.nested.extend(_nested(word))
+            plain = unquoted(word)
+            if redirect:
+                _redirected(now, redirect, plain)
+                redirect = ""
+            else:
+                now.words.append(plain)
+                now.quoted.append(word[0] in "'\"" or word[:2] in ("$'", '$"'))
+        elif kind == "heredoc":
+            waiting.append((now, token["d1"] or token["d2"] or token["d3"]))
+        elif kind == "redirect":
+            redirect = token[0].lstrip("0123456789")
+        elif kind in ("operator", "newline"):
+            redirect = ""
+            if kind == "newline" and waiting:
+                place = _take_heredocs(text, place, waiting)
+            operator = ";" if kind == "newline" else token[0]
+            group += (operator == "(") - (operator == ")")
+            if now.words or now.written or now.read:
+                segments.append(Segment(after=operator, group=group))
+            else:
+                now.after, now.group = operator if operator not in "()" else now.after, group
+    return [segment for segment in segments if segment.words or segment.written or segment.read]
+
+
+def _nested(word: str) -> list[str]:
+    found = []
+    for match in _NESTED.finditer(word.strip('"')):
+        inner = match["tick"] or (match["inner"] or "")[2:].removesuffix(")")
+        if inner.strip() and inner[0] != "(":
+            found.append(inner)
+    return found[:4]
+
+
+def _redirected(segment: Segment, operator: str, target: str) -> None:
+    if operator == "<<<":
+        segment.text = target
+    elif operator in ("<", "<>"):
+        segment.read.append(target)
+    elif operator in (">", ">>", "&>", "&>>", ">|") and target and not target.startswith(("&", "/dev/")):
+        segment.written.append(target)
+
+
+def _take_heredocs(text: str, place: int, waiting: list[tuple[Segment, str]]) -> int:
+    """Move the bodies of the heredocs that start at `place` to their segments."""
+    for segment, delimiter in waiting:
+        begin = place
+        while place < len(text):
+            end = text.find("\n", place)
+            line, after = (text[place:end], end + 1) if end >= 0 else (text[place:], len(text))
+            if line.strip("\t ") == delimiter:
+                segment.text = text[begin:place]
+                place = after
+                break
+            place = after
+        else:
+            segment.text = text[begin:]
+    waiting.clear()
+    return place
+
+
+def quoted_word(word: str) -> str:
+    """The word as one word of a command line."""
+    return word if _PLAIN_WORD.fullmatch(word) else "'" + word.replace("'", "'\\''") + "'"

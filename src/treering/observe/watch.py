@@ -1,0 +1,193 @@
+"""A watch: takes the events of one session in, saves its scratchpads, and finishes it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from treering.core.errors import InvalidInput, TreeringError
+from treering.core.events import Event, EventKind, SessionOutcome, SessionType
+from treering.core.observations import SavedScratchpad
+from treering.observe.conversation import ObservedConversation
+from treering.observe.scratchpad import Alert, Scratchpad, merged
+
+if TYPE_CHECKING:
+    from treering.observe.finished import SessionFinisher
+    from treering.observe.sessions import SessionReport
+
+CHECKPOINT_SECONDS = 30.0  # of events between two checkpoints
+MAX_AGENTS = 50  # subagents with a scratchpad of their own; the events of further ones go to the main agent's
+SUBTASKS_TO_PROMOTE_EACH = 5  # builds of more subtasks promote after each validated one
+_MAIN = ""
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionIdentity:
+    """What the observer was told about a session when it began."""
+
+    session: str
+    type: SessionType
+    agent: str | None
+    root: str
+
+
+class Watch:
+    """Observes one session. `event` never raises and never waits; not safe to share between threads.
+
+    As a context manager it finishes the session: as a success, or as a failure if the block raised.
+    """
+
+    def __init__(self, identity: SessionIdentity, finisher: SessionFinisher) -> None:
+        self.session = identity.session
+        self._identity = identity
+        self._finisher = finisher
+        self._pads = {_MAIN: self._new_pad(identity.agent)}
+        self._conversation = ObservedConversation()
+        self._saved_at = 0.0
+        self._started_at: datetime | None = None
+        self._last_at: datetime | None = None
+        self._report: SessionReport | None = None
+
+    def __repr__(self) -> str:
+        return f"Watch(session={self.session!r}, events={self.events})"
+
+    @property
+    def events(self) -> int:
+        """Events taken in so far, duplicates included."""
+        return sum(pad.events for pad in self._pads.values())
+
+    def event(self, event: Event | Mapping[str, object]) -> None:
+        """Take one event in. Events may come late, twice, or with unknown fields."""
+        fields: Mapping[str, Any] = event.__dict__ if isinstance(event, Event) else _mapping(event)
+        agent = fields.get("agent")
+        pad = self._pad_of(agent if isinstance(agent, str) else None)
+        duplicates, unknown = pad.duplicates, pad.unknown
+        pad.add(event)
+        if pad.duplicates > duplicates or pad.unknown > unknown:
+            return
+        kind = fields.get("kind")
+        self._note_time(fields.get("at"))
+        if pad is self._pads[_MAIN]:
+            self._conversation.add(fields, pad.taint)
+        elif pad.taint is not None and kind == EventKind.SESSION_END:
+            self._pads[_MAIN].mark_tainted(pad.taint)
+        self._report = None
+        if kind == EventKind.SUBTASK or pad.elapsed - self._saved_at >= CHECKPOINT_SECONDS:
+            self._saved_at = pad.elapsed
+            self._after_step(is_subtask=kind == EventKind.SUBTASK, fields=fields)
+
+    def alerts(self) -> tuple[Alert, ...]:
+        """Early notices for this session, most urgent first, each signal once."""
+        found = {alert.signal: alert for pad in self._pads.values() for alert in pad.alerts()}
+        return tuple(sorted(found.values(), key=lambda alert: -alert.priority))
+
+    def checkpoint(self) -> None:
+        """Save the scratchpads, so that another process can continue or finish the session."""
+        self._finisher.save(self._saved())
+
+    def finish(
+        self, outcome: SessionOutcome | str = SessionOutcome.SUCCESS, *, validated: bool | None = None
+    ) -> SessionReport:
+        """Promote what the evidence supports, and return what was seen and decided.
+
+        `validated` says whether tests or a review accepted the result; None if it was not checked. A second call
+        without new events returns the same report.
+        """
+        try:
+            ended = SessionOutcome(outcome)
+        except ValueError:
+            known = ", ".join(each.value for each in SessionOutcome)
+            raise InvalidInput(f"outcome is {outcome!r}; use one of {known}") from None
+        if self._report is None or self._report.session.outcome is not ended:
+            self._report = self._finisher.finish(self.merged(), self._saved(), outcome=ended, validated=validated)
+        return self._report
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, type: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            self.finish(SessionOutcome.SUCCESS if type is None else SessionOutcome.FAILURE)
+        except TreeringError as exc:
+            _LOG.warning("session %s was not finished, its checkpoint remains: %s", self.session, exc)
+
+    def merged(self) -> Scratchpad:
+        """The scratchpads of all agents as one."""
+        pads = list(self._pads.values())
+        return pads[0] if len(pads) == 1 else merged(pads, self._finisher.similarity)
+
+    def restore(self, saved: SavedScratchpad) -> None:
+        """Continue from a checkpoint of another process; an unreadable one is logged and ignored."""
+        try:
+            state = json.loads(saved.state)
+            pads = {name: Scratchpad.from_state(pad) for name, pad in state["pads"].items()}
+            self._conversation = ObservedConversation.from_state(state["conversation"])
+            self._started_at, self._last_at = (_time(state[name]) for name in ("started_at", "last_at"))
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as exc:
+            _LOG.warning("session %s: its checkpoint cannot be read and is ignored: %r", self.session, exc)
+            return
+        self._pads = {_MAIN: self._pads[_MAIN], **pads}
+
+    def _saved(self) -> SavedScratchpad:
+        times = {"started_at": self._started_at, "last_at": self._last_at}
+        state = {
+            "identity": [self._identity.type.value, self._identity.agent, self._identity.root],
+            "pads": {name: pad.state() for name, pad in self._pads.items()},
+            "conversation": self._conversation.state(),
+            **{name: None if at is None else at.isoformat() for name, at in times.items()},
+        }
+        return self._finisher.saved(self.session, json.dumps(state, ensure_ascii=False, separators=(",", ":")))
+
+    def _after_step(self, *, is_subtask: bool, fields: Mapping[str, Any]) -> None:
+        """Checkpoint without waiting; many-part builds promote what a validated subtask showed."""
+        try:
+            self._finisher.save_if_free(self._saved())
+            main = self._pads[_MAIN]
+            done = is_subtask and len(main.activity.subtasks) > SUBTASKS_TO_PROMOTE_EACH
+            metadata = fields.get("metadata")
+            validated = isinstance(metadata, Mapping) and bool(metadata.get("validated"))
+            if done and validated and self._identity.type is SessionType.BUILD:
+                self._finisher.promote(self.merged(), self._saved())
+        except TreeringError as exc:
+            _LOG.warning("session %s: no checkpoint: %s", self.session, exc)
+
+    def _pad_of(self, agent: str | None) -> Scratchpad:
+        if not agent or agent == self._identity.agent:
+            return self._pads[_MAIN]
+        if agent not in self._pads:
+            if len(self._pads) > MAX_AGENTS:
+                return self._pads[_MAIN]
+            self._pads[agent] = self._new_pad(agent)
+        return self._pads[agent]
+
+    def _new_pad(self, agent: str | None) -> Scratchpad:
+        identity = self._identity
+        return Scratchpad(identity.session, type=identity.type, root=identity.root, agent=agent)
+
+    def _note_time(self, at: object) -> None:
+        moment = _time(at)
+        if moment is not None:
+            self._started_at = min(self._started_at or moment, moment)
+            self._last_at = max(self._last_at or moment, moment)
+
+
+def _mapping(event: object) -> Mapping[str, Any]:
+    return event if isinstance(event, Mapping) else {}
+
+
+def _time(at: object) -> datetime | None:
+    if isinstance(at, datetime):
+        return at if at.tzinfo else at.replace(tzinfo=UTC)
+    with suppress(ValueError):
+        if isinstance(at, str) and at:
+            return _time(datetime.fromisoformat(at))
+    return None
