@@ -115,9 +115,7 @@ def _history() -> str:
     for measured in map(json.loads, MEASUREMENTS.read_text("utf-8").splitlines()):
         for part in ("first", "all"):
             right, wrong, missed = map(sum, zip(*measured[part].values(), strict=True))
-            cells = ", ".join(
-                f"{kind} {one}/{one + two}" for kind, (one, two, _) in measured[part].items() if one + two
-            )
+            cells = ", ".join(f"{kind} {one}/{one + two}" for kind, (one, two, _) in measured[part].items() if one + two)
             shares = (_share(right, right + wrong), _share(right, right + missed))
             rows.append((measured["name"], measured["commit"], part, *shares, cells))
     headers = ("measurement", "commit", "part", "precision", "recall", "right of detected, by cue")
