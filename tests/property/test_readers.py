@@ -61,7 +61,7 @@ def lines(draw: st.DrawFn) -> dict[str, Any]:
     fields = draw(st.dictionaries(names, values, max_size=6))
     base = draw(st.sampled_from(kinds_of_lines))
     payload = {**base["payload"], **fields} if "payload" in base else None
-    content = [draw(st.dictionaries(names, values, max_size=6)) for _ in range(draw(st.integers(0, 3)))]
+    content = draw(st.lists(st.dictionaries(names, values, max_size=6) | values, max_size=3))
     if "message" in base:
         return {**fields, **base, "message": {**draw(st.dictionaries(names, values, max_size=3)), "content": content}}
     return {**base, "payload": payload} if payload is not None else {**base, **fields}

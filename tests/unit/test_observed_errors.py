@@ -120,6 +120,14 @@ NO_FAILURES = [
     ("cat server.log", "ERROR: connection failed\nTraceback (most recent call last):\nKeyError: 'x'\n"),
     ("grep -rn error src", "src/a.py:3: error: x\n"),
     ("docker compose up -d", "Container web  Started\n"),
+    ("npx eslint src", "/a/b.js\n  1:1  warning  Unexpected  no-console\n\n✖ 1 problem (0 errors, 1 warning)\n"),
+    ("python train.py", "epoch 1 error: 0.234\nepoch 2 error: 0.200\n"),
+    ("cargo build", "warning: unused variable: `error`\n --> src/a.rs:3:5\n    Finished dev target(s) in 2.3s\n"),
+    ("npx jest src", "  console.error\n    Warning: x\n\nPASS a.test.js\nTests:       3 passed, 3 total\n"),
+    ("pytest --collect-only -q", "tests/test_errors.py::test_failed\n\n1 test collected in 0.01s\n"),
+    ("kubectl logs x", "panic: foo\ngoroutine 1 [running]:\n"),
+    ("git commit -m x", "[main 1a2b3c4] Handle fatal: error\n 1 file changed\n"),
+    ("npm run build", "dist/assets/error-page-a1b2.js  12 kB\n✓ built in 1.2s\n"),
 ]
 
 
@@ -208,7 +216,7 @@ def test_a_command_without_output_is_named_with_its_exit_code() -> None:
         "<untrusted_context>\nOutput: bash: foo: command not found\nExit Code: 127\n</untrusted_context>",
         '{"output":"bash: foo: command not found\\n","metadata":{"exit_code":127,"duration_seconds":0.1}}',
         "Exit code: 127\nWall time: 0.1 seconds\nOutput:\nbash: foo: command not found\n",
-        "Chunk ID: 1a2b\nWall time: 0.05 seconds\nProcess exited with code 127\nOutput:\nbash: foo: command not found\n",
+        "Chunk ID: 1a2b\nWall time: 0 seconds\nProcess exited with code 127\nOutput:\nbash: foo: command not found\n",
     ],
 )
 def test_envelopes_of_agents_are_understood(text: str) -> None:
@@ -263,7 +271,8 @@ def test_no_mixture_of_markers_makes_it_raise(parts: list[str], is_error: bool) 
 
 
 HOSTILE = [
-    "E   ", "FAILED ", "_ ", "___ ", "a.", "a.a", "/a", "a:1:", "a/b.py:1: ", "(", "[", "--- FAIL: a", " ", "\t", "at ",
+    "--- FAIL: a\n", "E   ", "FAILED ", "_ ", "___ ", "a.", "a.a", "/a", "a:1:", "a/b.py:1: ", "(", "[",
+    "--- FAIL: a", " ", "\t", "at ",
     "error: ", "thread 'a' panicked at '", "1) ", "● ", " › ", "[ERROR] ", "a: ", "error ", "\x1b[",
     "make: *** [", "'", '"',
     "<tool_use_error>", "npm ERR! ", "a.b.C: ", "Exit code ", "\n", "\n\n ", "E\n", "x.go:1:1: a\n",

@@ -1,5 +1,6 @@
 """Transcripts of Claude Code: what the user, the agent and its subagents did, and nothing that the program inserted."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,26 @@ def test_results_of_every_shape_are_text(tmp_path: Path) -> None:
     events = read(tmp_path, *lines)[1:]
     assert [each.get("text") for each in events] == ["plain", "one\ntwo", "[image]", None, "out"]
     assert [each.get("is_error", False) for each in events] == [True, False, False, False, False]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        " ",
+        "<",
+        "<system-reminder>",
+        "<command-name>",
+        "<command-name> ",
+        "<command-args>",
+        "[Image: source: ",
+        "<memory>\n",
+    ],
+)
+def test_hostile_text_is_read_in_linear_time(tmp_path: Path, unit: str) -> None:
+    text = unit * (1_000_000 // len(unit)) + "<system-reminder>"
+    started = time.process_time()
+    read(tmp_path, line(1, "user", text), line(2, "user", [result("t1", text)]))
+    assert time.process_time() - started < 5
 
 
 def test_parallel_sidechains_of_one_file_keep_their_agents_apart(tmp_path: Path) -> None:

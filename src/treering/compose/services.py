@@ -205,7 +205,7 @@ class Services:
     def sessions(self) -> Sessions:
         from treering.observe.sessions import Sessions
 
-        return Sessions(self.scope, self.store, self.clock)
+        return Sessions(self.scope, self.store, self.clock, lambda: self.observer)
 
     @cached_property
     def tasks(self) -> TaskServices:

@@ -47,7 +47,6 @@ _KEPT: Mapping[str, frozenset[str]] = {
     "gradle": frozenset({"-x"}),
     "kubectl": frozenset({"-n", "-k"}),
     "ls": frozenset({"-l"}),
-    "npm": frozenset(),
 }
 _WITH_VALUE: Mapping[str, frozenset[str]] = {
     "go": word_set("-run -bench -tags -skip -fuzz -ldflags -C -o -coverpkg"),
@@ -128,7 +127,7 @@ def _arguments(invocation: Invocation, begin: int, root: str) -> list[str]:
             if program in ("head", "tail") and _COUNT.fullmatch(word):
                 place += word in ("-n", "-c")
                 continue
-            if (word in _NOISE and word not in kept) or (_NOISE_VALUES.fullmatch(word) and "json" not in kept):
+            if (word in _NOISE and word not in kept) or (_NOISE_VALUES.fullmatch(word)):
                 continue
             target = options if reordered else operands
             target.append(_plain(word, root, invocation.folder))

@@ -27,12 +27,6 @@ _TAKES_ANY_NAME = word_set(
     """
 )
 _SCRIPT_FIRST = word_set("sed awk gawk grep egrep fgrep rg ag ack jq yq perl zgrep ugrep ast-grep sg")
-_SCRIPT_OPTIONS = frozenset({"-e", "--expression", "-f", "--regexp", "--file"})
-_SEARCH_VALUES = word_set(
-    """
-    -A -B -C -m -g -t -T --type --glob --include --exclude --exclude-dir -d --max-depth -M
-    """
-)
 _NAME_TESTS = frozenset({"-name", "-iname", "-path", "-ipath", "-regex", "-wholename"})
 _INTERPRETERS = word_set("python node ruby php perl deno bun bash sh zsh")
 

@@ -39,7 +39,7 @@ _FILTERS = word_set(
 )
 _KEYWORDS = word_set(
     """
-    then do else if elif while until ! { time nohup exec command builtin caffeinate unbuffer nohup setsid
+    then do else if elif while until ! { time nohup exec command builtin caffeinate unbuffer setsid
     """
 )
 _VENV = re.compile(r"(?:^|/)(?:\.?v?env[\w.-]*|\.tox/[\w.-]+|node_modules)/(?:\.?bin|Scripts)/([\w.-]+)$")
@@ -214,7 +214,7 @@ def _invocation(
 ) -> Invocation:
     inner = inner_command(words)
     program = program_name(inner[0]) if inner else ""
-    purpose = purpose_of_words(inner, segment.text)
+    purpose = purpose_of_words(inner)
     written = [
         target
         for target in segment.written
@@ -283,7 +283,7 @@ def _module(words: Sequence[str], name: str) -> Sequence[str]:
     return words
 
 
-def purpose_of_words(words: Sequence[str], text: str = "") -> Purpose:
+def purpose_of_words(words: Sequence[str]) -> Purpose:
     """The purpose of a command without runners around it."""
     if not words:
         return Purpose.OTHER

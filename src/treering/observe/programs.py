@@ -185,10 +185,6 @@ SUBCOMMANDS: Mapping[str, Mapping[str, Purpose]] = {
     "pre-commit": _named(lint="run", install="install autoupdate"),
     "supabase": _named(migrate="db migration", run="start stop functions"),
     "playwright": _named(test="test", install="install"),
-    "tar": {},
-    "aws": {},
-    "git": {},
-    "gh": {},
 }
 """Purpose by the first word after the program that is not an option; the program's own purpose if not listed."""
 
@@ -245,7 +241,6 @@ RUNNERS: Mapping[str, frozenset[str]] = {
     "c8": frozenset(),
     "nyc": frozenset(),
     "coverage": frozenset({"run"}),
-    "doas": frozenset(),
 }
 """Programs that run another command: its purpose counts. The set holds the subcommands that do so; empty: always."""
 
@@ -287,7 +282,6 @@ VALUE_OPTIONS: Mapping[str, frozenset[str]] = {
     "poetry": frozenset({"-C", "--directory"}),
     "tox": frozenset({"-e"}),
     "nox": frozenset({"-s"}),
-    "terraform": frozenset(),
     "dotenv": frozenset({"-e", "-f"}),
     "hatch": frozenset({"-e"}),
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import NotFound
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from treering.core.events import SessionOutcome, SessionType
     from treering.core.records import Knowledge
     from treering.core.scope import Scope
+    from treering.observe.api import Observer
+    from treering.observe.replay import OnProgress, ReplayReport
     from treering.ports.clock import Clock
     from treering.ports.store import Store, Transaction
 
@@ -55,6 +58,7 @@ class Sessions:
     scope: Scope
     store: Store
     clock: Clock
+    observer: Callable[[], Observer]
 
     def list(
         self,
@@ -82,6 +86,23 @@ class Sessions:
     def why(self, id: str) -> tuple[Candidate, ...]:
         """Every candidate of a session with its decision: the gate that stopped it, or the record that it became."""
         return self.get(id).candidates
+
+    def replay(
+        self,
+        paths: Iterable[str | Path],
+        *,
+        root: str | Path | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        on_progress: OnProgress = lambda _progress: None,
+    ) -> ReplayReport:
+        """Observe recorded sessions: transcripts of Claude Code, Codex and Gemini CLI, or files of events.
+
+        Folders are searched. Sessions are observed oldest first, and what was observed before is not counted again.
+        """
+        from treering.observe.replay import replay
+
+        named = None if root is None else str(root)
+        return replay(self.observer(), map(Path, paths), named, stop=stop, on_progress=on_progress)
 
     def forget(self, id: str) -> None:
         """Remove what was observed of a session: prompts, files, candidates and scratchpad. Its records stay."""

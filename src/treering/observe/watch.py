@@ -63,6 +63,11 @@ class Watch:
         """Events taken in so far, duplicates included."""
         return sum(pad.events for pad in self._pads.values())
 
+    @property
+    def new_events(self) -> int:
+        """Events taken in so far that were neither duplicates nor of an unknown kind."""
+        return sum(pad.events - pad.duplicates - pad.unknown for pad in self._pads.values())
+
     def event(self, event: Event | Mapping[str, object]) -> None:
         """Take one event in. Events may come late, twice, or with unknown fields."""
         fields: Mapping[str, Any] = event.__dict__ if isinstance(event, Event) else _mapping(event)

@@ -13,6 +13,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("remember", "Record", "remember:remember", "Store a piece of knowledge."),
     Command("turn", "Record", "remember:turn", "Store a message of a conversation, word for word."),
     Command("episode", "Record", "episodes:episode", "Store a task execution with its artifacts."),
+    Command(
+        "observe",
+        "Record",
+        "sessions:observe",
+        "Learn from recorded sessions of coding agents: Claude Code, Codex, Gemini CLI, or files of events.",
+    ),
     Command("search", "Search", "search:search", "Search records of every kind by words, meaning and relations."),
     Command(
         "context",
@@ -25,6 +31,13 @@ COMMANDS: tuple[Command, ...] = (
         "Search",
         "episodes:episodes",
         "Search episodes by meaning, attributes and time, or by failure.",
+    ),
+    Command("sessions", "Search", "sessions:sessions", "List observed sessions, newest first."),
+    Command(
+        "session",
+        "Search",
+        "sessions:session",
+        "Show what was seen in an observed session, and what was promoted or rejected, and why.",
     ),
     Command("patterns", "Search", "patterns.commands:patterns", "Find, validate and correct patterns of what works."),
     Command("about", "Search", "entities:about", "Show what is known about a person, place or thing."),

@@ -42,7 +42,8 @@ _GRADLE = re.compile(r"^\* What went wrong:\n([^\n]+)(?:\n\s*> ([^\n]+))?", re.M
 _GRADLE_TEST = re.compile(r"^(\w[\w.$]+ > [^\n]{1,200}?) FAILED\n\s+(\S[^\n]*)", re.MULTILINE)
 _KOTLIN = re.compile(r"^e: (?:file://)?\S+?(?::\d+:\d+|: \(\d+, \d+\):?) ([^\n]+)$", re.MULTILINE)
 _JAVA = re.compile(
-    r"^(?:Exception in thread \"[^\"\n]{0,100}\" |Caused by: )?((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception"
+    r"^(?:Exception in thread \"[^\"\n]{0,100}\" |Caused by: )?((?:javax?|org|com|kotlinx?|scala|io|net"
+    r"|jakarta)\.(?:\w+\.)*[A-Z]\w*(?:Exception"
     r"|Error)(?:: [^\n]*)?)$",
     re.MULTILINE,
 )

@@ -8,7 +8,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from treering.observe.readers import line_types
-from treering.observe.readers.event_fields import RecentItems, amount, count, event_id, key, label, moment, text_of
+from treering.observe.readers.event_fields import (
+    RecentItems,
+    amount,
+    count,
+    event_id,
+    key,
+    label,
+    moment,
+    text_of,
+    word,
+)
 from treering.observe.readers.inserted_text import prompt_of, without_reminders
 from treering.observe.readers.lines import records
 from treering.observe.readers.transcripts import Fields, Head, ReadReport, Transcript
@@ -30,7 +40,7 @@ def transcripts(head: Head) -> tuple[Transcript, ...]:
             path=head.path,
             agent=NAME,
             session=session,
-            root=next((folder for line in lines if (folder := _text(line, "cwd"))), None),
+            root=next((folder for line in lines if (folder := word(line, "cwd"))), None),
             started_at=next((at for line in head.records if (at := moment(line.get("timestamp")))), None),
             format=NAME,
             subagent=subagent,
@@ -71,11 +81,11 @@ class _Reading:
 
     def events(self) -> Iterator[Fields]:
         for number, line in records(self._transcript.path, self._report):
-            kind = line.get("type")
-            convert = _CONVERSIONS.get(kind) if isinstance(kind, str) else None
+            kind = word(line, "type")
+            convert = _CONVERSIONS.get(kind)
             if convert is None:
                 if kind in line_types.CLAUDE_CODE:
-                    self._report.skip(str(kind))
+                    self._report.skip(kind)
                 else:
                     self._report.not_understood(kind)
                 continue
@@ -112,7 +122,7 @@ class _Reading:
         if line.get("isSidechain") is not True:
             return None
         agent = label(line.get("agentId"))
-        uuid, parent = _text(line, "uuid"), _text(line, "parentUuid")
+        uuid, parent = word(line, "uuid"), word(line, "parentUuid")
         if agent is None:
             agent = self._agents.get(parent, self._latest_agent) if parent else label(uuid)
         if agent is None:
@@ -134,7 +144,7 @@ class _Reading:
                 yield index, {"kind": kind, "text": text}
 
     def _result(self, block: Fields, line: Fields, *, is_only: bool) -> Fields:
-        call_id = _text(block, "tool_use_id")
+        call_id = word(block, "tool_use_id")
         details = line.get("toolUseResult") if is_only else None
         details = details if isinstance(details, dict) else {}
         metadata = {"interrupted": True} if details.get("interrupted") is True else {}
@@ -166,7 +176,7 @@ class _Reading:
 
     def _block(self, block: Fields) -> Fields | None:
         """The event of one block of a response."""
-        kind = block.get("type")
+        kind = word(block, "type")
         if kind == "text":
             text = block.get("text")
             return {"kind": "reasoning", "text": text} if isinstance(text, str) and text.strip() else None
@@ -174,14 +184,14 @@ class _Reading:
             text = block.get("thinking")
             is_empty = not isinstance(text, str) or not text.strip()
             return None if is_empty else {"kind": "reasoning", "text": text, "metadata": {"thinking": True}}
-        call_id = _text(block, "id")
+        call_id = word(block, "id")
         if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
             name = label(block.get("name"))
             if call_id and name:
                 self._tools[call_id] = name
             return {"kind": "tool_call", "tool": name, "call_id": call_id, "arguments": block.get("input")}
-        if isinstance(kind, str) and kind.endswith("_tool_result"):
-            call_id = _text(block, "tool_use_id")
+        if kind.endswith("_tool_result"):
+            call_id = word(block, "tool_use_id")
             tool = self._tools.pop(call_id, None)
             return {"kind": "tool_result", "tool": tool, "call_id": call_id, "text": text_of(block.get("content"))}
         if kind not in ("redacted_thinking", "fallback"):
@@ -224,12 +234,8 @@ def _content(line: Fields) -> list[Fields]:
         return [{"type": "text", "text": content}]
     if not isinstance(content, list):
         return []
-    return [{"type": "text", "text": block} if isinstance(block, str) else block for block in content if block]
-
-
-def _text(fields: Mapping[str, Any], name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
+    blocks = ({"type": "text", "text": block} if isinstance(block, str) else block for block in content)
+    return [block for block in blocks if isinstance(block, dict)]
 
 
 def _first(check: Any, fields: Mapping[str, Any], *names: str) -> Any:

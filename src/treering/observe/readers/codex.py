@@ -12,7 +12,7 @@ from typing import Any
 from treering.observe.readers import line_types
 from treering.observe.readers.codex_output import has_failed, json_object, milliseconds, tool_output
 from treering.observe.readers.documents import BrokenDocument, LongMember, members
-from treering.observe.readers.event_fields import RecentItems, count, event_id, key, label, moment, text_of
+from treering.observe.readers.event_fields import RecentItems, count, event_id, key, label, moment, text_of, word
 from treering.observe.readers.inserted_text import prompt_of
 from treering.observe.readers.lines import open_file, records
 from treering.observe.readers.transcripts import Fields, Head, ReadReport, Transcript
@@ -78,7 +78,7 @@ def transcripts(head: Head) -> tuple[Transcript, ...]:
             path=head.path,
             agent=NAME,
             session=session,
-            root=_text(meta, "cwd") or _working_folder(head),
+            root=word(meta, "cwd") or _working_folder(head),
             started_at=moment(meta.get("timestamp"))
             or next((each for line in head.records if (each := moment(line.get("timestamp")))), None),
             format=NAME,
@@ -100,7 +100,7 @@ def _meta(head: Head) -> Fields | None:
     is_rollout = False
     for line in head.records:
         payload = line.get("payload")
-        if line.get("type") in _ENVELOPES and isinstance(payload, dict):
+        if word(line, "type") in _ENVELOPES and isinstance(payload, dict):
             is_rollout = True
             if line["type"] == "session_meta":
                 return payload
@@ -134,8 +134,8 @@ def _working_folder(head: Head) -> str | None:
         if isinstance(payload, dict) and payload.get("type") == "message":
             if found := _WORKING_FOLDER.search(text_of(payload.get("content"))):
                 return (found[1] or found[2]).strip() or None
-        elif isinstance(payload, dict) and line.get("type") == "turn_context" and _text(payload, "cwd"):
-            return _text(payload, "cwd")
+        elif isinstance(payload, dict) and line.get("type") == "turn_context" and word(payload, "cwd"):
+            return word(payload, "cwd")
     return None
 
 
@@ -181,7 +181,7 @@ class _Reading:
                 self._report.truncated += 1
 
     def _line(self, line: Fields) -> Iterator[Fields]:
-        kind, payload = line.get("type"), line.get("payload")
+        kind, payload = word(line, "type"), line.get("payload")
         ordinal = count(line.get("ordinal"))
         if ordinal is not None and ordinal < self._own_history_from:
             self._report.skip("copied from another session")
@@ -192,7 +192,7 @@ class _Reading:
         elif kind == "event_msg" and isinstance(payload, dict):
             yield from self._stream(payload)
         elif kind in line_types.CODEX:
-            self._report.skip(str(kind))
+            self._report.skip(kind)
         elif _is_bare_meta(line) and not self._has_meta:
             yield from self._start(line)
         elif "record_type" in line:
@@ -223,11 +223,11 @@ class _Reading:
         yield {"id": "session_start", "kind": "session_start", "metadata": metadata}
 
     def _item(self, item: Fields) -> Iterator[Fields]:
-        kind = item.get("type")
-        convert = _ITEMS.get(kind) if isinstance(kind, str) else None
+        kind = word(item, "type")
+        convert = _ITEMS.get(kind)
         if convert is None:
             if kind in line_types.CODEX_ITEMS:
-                self._report.skip(str(kind))
+                self._report.skip(kind)
             else:
                 self._report.not_understood(f"response_item {kind}")
             return
@@ -253,7 +253,7 @@ class _Reading:
 
     def agent_message(self, item: Fields) -> Iterator[Fields]:
         if (text := text_of(item.get("content"))).strip():
-            metadata = {name: _text(item, name) for name in ("author", "recipient")}
+            metadata = {name: word(item, name) for name in ("author", "recipient")}
             yield {"kind": "subagent", "text": text, "metadata": metadata}
 
     def reasoning(self, item: Fields) -> Iterator[Fields]:
@@ -262,14 +262,14 @@ class _Reading:
             yield {"kind": "reasoning", "text": text, "metadata": {"thinking": True}}
 
     def call(self, item: Fields) -> Iterator[Fields]:
-        call_id = _text(item, "call_id") or _text(item, "id")
+        call_id = word(item, "call_id") or word(item, "id")
         tool = _tool_name(item)
         if call_id and tool:
             self._tools[call_id] = tool
         yield {"kind": "tool_call", "tool": tool, "call_id": call_id, "arguments": _arguments(item)}
 
     def output(self, item: Fields) -> Iterator[Fields]:
-        call_id = _text(item, "call_id")
+        call_id = word(item, "call_id")
         text, is_error, duration = tool_output(item.get("output"))
         seen_error, seen_duration = self._results.pop(call_id, (False, None))
         yield {
@@ -282,17 +282,17 @@ class _Reading:
         }
 
     def _stream(self, payload: Fields) -> Iterator[Fields]:
-        kind = payload.get("type")
+        kind = word(payload, "type")
         if kind == "token_count":
             yield from self._tokens(payload)
         elif kind in ("exec_command_end", "mcp_tool_call_end", "patch_apply_end"):
-            if call_id := _text(payload, "call_id"):
+            if call_id := word(payload, "call_id"):
                 self._results[call_id] = (has_failed(payload), milliseconds(payload.get("duration")))
-            self._report.skip(str(kind))
+            self._report.skip(kind)
         elif kind == "item_completed" and (text := _plan(payload.get("item"))):
             yield {"kind": "plan", "text": text}
         elif kind in line_types.CODEX_STREAM:
-            self._report.skip(str(kind))
+            self._report.skip(kind)
         else:
             self._report.not_understood(f"event_msg {kind}")
 
@@ -337,8 +337,8 @@ def _typed(text: str) -> str:
 
 
 def _tool_name(item: Fields) -> str | None:
-    name = _text(item, "name") or _TOOLS.get(_text(item, "type"), "")
-    namespace = _text(item, "namespace")
+    name = word(item, "name") or _TOOLS.get(word(item, "type"), "")
+    namespace = word(item, "namespace")
     if namespace.startswith("mcp__") and not name.startswith("mcp__"):
         return label(f"{namespace.rstrip('_')}__{name}")
     return label(name)
@@ -354,11 +354,6 @@ def _arguments(item: Fields) -> Any:
 
 def _plan(item: object) -> str:
     """The text of a completed plan, which no item of the conversation has."""
-    if isinstance(item, dict) and str(item.get("type")).lower() == "plan":
-        return _text(item, "text").strip()
+    if isinstance(item, dict) and word(item, "type").lower() == "plan":
+        return word(item, "text").strip()
     return ""
-
-
-def _text(fields: Mapping[str, Any], name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""

@@ -62,6 +62,12 @@ def label(value: object, limit: int = LABEL_BYTES) -> str | None:
     return fitting(printable, limit, limit) or None
 
 
+def word(fields: Mapping[str, Any], name: str) -> str:
+    """A field that is text; "" if it is missing or anything else."""
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
+
+
 def key(value: object) -> str | None:
     """An id that a key accepts, else None; ids are never shortened, because two could become equal."""
     return value if isinstance(value, str) and is_key(value) else None

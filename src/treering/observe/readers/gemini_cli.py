@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from treering.observe.readers.documents import BrokenDocument, LongMember, members
-from treering.observe.readers.event_fields import RecentItems, count, event_id, key, label, moment, text_of
+from treering.observe.readers.event_fields import RecentItems, count, event_id, key, label, moment, text_of, word
 from treering.observe.readers.inserted_text import prompt_of
 from treering.observe.readers.lines import open_file, records
 from treering.observe.readers.transcripts import Fields, Head, ReadReport, Transcript
@@ -183,7 +183,7 @@ class _Reading:
             self._report.not_understood(line.get("type"))
 
     def _message(self, message: Fields) -> Iterator[tuple[str, Fields]]:
-        kind = message.get("type")
+        kind = word(message, "type")
         if kind == "user":
             if text := _typed(message.get("content"), message.get("displayContent")):
                 yield "0", {"kind": "subagent" if self._transcript.subagent else "prompt", "text": text}
@@ -192,7 +192,7 @@ class _Reading:
         elif kind == "gemini":
             yield from self._response(message)
         elif kind in _MESSAGES_WITHOUT_EVENT:
-            self._report.skip(str(kind))
+            self._report.skip(kind)
         else:
             self._report.not_understood(kind)
 
@@ -201,7 +201,7 @@ class _Reading:
         usage = usage if isinstance(usage, dict) else {}
         tokens = {"tokens": usage.get("output"), "metadata": {"input_tokens": count(usage.get("input")) or 0}}
         for index, thought in enumerate(_dicts(message.get("thoughts"))):
-            text = ": ".join(part for name in ("subject", "description") if (part := _text(thought, name)))
+            text = ": ".join(part for name in ("subject", "description") if (part := word(thought, name)))
             if text:
                 draft = {"kind": "reasoning", "text": text, "at": thought.get("timestamp")}
                 yield f"thought{index}", {**draft, "metadata": {"thinking": True}}
@@ -212,7 +212,7 @@ class _Reading:
 
 
 def _call(call: Fields, index: int) -> Iterator[tuple[str, Fields]]:
-    call_id, tool, status = _text(call, "id"), label(call.get("name")), call.get("status")
+    call_id, tool, status = word(call, "id"), label(call.get("name")), word(call, "status")
     name = call_id or str(index)
     shared = {"tool": tool, "call_id": call_id, "at": call.get("timestamp")}
     yield f"{name}:call", {**shared, "kind": "tool_call", "arguments": call.get("args")}
@@ -262,8 +262,3 @@ def _is_lines(path: Path) -> bool:
 
 def _dicts(items: object) -> list[Fields]:
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-
-
-def _text(fields: Mapping[str, Any], name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""

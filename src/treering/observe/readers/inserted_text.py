@@ -37,7 +37,7 @@ _BLOCKS = (
 # Wrappers around words that the user typed.
 _WRAPPERS = re.compile(r"</?(?:user-memory-input|command-args|user_query)>")
 _BLOCK = re.compile(rf"<({'|'.join(_BLOCKS)})(?:\s[^<>]{{0,400}})?>.*?(?:</\1>|\Z)", re.DOTALL)
-_REMINDER = re.compile(r"\s*<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+_REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 _INTERRUPTION = re.compile(r"\[Request interrupted by user(?: for tool use)?\]")
 _IMAGE = re.compile(r"\[Image(?: #\d+|: source: [^\]\n]{0,400}|: original [^\]\n]{0,400})\]")
 # A message that begins like this was written by a program as a whole.
@@ -124,4 +124,4 @@ def _command_arguments(name: str, text: str) -> str:
 
 def without_reminders(text: str) -> str:
     """The output of a tool without reminders that the agent's program appended."""
-    return _REMINDER.sub("", text) if "<system-reminder>" in text else text
+    return _REMINDER.sub("", text).rstrip() if "<system-reminder>" in text else text

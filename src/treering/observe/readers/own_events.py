@@ -12,7 +12,17 @@ from pydantic import TypeAdapter, ValidationError
 from treering.core.events import Event, EventKind, SessionType
 from treering.core.scope import Visibility
 from treering.core.values import FilePath
-from treering.observe.readers.event_fields import count, event_id, event_mapping, key, label, moment, plain, text_of
+from treering.observe.readers.event_fields import (
+    count,
+    event_id,
+    event_mapping,
+    key,
+    label,
+    moment,
+    plain,
+    text_of,
+    word,
+)
 from treering.observe.readers.lines import numbered_lines, open_file, parse, records
 from treering.observe.readers.transcripts import Fields, FilePart, Head, ReadReport, Transcript
 
@@ -100,7 +110,7 @@ class _SessionLines:
             details = {**metadata, **line} if isinstance(metadata, dict) else line
             self.agent = self.agent or label(details.get("agent"))
             self.root = self.root or label(details.get("root") or details.get("cwd"), 4_096)
-            if details.get("type") in set(SessionType):
+            if word(details, "type") in set(SessionType):
                 self.type = SessionType(details["type"])
 
 
@@ -158,7 +168,7 @@ def checked(draft: Mapping[str, Any], *, at: datetime, step: int) -> dict[str, o
         event["files"] = files
     if owner := key(draft.get("owner")):
         event["owner"] = owner
-    if draft.get("visibility") in set(Visibility):
+    if word(draft, "visibility") in set(Visibility):
         event["visibility"] = draft["visibility"]
     taint = draft.get("taint")
     # An unreadable taint is still a taint.

@@ -1,0 +1,140 @@
+"""Views of observed sessions."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from treering.core.observations import Candidate, Decision, ObservedSession
+from treering.core.values import thaw
+from treering.interfaces.cli import views as show
+
+if TYPE_CHECKING:
+    from treering.observe.replay import ReplayReport
+    from treering.observe.sessions import SessionReport
+
+_STYLES = {Decision.PROMOTED: show.GOOD, Decision.REINFORCED: show.GOOD, Decision.REJECTED: show.FAINT}
+_MAX_FILES = 10
+_MAX_PROMPTS = 3
+
+
+def session_document(session: ObservedSession, *, candidates: bool = False) -> dict[str, Any]:
+    """The session as JSON; without `candidates`, only their numbers."""
+    document: dict[str, Any] = session.model_dump(mode="json")
+    decisions = {each.value: 0 for each in Decision}
+    for candidate in session.candidates:
+        decisions[candidate.decision.value] += 1
+    if not candidates:
+        document.pop("candidates")
+    return {**document, "decisions": decisions}
+
+
+def replay_document(report: "ReplayReport") -> dict[str, Any]:
+    read = report.read
+    names = ("events", "lines", "broken", "too_long", "truncated", "ignored", "unreadable")
+    return {
+        **{name: getattr(report, name) for name in ("sessions", "known", "promoted", "reinforced")},
+        **{name: getattr(read, name) for name in names},
+        "unknown": dict(read.unknown),
+    }
+
+
+def replayed(report: "ReplayReport") -> RenderableType:
+    """What a replay did, and what it could not read."""
+    new, read = report.sessions - report.known, report.read
+    lines = [
+        Text(f"observed {_counted(new, 'session')} ({read.events:,} events), {report.known:,} were known"),
+        Text(f"promoted {_counted(report.promoted, 'record')}, strengthened {report.reinforced:,}"),
+    ]
+    lines += [Text(f"  {line}", "yellow") for line in _left_out(report)]
+    if new:
+        lines.append(
+            Text("  `treering sessions` lists them; `treering session ID --why` explains each decision", show.FAINT)
+        )
+    return Group(*lines)
+
+
+def listed(found: Sequence[ObservedSession]) -> RenderableType:
+    """One line per session: when, type, size, records and its first prompt."""
+    if not found:
+        return Text("no observed sessions; `treering observe FILE…` reads recorded ones", show.FAINT)
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(6):
+        grid.add_column(no_wrap=True)
+    for each in found:
+        promoted = sum(1 for candidate in each.candidates if candidate.decision is Decision.PROMOTED)
+        prompt = show.preview(each.prompts[0], 60) if each.prompts else ""
+        outcome = each.outcome.value if each.outcome else "running"
+        grid.add_row(
+            show.when(each.started_at),
+            Text(show.safe(each.id)),
+            f"{each.type.value}, {outcome}",
+            _counted(each.events, "event"),
+            _counted(promoted, "record"),
+            Text(prompt, show.FAINT),
+        )
+    return grid
+
+
+def session(found: "SessionReport", *, why: bool) -> RenderableType:
+    """What was seen, then the records, then with `why` the rejected candidates."""
+    seen = found.session
+    return Group(*_seen(seen), Text(), *_decisions(seen.candidates, why=why))
+
+
+def _seen(seen: ObservedSession) -> Iterator[RenderableType]:
+    outcome = seen.outcome.value if seen.outcome else "running"
+    checked = {True: ", validated", False: ", not validated", None: ""}[seen.validated]
+    agent = f" · {show.safe(seen.agent)}" if seen.agent else ""
+    yield Text(f"{show.safe(seen.id)} · {seen.type.value}, {outcome}{checked}{agent}", "bold")
+    counts = f"{_counted(seen.events, 'event')}, {_counted(seen.steps, 'step')}"
+    yield Text(f"{show.when(seen.started_at)} to {show.when(seen.last_at)} · {counts}", show.FAINT)
+    for prompt in seen.prompts[:_MAX_PROMPTS]:
+        yield Text(f"  › {show.preview(prompt, 160)}")
+    edited = [each.path for each in seen.files if each.edits]
+    if edited:
+        more = f" and {len(edited) - _MAX_FILES} more" if len(edited) > _MAX_FILES else ""
+        yield Text(f"  edited {', '.join(map(show.safe, edited[:_MAX_FILES]))}{more}")
+    if seen.signals:
+        counted = ", ".join(f"{name} {count}" for name, count in sorted(thaw(seen.signals).items()))
+        yield Text(f"  signals: {counted}", show.FAINT)
+    for source in seen.taints:
+        yield Text(f"  outside content: {show.safe(source)}; what was noted after it waits for review", "yellow")
+    for name, count in thaw(seen.ignored).items():
+        yield Text(f"  {name}: {count:,}", show.FAINT)
+
+
+def _decisions(candidates: Sequence[Candidate], *, why: bool) -> Iterator[RenderableType]:
+    shown = [each for each in candidates if why or each.decision is not Decision.REJECTED]
+    for each in shown:
+        stopped = f" at {each.gate.value.replace('_', ' ')}" if each.gate else ""
+        yield Text.assemble((f"{each.decision.value}{stopped} ", _STYLES[each.decision]), (each.signal, show.FAINT))
+        yield Text(f"  {show.preview(each.text or each.subject)}")
+        record = f" · {each.record}" if each.record else ""
+        yield Text(f"  {show.safe(each.reason)}{record}", show.FAINT)
+    rejected = sum(1 for each in candidates if each.decision is Decision.REJECTED)
+    if not shown:
+        yield Text("nothing was promoted", show.FAINT)
+    if rejected and not why:
+        yield Text(f"{_counted(rejected, 'candidate')} rejected; --why shows them with the reasons", show.FAINT)
+
+
+def _left_out(report: "ReplayReport") -> Iterator[str]:
+    read = report.read
+    for count, what in (
+        (read.broken, "broken lines"),
+        (read.too_long, "over-long lines"),
+        (read.unreadable, "unreadable files"),
+        (read.ignored, "files that are not transcripts"),
+    ):
+        if count:
+            yield f"left out: {count:,} {what}"
+    if read.unknown:
+        named = ", ".join(f"{name} ({count:,})" for name, count in read.unknown.most_common(5))
+        yield f"left out: lines of unknown types: {show.safe(named)}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,0 +1,84 @@
+"""Replay of recorded sessions: transcripts of agents as if they were observed now, oldest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treering.core.events import SessionOutcome
+from treering.core.observations import Decision
+from treering.observe.readers import ReadReport, Transcript, find_transcripts, read_events
+
+if TYPE_CHECKING:
+    from treering.observe.api import Observer
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayProgress:
+    """The session that is read now, and how many of all are done."""
+
+    session: str
+    done: int
+    total: int
+
+
+@dataclass(slots=True)
+class ReplayReport:
+    """What a replay did. `known` sessions were observed before and had nothing new."""
+
+    sessions: int = 0
+    known: int = 0
+    promoted: int = 0
+    reinforced: int = 0
+    read: ReadReport = field(default_factory=ReadReport)
+
+
+OnProgress = Callable[[ReplayProgress], None]
+
+
+def replay(
+    observer: Observer, paths: Iterable[Path], root: str | None, *, stop: Callable[[], bool], on_progress: OnProgress
+) -> ReplayReport:
+    """Observe every recorded session in `paths`; one that was interrupted continues where it stopped.
+
+    Nothing in a transcript is executed. A session whose files say where it ran keeps only paths below that folder, or
+    below `root` if given. Ends early, after a whole session, when `stop` returns True.
+    """
+    report = ReplayReport()
+    sessions = _by_session(find_transcripts(paths, report.read))
+    for done, (session, transcripts) in enumerate(sessions.items()):
+        on_progress(ReplayProgress(session, done, len(sessions)))
+        if stop():
+            return report
+        _replay_session(observer, session, transcripts, root, report)
+    on_progress(ReplayProgress("", len(sessions), len(sessions)))
+    return report
+
+
+def _by_session(transcripts: Iterable[Transcript]) -> dict[str, list[Transcript]]:
+    """Files of each session, the main agent's first."""
+    found: dict[str, list[Transcript]] = {}
+    for transcript in transcripts:
+        found.setdefault(transcript.session, []).append(transcript)
+    return {session: sorted(files, key=lambda each: each.subagent is not None) for session, files in found.items()}
+
+
+def _replay_session(
+    observer: Observer, session: str, transcripts: list[Transcript], root: str | None, report: ReplayReport
+) -> None:
+    main = transcripts[0]
+    watch = observer.observe(session, type=main.type, agent=main.agent, root=root or main.root)
+    before = watch.new_events
+    for transcript in transcripts:
+        for event in read_events(transcript, report.read):
+            # The program that wrote the file is the main agent; events of subagents name theirs.
+            watch.event({**event, "agent": transcript.subagent} if transcript.subagent else event)
+    report.sessions += 1
+    if watch.new_events == before:
+        report.known += 1
+    found = watch.finish(SessionOutcome.SUCCESS)
+    if watch.new_events > before:
+        report.promoted += sum(1 for each in found.candidates if each.decision is Decision.PROMOTED)
+        report.reinforced += sum(1 for each in found.candidates if each.decision is Decision.REINFORCED)
