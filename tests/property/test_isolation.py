@@ -276,7 +276,7 @@ def filled(open_engine: Any, postgres_url: str) -> Iterator[tuple[Memory, psycop
     assert memory.search("indexed words")
     store_vectors(memory.scope, memory.store, NOW)
     with memory.store.transaction(memory.scope, NOW) as tx:
-        connection: Any = tx._context.connection  # type: ignore[attr-defined]
+        connection: Any = tx._context.connection
         block = np.ones(1, np.int64)
         add_blocks(connection, (memory.scope.tenant, memory.scope.project), block, block, block)
     raw_url = make_url(postgres_url).set(drivername="postgresql").render_as_string(False)
