@@ -38,7 +38,10 @@ TABLES: dict[str, int] = {
     "jobs": 8,
 }
 JOB_KEYS = 9
-"""Keys of jobs come last: they are the only locks that all transactions of a project share."""
+"""Keys of jobs come last: they are the only locks that all transactions of a project share.
+
+Just before them, a transaction that purges takes the lock of the posting blocks, which moves of words only try to take.
+"""
 
 CLAIMED = frozenset({"ids", "knowledge", "turns", "episodes", "patterns", "applications"})
 """Rows that a transaction holds already when it has claimed their record or, to insert them, has taken their id: they
