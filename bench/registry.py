@@ -31,7 +31,9 @@ _BENCHES = (
     Bench("working", "working memory: variables, outputs, saves", "sessions", ("bench.working",)),
     Bench("cues", "cues in messages, topic changes", "sessions", ("bench.cues",)),
     Bench("observer-speed", "processor time and memory of observing a session", "observer", ("bench.observer_speed",)),
-    Bench("observer-cues", "cues in agents' text and prompts (--record NAME)", "observer_cues", ("bench.observer_cues",)),
+    Bench(
+        "observer-cues", "cues in agents' text and prompts (--record NAME)", "observer_cues", ("bench.observer_cues",)
+    ),
     Bench("search", "search up to 1,000,000 records", "search", ("bench.search_speed", "bench.search_postgres")),
     Bench("search-stages", "processor time of one search by stage", "search_stages", ("bench.search_stages",)),
     Bench("beside-writers", "search beside continuous writers", "search", ("bench.beside_writers",)),

@@ -1,4 +1,4 @@
-"""Draw the sentences of `sentences.jsonl`, unlabelled, from the recorded sessions: `python -m bench.observer_cues.draw`."""
+"""Draws the sentences of `sentences.jsonl`, unlabelled: `python -m bench.observer_cues.draw`."""
 
 import gzip
 import json
@@ -15,31 +15,44 @@ MIN_WORDS, MAX_CHARS = 2, 400
 # Generous on purpose: what a cue could look like, whatever the rules will be. `^` is the beginning of the sentence.
 KEYWORDS = {
     ("assistant_text", "correction, narrow"): (
-        r"^(?:wait|actually|hmm+|oops|ah|oh|sorry|correction)|i was|i(?:'d| had)? (?:forgot|missed|misread|overlooked)|i should have|i made|"
-        r"i (?:initially|mistakenly|incorrectly|previously|thought|assumed)|my (?:earlier|previous|mistake|bad|error|fix|change|test|own)|"
-        r"apologi\w+|you're (?:absolutely )?right|reconsider\w*|misunderst\w+|overcomplicat\w+|turns out|that's not right|not quite right"
+        r"^(?:wait|actually|hmm+|oops|ah|oh|sorry|correction)|i was|i(?:'d| had)? (?:forgot|missed|misread|"
+        r"overlooked)|i should have|i made|"
+        r"i (?:initially|mistakenly|incorrectly|previously|thought|assumed)|my (?:earlier|previous|mistake|bad|"
+        r"error|fix|change|test|own)|"
+        r"apologi\w+|you're (?:absolutely )?right|reconsider\w*|misunderst\w+|overcomplicat\w+|turns out|"
+        r"that's not right|not quite right"
     ),
     ("assistant_text", "approach, narrow"): (
-        r"(?:different|another|alternative|better|simpler|cleaner|new) (?:approach|way|strategy|solution|method|route)|revert\w*|undo|"
-        r"(?:won't|doesn't|didn't|not|isn't|wasn't) (?:going to )?work\w*|give up|abandon\w*|start over|scrap|rethink|roll(?:ing)? back|"
-        r"try (?:a|an|another|something|to use|using|with)|let me (?:simplify|try|use)|i'll (?:try|use|switch)|switch(?:ing)? to"
+        r"(?:different|another|alternative|better|simpler|cleaner|new) (?:approach|way|strategy|solution|method|"
+        r"route)|revert\w*|undo|"
+        r"(?:won't|doesn't|didn't|not|isn't|wasn't) (?:going to )?work\w*|give up|abandon\w*|start over|scrap|"
+        r"rethink|roll(?:ing)? back|"
+        r"try (?:a|an|another|something|to use|using|with)|let me (?:simplify|try|use)|i'll (?:try|use|switch)|"
+        r"switch(?:ing)? to"
     ),
     ("assistant_text", "environment, narrow"): (
-        r"unavailable|not available|isn't available|not installed|isn't installed|can't (?:run|access|use|test|push|connect|install|execute|open|"
-        r"reach|see|find)|cannot (?:run|access|use|test|push|connect|install|execute|open|reach|see|find)|unable|denied|offline|sandbox\w*|"
-        r"don't have|do not have|no access|network|credential\w*|not found|permissions?|not authenticated|tty|not set up|not configured"
+        r"unavailable|not available|isn't available|not installed|isn't installed|can't (?:run|access|use|test|"
+        r"push|connect|install|execute|open|"
+        r"reach|see|find)|cannot (?:run|access|use|test|push|connect|install|execute|open|reach|see|find)|unable|"
+        r"denied|offline|sandbox\w*|"
+        r"don't have|do not have|no access|network|credential\w*|not found|permissions?|not authenticated|tty|"
+        r"not set up|not configured"
     ),
     ("user_text", "correction, narrow"): (
         r"^(?:no|nope|wait|hmm+|erm|actually|stop|why|not|that's|this is|i mean|but|still|sorry)|wrong|incorrect|"
-        r"not (?:true|correct|right|what|quite|expected|fully)|i meant|i mean|i said|revert|undo|you (?:forgot|missed|removed|changed|did|should)|"
+        r"not (?:true|correct|right|what|quite|expected|fully)|i meant|i mean|i said|revert|undo|you (?:forgot|"
+        r"missed|removed|changed|did|should)|"
         r"instead|rather|shouldn't|don't think|not sure"
     ),
     ("user_text", "rule, narrow"): (
-        r"always|never|from now on|make sure|ensure|don't|dont|do not|must|prefer\w*|in general|whenever|every ?time|each time|"
-        r"before (?:you )?commit\w*|convention\w*|remember|we use|only|please (?:use|keep|avoid)|avoid|rule\w*|first write|tests first"
+        r"always|never|from now on|make sure|ensure|don't|dont|do not|must|prefer\w*|in general|whenever|"
+        r"every ?time|each time|"
+        r"before (?:you )?commit\w*|convention\w*|remember|we use|only|please (?:use|keep|avoid)|avoid|rule\w*|"
+        r"first write|tests first"
     ),
     ("assistant_text", "wide"): (
-        r"wait|actually|wrong\w*|incorrect\w*|mistak\w*|instead|approach\w*|alternativ\w*|available|installed|cannot|can't|access|missing|try"
+        r"wait|actually|wrong\w*|incorrect\w*|mistak\w*|instead|approach\w*|alternativ\w*|available|installed|"
+        r"cannot|can't|access|missing|try"
     ),
     (
         "user_text",

@@ -107,14 +107,17 @@ def test_any_document(messages: list[Any], name: str, cut: int) -> None:
     check(text[: len(text) - cut].encode(), "file.json")
 
 
-@given(st.lists(st.sampled_from(HEADS), min_size=1, max_size=8), st.integers(1, 60))
-def test_what_was_read_keeps_its_ids_when_the_file_grows(parts: list[Any], cut: int) -> None:
-    content = "".join(f"{json.dumps(each)}\n" for each in [parts[0], *parts]).encode()
+@given(st.sampled_from(HEADS), st.lists(st.sampled_from(kinds_of_lines), max_size=8), st.integers(1, 60))
+def test_what_was_read_keeps_its_ids_when_the_file_grows(head: Any, rest: list[Any], cut: int) -> None:
+    written = [{**each, "uuid": f"u{n}", "content": "Hello"} for n, each in enumerate(rest)]
+    content = "".join(f"{json.dumps(each)}\n" for each in [head, head, *written]).encode()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "file.jsonl"
-        ids = []
+        read = []
         for length in (len(content) - cut, len(content)):
             path.write_bytes(content[: max(length, 0)])
-            ids.append([[each["id"] for each in read_events(one, ReadReport())] for one in find_transcripts([path])])
-        for before, after in zip(*ids, strict=False):
-            assert after[: len(before)] == before
+            found = find_transcripts([path])
+            read.append({each.session: [event["id"] for event in read_events(each, ReadReport())] for each in found})
+        before, after = read
+        for session, ids in before.items():
+            assert after[session][: len(ids)] == ids

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import accumulate, islice, pairwise
 
 from treering.conversation.cues.phrases import PhraseIndex, compiled
-from treering.conversation.cues.texts import MAX_MATCHES, FoldedText, likely_phrases
+from treering.conversation.cues.texts import FoldedText, likely_phrases
 from treering.core.language.folding import fold
 from treering.observe.cues.kinds import CueKind
 from treering.observe.cues.own_words import code_spans, own_words, quotations
@@ -19,6 +19,8 @@ from treering.observe.cues.phrases import lead_words, phrase_index
 MAX_SENTENCES = 4
 MAX_SENTENCE_CHARS = 400
 _MAX_PHRASE_CHARS = 100
+# Occurrences of one phrase that are examined in one text.
+_MAX_MATCHES = 16
 # A reported sentence includes what follows a colon, unlike the clause in which a phrase must lie.
 _END = re.compile(r"[.!?…\n](?:(?<=\n)|[.!?…]*+(?=[\s\"')*_]|\Z))")
 _MARKUP = " \t*_#>-"
@@ -52,7 +54,7 @@ def cues_in(text: str, *, by_user: bool) -> tuple[CueMatch, ...]:
 
 def _matches(text: "_SpokenText", known: PhraseIndex) -> Iterator[tuple[CueKind, tuple[int, int]]]:
     for rule, phrase in likely_phrases(text, known):
-        for found in islice(compiled(phrase.expression).finditer(text.folded), MAX_MATCHES):
+        for found in islice(compiled(phrase.expression).finditer(text.folded), _MAX_MATCHES):
             span = found.span()
             if text.holds(phrase, span[0]) and text.counts(span, rule) and text.is_spoken(span):
                 yield CueKind(rule.cue), span

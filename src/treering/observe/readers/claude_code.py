@@ -30,7 +30,7 @@ _SYNTHETIC = "<synthetic>"
 
 
 def transcripts(head: Head) -> tuple[Transcript, ...]:
-    lines = [line for line in head.records if _is_ours(line)]
+    lines = [line for line in head.records if owns(line)]
     session = next((each for line in lines if (each := key(line["sessionId"]))), None)
     if session is None:
         return ()
@@ -48,7 +48,7 @@ def transcripts(head: Head) -> tuple[Transcript, ...]:
     )
 
 
-def _is_ours(line: Fields) -> bool:
+def owns(line: Fields) -> bool:
     return isinstance(line.get("sessionId"), str) and isinstance(line.get("type"), str) and "projectHash" not in line
 
 

@@ -109,6 +109,11 @@ def _meta(head: Head) -> Fields | None:
     return {} if is_rollout else None
 
 
+def owns(line: Fields) -> bool:
+    is_envelope = word(line, "type") in _ENVELOPES and isinstance(line.get("payload"), dict)
+    return is_envelope or _is_bare_meta(line)
+
+
 def _is_bare_meta(line: Fields) -> bool:
     has_only_meta = "type" not in line and "kind" not in line and "sessionId" not in line
     return has_only_meta and "id" in line and "timestamp" in line and ("instructions" in line or "git" in line)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from treering.observe.readers import gemini_cli
 from treering.observe.readers.lines import head_of
-from treering.observe.readers.table import READERS
-from treering.observe.readers.transcripts import ReadReport, Transcript
+from treering.observe.readers.table import READERS, TranscriptReader
+from treering.observe.readers.transcripts import Head, ReadReport, Transcript
 
 _LAST = datetime.max.replace(tzinfo=UTC)
 
@@ -32,7 +32,7 @@ def _transcripts(path: Path, report: ReadReport) -> tuple[Transcript, ...]:
     try:
         head = head_of(path)
         if head is not None:
-            for reader in READERS.values():
+            for reader in _candidates(head):
                 if found := reader.transcripts(head):
                     return found
     except (OSError, EOFError, zlib.error):
@@ -40,6 +40,15 @@ def _transcripts(path: Path, report: ReadReport) -> tuple[Transcript, ...]:
         return ()
     report.ignored += 1
     return ()
+
+
+def _candidates(head: Head) -> Iterator[TranscriptReader]:
+    """The readers of a file, the one that owns its first known line before all others."""
+    for line in head.records:
+        if first := next((reader for reader in READERS.values() if reader.owns(line)), None):
+            yield first
+            break
+    yield from READERS.values()
 
 
 def _files(paths: Iterable[Path], report: ReadReport) -> Iterator[Path]:

@@ -41,11 +41,11 @@ _EXIT_CODE = re.compile(r"^Exit Code: (?!0$)-?\d{1,10}$", re.MULTILINE)
 
 
 def transcripts(head: Head) -> tuple[Transcript, ...]:
-    first = next((line for line in head.records if _is_chat(line)), None)
+    first = next((line for line in head.records if owns(line)), None)
     if first is None and _CHAT.match(head.prefix):
         found = _FIELD.findall(head.prefix.partition(b'"messages"')[0])
         first = {name.decode(): value.decode("utf-8", "replace") for name, value in found}
-    if first is None or not _is_chat(first) or (session := key(first["sessionId"])) is None:
+    if first is None or not owns(first) or (session := key(first["sessionId"])) is None:
         return ()
     subagent = None
     if first.get("kind") == "subagent":
@@ -64,7 +64,7 @@ def transcripts(head: Head) -> tuple[Transcript, ...]:
     )
 
 
-def _is_chat(line: Mapping[str, Any]) -> bool:
+def owns(line: Mapping[str, Any]) -> bool:
     return isinstance(line.get("sessionId"), str) and isinstance(line.get("projectHash"), str)
 
 
@@ -174,7 +174,7 @@ class _Reading:
         elif "$set" in line:
             # May repeat all messages after a compression; new ones among them are summaries of the program.
             self._report.skip("$set")
-        elif _is_chat(line):
+        elif owns(line):
             messages = line.get("messages")
             yield from (each for each in messages if isinstance(each, dict)) if isinstance(messages, list) else ()
         elif isinstance(line.get("id"), str):

@@ -50,12 +50,12 @@ _PATH: TypeAdapter[str] = TypeAdapter(FilePath)
 
 
 def transcripts(head: Head) -> tuple[Transcript, ...]:
-    if not any(_is_ours(line) for line in head.records):
+    if not any(owns(line) for line in head.records):
         return ()
     return tuple(_sessions(head))
 
 
-def _is_ours(line: Fields) -> bool:
+def owns(line: Fields) -> bool:
     kind = line.get("kind")
     return isinstance(kind, str) and kind in KINDS and not ("type" in line and "payload" in line)
 

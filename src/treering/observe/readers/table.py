@@ -8,25 +8,26 @@ from typing import Any
 
 from treering.observe.readers import claude_code, codex, gemini_cli, own_events
 from treering.observe.readers.event_fields import event_mapping, moment
-from treering.observe.readers.transcripts import Head, ReadReport, Transcript
+from treering.observe.readers.transcripts import Fields, Head, ReadReport, Transcript
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptReader:
-    """One format: the sessions of a file that has it, the fields of their events, and the check of these fields."""
+    """One format: its lines, the sessions of a file that has it, the fields of their events, their check."""
 
+    owns: Callable[[Fields], bool]
     transcripts: Callable[[Head], tuple[Transcript, ...]]
     read: Callable[[Transcript, ReadReport], Iterator[Mapping[str, Any]]]
     check: Callable[..., dict[str, object]] = event_mapping
 
 
-# By name; a file has the first format that recognises it.
+# By name. The first line that a format owns decides the format of a file; documents have no lines.
 READERS: Mapping[str, TranscriptReader] = {
-    claude_code.NAME: TranscriptReader(claude_code.transcripts, claude_code.read),
-    codex.NAME: TranscriptReader(codex.transcripts, codex.read),
-    gemini_cli.NAME: TranscriptReader(gemini_cli.transcripts, gemini_cli.read),
-    gemini_cli.LOGS: TranscriptReader(gemini_cli.log_transcripts, gemini_cli.read_log),
-    own_events.NAME: TranscriptReader(own_events.transcripts, own_events.read, own_events.checked),
+    claude_code.NAME: TranscriptReader(claude_code.owns, claude_code.transcripts, claude_code.read),
+    codex.NAME: TranscriptReader(codex.owns, codex.transcripts, codex.read),
+    gemini_cli.NAME: TranscriptReader(gemini_cli.owns, gemini_cli.transcripts, gemini_cli.read),
+    gemini_cli.LOGS: TranscriptReader(lambda _: False, gemini_cli.log_transcripts, gemini_cli.read_log),
+    own_events.NAME: TranscriptReader(own_events.owns, own_events.transcripts, own_events.read, own_events.checked),
 }
 
 

@@ -4,11 +4,9 @@ Fields are plain values or tuples of them, so that an entry is one row of a chec
 never. Times are seconds since the first event.
 """
 
-from collections.abc import Hashable
 from dataclasses import dataclass, fields
-from functools import cache
 from operator import attrgetter
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 E = TypeVar("E")
 
@@ -257,14 +255,21 @@ class TestRuns:
     last_step: int = 0
 
 
-@cache
-def _getter(kind: Hashable) -> "attrgetter[Any]":
-    return attrgetter(*(field.name for field in fields(cast(Any, kind))))
+_GETTERS: "dict[Any, attrgetter[Any]]" = {}
+
+
+def _values(entry: Any) -> tuple[Any, ...]:
+    kind = type(entry)
+    getter = _GETTERS.get(kind)
+    if getter is None:
+        getter = _GETTERS[kind] = attrgetter(*(field.name for field in fields(kind)))
+    values: tuple[Any, ...] = getter(entry)
+    return values
 
 
 def packed(entry: Any) -> list[Any]:
     """The entry as a JSON array."""
-    return [_listed(value) if type(value) is tuple else value for value in _getter(type(entry))(entry)]
+    return [_listed(value) if type(value) is tuple else value for value in _values(entry)]
 
 
 def _listed(values: tuple[Any, ...]) -> list[Any]:
@@ -281,4 +286,4 @@ def unpacked(kind: type[E], values: list[Any]) -> E:
 
 
 def copied(entry: E) -> E:
-    return type(entry)(*_getter(type(entry))(entry))
+    return type(entry)(*_values(entry))
