@@ -9,7 +9,7 @@ from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.memory import Memory
-from treering.observe.sessions import SessionReport
+from treering.observe.reports import SessionReport
 
 RULE = "Always use pnpm instead of npm in this repository."
 DEAD_END = (
