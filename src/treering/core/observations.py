@@ -27,6 +27,8 @@ PROMOTION = "promotion of observed sessions"
 """Claim of transactions that promote, or that change evidence for another reason."""
 
 
+UNREADABLE_CHECKPOINTS = "unreadable_checkpoints"
+"""Key of `ObservedSession.ignored`."""
 SIGNAL_TAG = "signal:"
 """Beginning of the tag that names the signal of a promoted record."""
 OWN_WORDS = f"{SIGNAL_TAG}self_correction"

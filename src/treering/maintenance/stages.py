@@ -113,7 +113,10 @@ def _enrich(run: StageRun) -> None:
 
 def _consolidate(run: StageRun) -> None:
     from treering.knowledge.session_learning import consolidate_sessions
+    from treering.observe.unfinished import finish_abandoned
 
+    if run.cursor is None and (abandoned := finish_abandoned(run)):
+        run.progress.advance(None, 0, abandoned=abandoned)
     consolidate_sessions(run)
 
 

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from treering.core.events import SessionOutcome, SessionType
 from treering.core.jobs import after_session_job
-from treering.core.observations import PROMOTION, Candidate, Decision, ObservedSession, SavedScratchpad, SessionFile
+from treering.core.observations import (
+    PROMOTION,
+    UNREADABLE_CHECKPOINTS,
+    Candidate,
+    Decision,
+    ObservedSession,
+    SavedScratchpad,
+    SessionFile,
+)
 from treering.observe.promotion.finish import Promotion
 from treering.observe.reports import SessionReport, report_of
 from treering.observe.scratchpad import Scratchpad
@@ -119,6 +127,7 @@ class SessionFinisher:
             name: sum(getattr(part, name) for part in parts)
             for name in ("duplicates", "unknown", "errors", "unmatched")
         }
+        counts[UNREADABLE_CHECKPOINTS] = state.get(UNREADABLE_CHECKPOINTS, 0)
         return ObservedSession.make(
             id=saved.id,
             type=SessionType(type),
