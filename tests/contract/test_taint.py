@@ -77,7 +77,7 @@ def test_facts_of_a_tainted_turn_have_its_taint(memory: Memory) -> None:
 
 
 def test_a_tainted_fact_that_a_person_states_is_trusted_in_the_persons_words(memory: Memory) -> None:
-    text = "The billing service listens on port 9090 because of evil.example."
+    text = "The billing service listens on port 9090 because of Evilcorp."
     memory.turn(session="s", role="user", text=text, taint=PAGE)
     assert [(each.content, each.tainted) for each in learned(memory)] == [(text[:-1], True)]
     memory.turn(session="t", role="user", text="The billing service listens on port 9090.")

@@ -24,7 +24,7 @@ OUTSIDE = (
 )
 REASONING = (
     "I was wrong about the tide table: it is sorted by draught{mark}, not by arrival.",
-    "I mocked the clock{mark}. This approach won't work because the clock{mark} is global. Let me use a fake{mark} one.",
+    "I mocked the clock{mark}. This won't work because the clock{mark} is global. Let me use a fake{mark} one.",
     "The billing service listens on port 9090 because of the tide{mark}.",
     "We deploy with kubectl{mark}.",
 )
