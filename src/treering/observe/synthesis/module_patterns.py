@@ -24,6 +24,7 @@ MIN_WEIGHT = 0.7  # of a dependency
 MIN_SESSIONS = 3
 MIN_CLEAN_SESSIONS = 5  # untainted sessions that describe a module on their own
 _MAX_LISTED = 10
+_MIN_PREFETCHED = 2  # a single file is named by the task itself
 _MAX_PAIRS = 2
 _MAX_ERRORS = 2
 _MAX_ERROR_TEXT = 300
@@ -37,7 +38,7 @@ _ORDERS = {
 
 @dataclass(frozen=True, slots=True)
 class ModuleHistory:
-    """What is known about a module's sessions. `sessions` holds what was counted for each, oldest first."""
+    """What is known about a module's sessions. `sessions` holds what was counted for each."""
 
     module: ModuleStatistics
     sessions: Sequence[SignalEvidence]
@@ -78,15 +79,16 @@ def _prefetch(history: ModuleHistory) -> Iterator[SynthesisDraft]:
     shares, count = file_shares(history), len(history.considered)
     always = tuple(path for path, share in shares.items() if share > ALWAYS)[:_MAX_LISTED]
     often = tuple(path for path, share in shares.items() if OFTEN < share <= ALWAYS)[:_MAX_LISTED]
-    if count < MIN_SESSIONS or len(always) + len(often) < 2:
+    if count < MIN_SESSIONS:
         return
     module = history.module.module
     parts = [f"nearly always {_listed(always)}"] if always else []
     parts += [f"often {_listed(often)}"] if often else []
+    needed = f"Work in `{module}` needs {', '.join(parts)}" if parts else f"Sessions in `{module}` share no files"
     yield SynthesisDraft(
         "prefetch_pattern",
         module,
-        f"Work in `{module}` needs {', '.join(parts)} (of {seen_in(count)})",
+        f"{needed} (of {seen_in(count)})",
         {
             "module_trigger": fitting(module, 200),
             "always_read": always,
@@ -98,6 +100,7 @@ def _prefetch(history: ModuleHistory) -> Iterator[SynthesisDraft]:
         sessions=tuple(each.subject for each in history.considered),
         confidence=0.8 if always else 0.7,
         taint=history.taint,
+        renewal_only=len(always) + len(often) < _MIN_PREFETCHED,
     )
 
 

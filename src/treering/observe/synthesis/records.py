@@ -59,6 +59,8 @@ class SynthesisDraft:
     tags: tuple[str, ...] = ()
     needs_review: bool = False
     work_unit: WorkUnit | None = None
+    renewal_only: bool = False
+    """Not worth a new record, but a known one has to be corrected."""
     evidence: str | None = None
     """Id of the evidence of a signal about the same subject, so that promotion continues the same record."""
 
@@ -73,24 +75,21 @@ class SynthesisWriter:
 
     def write(self, drafts: Sequence[SynthesisDraft], *, limit: int) -> list[RecordOutcome]:
         """The outcome of each draft; at most `limit` records are created, the first drafts first."""
+        if not drafts:
+            return []
         rows = self._rows(drafts)
-        ids = {each.record for each in rows if each.record is not None}
-        known = self.tx.knowledge.get_many(ids) if ids else {}
-        new = [each for each, row in zip(drafts, rows, strict=True) if row.record is None]
-        same = dict(
-            zip(
-                (id(each) for each in new),
-                same_meaning(self.tx, self.models, [(each.type, each.text) for each in new]),
-                strict=True,
-            )
-        )
-        outcomes, changed, created = list[RecordOutcome](), list[SignalEvidence](), 0
+        known = self.tx.knowledge.get_many({each.record for each in rows if each.record is not None})
+        new = [each for each, row in zip(drafts, rows, strict=True) if row.record is None and not each.renewal_only]
+        similar = iter(same_meaning(self.tx, self.models, [(each.type, each.text) for each in new]))
+        outcomes: list[RecordOutcome] = []
+        changed: list[SignalEvidence] = []
+        created = 0
         for draft, row in zip(drafts, rows, strict=True):
             if row.record is not None:
                 outcome, row_after = self._renew(draft, row, known.get(row.record))
-            elif (record := same[id(draft)]) is not None:
+            elif not draft.renewal_only and (record := next(similar)) is not None:
                 outcome, row_after = self._reinforce(draft, row, self.tx.knowledge.get(record))
-            elif created < limit:
+            elif created < limit and not draft.renewal_only:
                 outcome, row_after = RecordOutcome.CREATED, self._create(draft, row)
                 created += 1
             else:

@@ -170,21 +170,26 @@ def _units(agent: _AgentActivity) -> Iterator[WorkUnitFact]:
                 title=task.title or key,
                 outcome=task.outcome,
                 validated=task.validated,
-                steps=max(1, task.last_step - task.first_step + 1),
+                steps=max(1, len(_steps_of(task))),
                 files=_edited_in(activity, task),
                 failures=_failures_in(activity, task),
                 tainted=tainted,
             )
 
 
+def _steps_of(task: SubtaskRun) -> range:
+    """The steps after the one at which the subtask began; a subtask at the beginning has the first step, too."""
+    return range(task.first_step + (task.first_step > 1), task.last_step + 1)
+
+
 def _edited_in(activity: Activity, task: SubtaskRun) -> tuple[str, ...]:
-    steps = range(task.first_step, task.last_step + 1)
+    steps = _steps_of(task)
     edited = (path for path, use in activity.files.items() if use.first_edit in steps or use.last_edit in steps)
     return tuple(edited)[:_MAX_FILES]
 
 
 def _failures_in(activity: Activity, task: SubtaskRun) -> tuple[str, ...]:
     """Failures in these steps that were not resolved in them."""
-    steps = range(task.first_step, task.last_step + 1)
+    steps = _steps_of(task)
     errors = (each for each in activity.errors.values() if each.last_step in steps and each.summary)
     return tuple(each.summary for each in errors if each.last_step > each.resolved_step)[:_MAX_FAILURES]

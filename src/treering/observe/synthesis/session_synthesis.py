@@ -55,7 +55,7 @@ def module_history(tx: Transaction, module: ModuleStatistics) -> ModuleHistory:
     """What is stored about the sessions of a module."""
     ids = [row_id(SESSION_COUNTS, each) for each in (*module.row.sessions, *module.row.tainted_sessions)]
     rows = tx.evidence.get_many(ids)
-    sessions = sorted(rows.values(), key=lambda each: (each.first_seen_at, each.id))
+    sessions = [rows[id] for id in ids if id in rows]
     unpromoted = SignalEvidenceFilter(signals=(Signal.ERROR_RETRY.value,), promoted=False)
     errors = tx.evidence.find(unpromoted, order=Order(by="last_seen_at"), limit=_MAX_ERRORS).items
     history = ModuleHistory(module, sessions, (), {}, errors)
