@@ -69,8 +69,8 @@ def observe(memory: Memory, id: str, session: Session, *, models: Any = None, **
 def run_job(memory: Memory, id: str, models: Any = None) -> None:
     moment = now()
     job = after_session_job(id, memory.scope.principal, moment, "job")
-    options = {"models": models or memory.models, "settings": memory.settings, "new_id": memory._parts.new_id}
-    do_after_session(memory.scope, memory.store, job, moment, **options)
+    options: dict[str, Any] = {"models": models or memory.models, "settings": memory.settings}
+    do_after_session(memory.scope, memory.store, job, moment, new_id=memory._parts.new_id, **options)
 
 
 def together(*paths: str) -> Session:
@@ -115,8 +115,8 @@ def test_sessions_make_edges_that_search_uses(memory: Memory) -> None:
     for number in range(3):
         observe(memory, f"s{number}", together(TIDE, TABLE))
     observe(memory, "s3", together(TIDE, MOON))
-    found = edges(memory)
-    edge = found[TABLE, TIDE]
+    weekly(memory)
+    edge = edges(memory)[TABLE, TIDE]
     assert (edge.sessions, edge.tainted_sessions, edge.by_task_type) == (3, 0, {"build": 3})
     assert edge.weight == weight_of(3, 3, 4)
     assert edge.mean_delta_ms == 2_000

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from treering.core.queries import CoAccessFilter, Order, ShareRange, SignalEvidenceFilter
 from treering.observe.co_access import edge_id
 from treering.observe.scratchpad import Signal
 from treering.observe.synthesis.measured_work import calibrations, context_costs, work_unit_outcomes
-from treering.observe.synthesis.module_patterns import MIN_WEIGHT, ModuleHistory, file_shares, module_drafts
+from treering.observe.synthesis.module_patterns import ModuleHistory, file_shares, module_drafts
 from treering.observe.synthesis.records import RecordOutcome, SynthesisWriter
 from treering.observe.synthesis.statistics import (
-    FILE_SESSIONS,
     SESSION_COUNTS,
     ModuleStatistics,
     SessionUpdate,
+    correct_edges,
     row_id,
+    sessions_by_file,
 )
 
 if TYPE_CHECKING:
-    from treering.core.graph import CoAccessEdge
     from treering.core.observations import ObservedSession
     from treering.observe.synthesis.records import SynthesisDraft
     from treering.observe.synthesis.session_facts import SessionFacts
@@ -32,7 +33,8 @@ TRIGGERS = (5, 10, 20, 50, 100)
 """Numbers of sessions after which the records of a module are synthesised."""
 MAX_NEW_RECORDS = 5  # of one module and trigger
 MAX_MEASURED = 5  # new records of measured work after one session
-_MAX_EDGES = 50
+_MIN_WEIGHT = 0.3  # of the edges that are read and corrected; weekly synthesis corrects the others
+_MAX_EDGES = 300
 _MAX_QUERIED_FILES = 50
 _MAX_ERRORS = 300  # latest errors without a record
 
@@ -62,16 +64,10 @@ def module_history(tx: Transaction, module: ModuleStatistics) -> ModuleHistory:
     files = tuple(file_shares(history))[:_MAX_QUERIED_FILES]
     if not files:
         return history
-    where = CoAccessFilter(files=files, weight=ShareRange(at_least=MIN_WEIGHT))
+    where = CoAccessFilter(files=files, weight=ShareRange(at_least=_MIN_WEIGHT))
     found = tx.co_access.find(where, order=Order(by="weight"), limit=_MAX_EDGES).items
     edges = [each for each in found if each.id == edge_id(each.first, each.second)]
     return ModuleHistory(module, sessions, edges, sessions_by_file(tx, edges), errors)
-
-
-def sessions_by_file(tx: Transaction, edges: Sequence[CoAccessEdge]) -> dict[str, int]:
-    """Number of sessions that touched each file of the edges."""
-    ids = {row_id(FILE_SESSIONS, path): path for each in edges for path in (each.first, each.second)}
-    return {ids[id]: row.occurrences for id, row in tx.evidence.get_many(ids).items()}
 
 
 def _measured(
@@ -90,7 +86,10 @@ def _triggered(tx: Transaction, writer: SynthesisWriter, module: ModuleStatistic
     due = [each for each in TRIGGERS if each <= module.count and each not in module.triggers]
     if not due:
         return module
-    outcomes = writer.write(module_drafts(module_history(tx, module)), limit=MAX_NEW_RECORDS)
+    history = module_history(tx, module)
+    corrected, _ = correct_edges(tx, history.edges)
+    drafts = module_drafts(replace(history, edges=corrected))
+    outcomes = writer.write(drafts, limit=MAX_NEW_RECORDS)
     after = module.with_triggers(due, left_for_model=MAX_NEW_RECORDS - outcomes.count(RecordOutcome.CREATED))
     tx.evidence.put_many([after.row])
     return after

@@ -5,6 +5,7 @@ A row of each session keeps what was counted for it, so that a repeated job or a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +13,6 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from treering.core.observations import SignalEvidence
-from treering.core.queries import CoAccessFilter, Order, ShareRange
 from treering.core.taint import Taint
 from treering.core.values import thaw
 from treering.observe.co_access import FilePairKey, edge_id, updated_edges, weight_of
@@ -31,8 +31,10 @@ MAX_MODULE_SESSIONS = 100  # kept of each kind; no synthesis needs more
 MAX_SAMPLES = 20  # sessions of a module whose tokens, plans and tests are kept, the latest
 MAX_FILES = 1_000  # of one session
 MAX_MODULES = 20  # of one session, those with most edits
-_STRONG = 0.5  # weight of the edges that are corrected at once; weekly synthesis corrects the others
-_MAX_CORRECTED = 200
+_FORGOTTEN_FILES, _FORGOTTEN_PAIRS = "forgotten_files", "forgotten_pairs"
+_FORGOTTEN = (_FORGOTTEN_FILES, _FORGOTTEN_PAIRS)
+_PairCounts = tuple[int, int, int]
+"""Of one session: accesses, the sum of the milliseconds between them, and 1 if all are tainted."""
 
 
 def row_id(signal: str, subject: str) -> str:
@@ -102,19 +104,18 @@ class SessionUpdate:
         files = self._count_files(paths)
         pairs = self._count_pairs(files)
         modules, counted = self._count_modules(paths)
-        clean = self.facts.clean_files
-        detail = {"pairs": pairs, "modules": counted, "tainted_files": [path for path in paths if path not in clean]}
-        if forgotten := self.counted.detail.get("forgotten_files"):
-            detail["forgotten_files"] = forgotten
-        files_ever = tuple(dict.fromkeys((*paths, *self.counted.files)))[:MAX_FILES]
-        row = self.counted.replace(files=files_ever, detail=detail, last_seen_at=self.at)
+        tainted = [path for path in paths if path not in self.facts.clean_files]
+        kept = {name: value for name, value in self.counted.detail.items() if name in _FORGOTTEN}
+        ever = tuple(dict.fromkeys((*paths, *self.counted.files)))[:MAX_FILES]
+        detail = {**kept, "modules": counted, "tainted_files": tainted}
+        row = self.counted.replace(files=ever, detail=detail, text=_packed(pairs, ever), last_seen_at=self.at)
         self.tx.evidence.put_many([row, *files.values(), *(each.row for each in modules)])
         return modules
 
     def _count_files(self, paths: Sequence[str]) -> dict[str, SignalEvidence]:
         """Rows of the session's files, with this session."""
         known, before = self._rows(FILE_SESSIONS, paths), frozenset(self.counted.files)
-        forgotten = frozenset(self.counted.detail.get("forgotten_files", ()))
+        forgotten = frozenset(self.counted.detail.get(_FORGOTTEN_FILES, ()))
         return {
             path: row
             if path in before or (forgotten and row.id in forgotten)
@@ -124,23 +125,28 @@ class SessionUpdate:
             for path, row in known.items()
         }
 
-    def _count_pairs(self, files: Mapping[str, SignalEvidence]) -> dict[str, list[Any]]:
-        """Store the edges of the session's pairs; return what is counted of each, by edge."""
-        before: dict[str, list[Any]] = thaw(self.counted.detail).get("pairs", {})
+    def _count_pairs(self, files: Mapping[str, SignalEvidence]) -> dict[FilePairKey, _PairCounts]:
+        """Store the edges of the session's pairs; return what is counted of each."""
         pairs = {key: pair for key, pair in self.facts.pairs.items() if key[0] in files and key[1] in files}
         ids = {key: edge_id(*key) for key in pairs}
-        known = self._known_edges(ids, tuple(files))
-        sessions = self._file_sessions(files, known)
-        new = {key: pair for key, pair in pairs.items() if ids[key] not in before}
+        before = self._counted_pairs(ids)
+        known = {_key(edge): edge for edge in self.tx.co_access.get_many(ids.values()).values()}
+        sessions = {path: row.occurrences for path, row in files.items()}
+        new = {key: pair for key, pair in pairs.items() if key not in before}
         at, type = self.at, self.session.type.value
         changed = {_key(edge): edge for edge in self._with_new(known, new, sessions, at, type)}
         for key, pair in pairs.items():
             edge = changed.get(key) or known.get(key)
             if key not in new and edge is not None:
-                changed[key] = _recounted(edge, pair, before[ids[key]], at)
+                changed[key] = _recounted(edge, pair, before[key], at)
         self.tx.co_access.put_many(changed.values())
-        counts = {ids[key]: [pair.pair.count, pair.pair.delay_ms, pair.tainted] for key, pair in pairs.items()}
+        counts = {key: (each.pair.count, int(each.pair.delay_ms), int(each.tainted)) for key, each in pairs.items()}
         return {**before, **counts}
+
+    def _counted_pairs(self, ids: Mapping[FilePairKey, str]) -> dict[FilePairKey, _PairCounts]:
+        counted = _unpacked(self.counted)
+        forgotten: Mapping[str, _PairCounts] = self.counted.detail.get(_FORGOTTEN_PAIRS, {})
+        return {**{key: forgotten[id] for key, id in ids.items() if id in forgotten}, **counted}
 
     def _with_new(
         self,
@@ -158,22 +164,6 @@ class SessionUpdate:
                 continue
             tainted = (known[key].tainted_sessions if key in known else 0) + new[key].tainted
             yield edge.model_copy(update={"tainted_sessions": tainted})
-
-    def _known_edges(self, ids: Mapping[FilePairKey, str], files: Sequence[str]) -> dict[FilePairKey, CoAccessEdge]:
-        """Edges of the session's pairs, and the strongest others of its files, whose weight may fall."""
-        found = dict(self.tx.co_access.get_many(ids.values()))
-        if files:
-            where = CoAccessFilter(files=tuple(files), weight=ShareRange(at_least=_STRONG))
-            strong = self.tx.co_access.find(where, order=Order(by="weight"), limit=_MAX_CORRECTED).items
-            found |= {edge.id: edge for edge in strong if edge.id == edge_id(edge.first, edge.second)}
-        return {_key(edge): edge for edge in found.values()}
-
-    def _file_sessions(
-        self, files: Mapping[str, SignalEvidence], edges: Mapping[FilePairKey, CoAccessEdge]
-    ) -> dict[str, int]:
-        """Number of sessions by file, for the files of the session and those of the edges."""
-        others = {path for key in edges for path in key} - files.keys()
-        return {path: row.occurrences for path, row in {**self._rows(FILE_SESSIONS, others), **files}.items()}
 
     def _count_modules(self, paths: Sequence[str]) -> tuple[list[ModuleStatistics], list[str]]:
         """Statistics of the session's modules with this session, and the names of those that counted it."""
@@ -234,17 +224,32 @@ def without_files(counted: SignalEvidence) -> SignalEvidence:
 
     Observed again, the session is not counted twice.
     """
-    detail = {**thaw(counted.detail), "tainted_files": []}
+    pairs = {edge_id(*key): list(counts) for key, counts in _unpacked(counted).items()}
     files = [row_id(FILE_SESSIONS, path) for path in counted.files]
-    detail["forgotten_files"] = sorted({*detail.get("forgotten_files", ()), *files})
-    return counted.replace(files=(), detail=detail)
+    detail: dict[str, Any] = thaw(counted.detail)
+    detail[_FORGOTTEN_PAIRS] = {**detail.get(_FORGOTTEN_PAIRS, {}), **pairs}
+    detail[_FORGOTTEN_FILES] = sorted({*detail.get(_FORGOTTEN_FILES, ()), *files})
+    return counted.replace(files=(), text="", detail={**detail, "tainted_files": []})
+
+
+def _packed(pairs: Mapping[FilePairKey, _PairCounts], files: Sequence[str]) -> str:
+    """The counts as short JSON; a file is its number among `files`."""
+    numbers = {path: number for number, path in enumerate(files)}
+    found = [(numbers[a], numbers[b], *counts) for (a, b), counts in pairs.items() if a in numbers and b in numbers]
+    return json.dumps(found, separators=(",", ":"))
+
+
+def _unpacked(counted: SignalEvidence) -> dict[FilePairKey, _PairCounts]:
+    files = counted.files
+    found = json.loads(counted.text or "[]")
+    return {(files[a], files[b]): (count, delay, tainted) for a, b, count, delay, tainted in found}
 
 
 def session_taint(facts: SessionFacts) -> Taint | None:
     return None if facts.taint is None else Taint.make(source=facts.taint, reason="observed after outside content")
 
 
-def _recounted(edge: CoAccessEdge, pair: CountedPair, before: Sequence[Any], at: datetime) -> CoAccessEdge:
+def _recounted(edge: CoAccessEdge, pair: CountedPair, before: _PairCounts, at: datetime) -> CoAccessEdge:
     """The edge after a session that it counts already went on: its accesses are added, the session is not."""
     count, delay, tainted = before
     more = max(0, pair.pair.count - count)
@@ -265,6 +270,26 @@ def _key(edge: CoAccessEdge) -> FilePairKey:
 
 def _with(sessions: tuple[str, ...], session: str) -> tuple[str, ...]:
     return sessions if session in sessions else (*sessions, session)[-MAX_MODULE_SESSIONS:]
+
+
+def sessions_by_file(tx: Transaction, edges: Iterable[CoAccessEdge]) -> dict[str, int]:
+    """Number of sessions that touched each file of the edges."""
+    ids = {row_id(FILE_SESSIONS, path): path for each in edges for path in (each.first, each.second)}
+    return {ids[id]: row.occurrences for id, row in tx.evidence.get_many(ids).items()}
+
+
+def correct_edges(tx: Transaction, edges: Sequence[CoAccessEdge]) -> tuple[list[CoAccessEdge], int]:
+    """Store the edges with the weights that their files have now, and return them with the number of changes.
+
+    A session changes only the edges of its own pairs; those of a file that it touched without the other are too strong.
+    """
+    sessions, corrected = sessions_by_file(tx, edges), []
+    for edge in edges:
+        weight = weight_of(edge.sessions, *(sessions.get(each, edge.sessions) for each in (edge.first, edge.second)))
+        corrected.append(edge if weight == edge.weight else edge.model_copy(update={"weight": weight}))
+    changed = [after for before, after in zip(edges, corrected, strict=True) if before is not after]
+    tx.co_access.put_many(changed)
+    return corrected, len(changed)
 
 
 def clean_weight(edge: CoAccessEdge, sessions: Mapping[str, int]) -> float:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from treering.core.queries import CoAccessFilter, Order, ShareRange, SignalEvidenceFilter, TimeRange
 from treering.core.taint import Taint
-from treering.observe.co_access import ID_PREFIX, weight_of
+from treering.observe.co_access import ID_PREFIX
 from treering.observe.promotion.drafts import seen_in
 from treering.observe.synthesis.causal_chains import MIN_WEIGHT, CausalChain, causal_chains
 from treering.observe.synthesis.records import SYNTHESIS, RecordOutcome, SynthesisDraft, SynthesisWriter
-from treering.observe.synthesis.session_synthesis import sessions_by_file
-from treering.observe.synthesis.statistics import clean_weight
+from treering.observe.synthesis.statistics import clean_weight, correct_edges, sessions_by_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +42,7 @@ def correct_weights(run: StageRun, claim: str) -> None:
             continue
 
         def correct(tx: Transaction, batch: Sequence[str] = batch) -> int:
-            return _correct(tx, batch)
+            return correct_edges(tx, [*tx.co_access.get_many(batch).values()])[1]
 
         corrected = run.store.write(run.scope, run.now, correct, claims=(claim,))
         run.progress.advance(batch[-1], edges=len(batch), corrected=corrected)
@@ -63,17 +62,6 @@ def write_chains(run: StageRun, claim: str) -> Mapping[str, int]:
         return {name: count for name, count in counts.items() if count}
 
     return run.store.write(run.scope, run.now, write, claims=(claim,))
-
-
-def _correct(tx: Transaction, ids: Sequence[str]) -> int:
-    edges = [*tx.co_access.get_many(ids).values()]
-    sessions = sessions_by_file(tx, edges)
-    changed = []
-    for edge in edges:
-        weight = weight_of(edge.sessions, *(sessions.get(each, edge.sessions) for each in (edge.first, edge.second)))
-        if weight != edge.weight:
-            changed.append(edge.model_copy(update={"weight": weight}))
-    return tx.co_access.put_many(changed)
 
 
 def _drafts(tx: Transaction) -> list[SynthesisDraft]:
