@@ -13,9 +13,9 @@ from treering.core.events import SessionOutcome, SessionType
 from treering.core.jobs import after_session_job
 from treering.core.observations import Candidate, Decision, ObservedSession, SavedScratchpad, SessionFile
 from treering.observe.promotion.finish import Promotion
+from treering.observe.reports import SessionReport, report_of
 from treering.observe.scratchpad import Scratchpad
 from treering.observe.scratchpad.path_kinds import module_of
-from treering.observe.sessions import SessionReport, report_of
 from treering.observe.signals import notes_of
 
 if TYPE_CHECKING:

@@ -8,47 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import NotFound
-from treering.core.observations import Candidate, Decision, ObservedSession
+from treering.core.observations import Candidate, ObservedSession
 from treering.core.queries import (
     ObservedSessionFilter,
     Order,
     SavedScratchpadFilter,
 )
+from treering.observe.reports import SessionReport, report_of
 
 if TYPE_CHECKING:
     from datetime import date, datetime
 
     from treering.core.events import SessionOutcome, SessionType
-    from treering.core.records import Knowledge
     from treering.core.scope import Scope
     from treering.observe.api import Observer
     from treering.observe.replay import OnProgress, ReplayReport
     from treering.ports.clock import Clock
     from treering.ports.store import Store, Transaction
-
-
-@dataclass(frozen=True, slots=True)
-class SessionReport:
-    """A session with the records that it created and those that it strengthened, as they are now.
-
-    Records that were forgotten since are left out.
-    """
-
-    session: ObservedSession
-    promoted: tuple[Knowledge, ...]
-    reinforced: tuple[Knowledge, ...]
-
-    @property
-    def id(self) -> str:
-        return self.session.id
-
-    @property
-    def candidates(self) -> tuple[Candidate, ...]:
-        return self.session.candidates
-
-    @property
-    def rejected(self) -> tuple[Candidate, ...]:
-        return tuple(each for each in self.session.candidates if each.decision is Decision.REJECTED)
 
 
 @dataclass(frozen=True)
@@ -113,17 +89,6 @@ class Sessions:
             tx.scratchpads.remove(SavedScratchpadFilter(ids=(id,)))
 
         self.store.write(self.scope, self.clock(), forget)
-
-
-def report_of(tx: Transaction, session: ObservedSession) -> SessionReport:
-    ids = [each.record for each in session.candidates if each.record is not None]
-    records = {id: each for id, each in tx.knowledge.get_many(ids).items() if each.deleted_at is None}
-
-    def having(decision: Decision) -> tuple[Knowledge, ...]:
-        wanted = (each.record for each in session.candidates if each.decision is decision)
-        return tuple(records[id] for id in dict.fromkeys(wanted) if id in records)
-
-    return SessionReport(session, having(Decision.PROMOTED), having(Decision.REINFORCED))
 
 
 def _session(tx: Transaction, id: str) -> ObservedSession:

@@ -19,7 +19,7 @@ from treering.observe.scratchpad import Alert, Scratchpad, merged
 
 if TYPE_CHECKING:
     from treering.observe.finished import SessionFinisher
-    from treering.observe.sessions import SessionReport
+    from treering.observe.reports import SessionReport
 
 CHECKPOINT_SECONDS = 30.0  # of events between two checkpoints
 MAX_AGENTS = 50  # subagents with a scratchpad of their own; the events of further ones go to the main agent's
@@ -81,7 +81,7 @@ class Watch:
         self._note_time(fields.get("at"))
         if pad is self._pads[_MAIN]:
             self._conversation.add(fields, pad.taint)
-        elif pad.taint is not None and kind == EventKind.SESSION_END:
+        elif pad.taint is not None:
             self._pads[_MAIN].mark_tainted(pad.taint)
         self._report = None
         if kind == EventKind.SUBTASK or pad.elapsed - self._saved_at >= CHECKPOINT_SECONDS:

@@ -13,7 +13,7 @@ from treering.interfaces.cli import views as show
 
 if TYPE_CHECKING:
     from treering.observe.replay import ReplayReport
-    from treering.observe.sessions import SessionReport
+    from treering.observe.reports import SessionReport
 
 _STYLES = {Decision.PROMOTED: show.GOOD, Decision.REINFORCED: show.GOOD, Decision.REJECTED: show.FAINT}
 _MAX_FILES = 10

@@ -9,7 +9,6 @@ from treering.interfaces.cli.options import AsJson, Db, Project, opened
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
-
     from treering.observe.replay import OnProgress
 
 

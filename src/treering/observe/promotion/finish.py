@@ -13,6 +13,7 @@ from treering.core.payloads import knowledge_type
 from treering.core.records import Knowledge, Source
 from treering.jobs.follow_up import queue_follow_up_jobs
 from treering.knowledge.reinforcement import reinforce
+from treering.observe.cues import CueKind
 from treering.observe.promotion.evidence import evidence_id, with_note
 from treering.observe.promotion.gates import SESSION_LIMITS, Proposal, proposals
 from treering.observe.promotion.novelty import same_meaning
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
 
 _MAX_MODULES = 5
+_REVIEWED_CUES = frozenset({CueKind.EXPLICIT_RULE, CueKind.USER_CORRECTION, CueKind.ENVIRONMENT_UNAVAILABLE})
+"""Cues whose precision is not proven: what they say is stored, and waits for a person's review."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,7 @@ class Promotion:
             "visibility": session.visibility,
             "half_life_days": knowledge_type(draft.type).half_life_days,
             "taint": proposal.taint,
+            "needs_review": proposal.taint is not None or proposal.note.data.get("cue") in _REVIEWED_CUES,
             **dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now),
         }
         return Knowledge.make(**fields)
