@@ -61,6 +61,7 @@ _BENCHES = (
     Bench("pattern-matching", "patterns that apply, among 20,000", "patterns", ("bench.pattern_matching",)),
     Bench("pattern-mining", "mining 10,000 episodes", "patterns", ("bench.pattern_mining",)),
     Bench("pattern-store", "5,000 patterns, 1,000,000 applications", "patterns", ("bench.pattern_store",)),
+    Bench("prefetch", "files that a session will edit (--data FILE)", "prefetch", ("bench.prefetch",)),
     Bench("graph", "the code graph in memory, 50,000 nodes", "code", ("bench.graph",)),
     Bench(
         *("codegraph", "the code graph against compilers (--repositories FOLDER --cache FOLDER)", "code"),

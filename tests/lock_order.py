@@ -38,10 +38,13 @@ TABLES: dict[str, int] = {
     "jobs": 8,
 }
 JOB_KEYS = 9
-"""Keys of jobs come last: they are the only locks that all transactions of a project share."""
+"""Keys of jobs come last: they are the only locks that all transactions of a project share.
+
+Just before them, a transaction that purges takes the lock of the posting blocks, which moves of words only try to take.
+"""
 
 CLAIMED = frozenset({"ids", "knowledge", "turns", "episodes", "patterns", "applications"})
 """Rows that a transaction holds already when it has claimed their record or, to insert them, has taken their id: they
 may be locked at any time after that."""
-DERIVED = frozenset({"facets", "documents", "postings", "vectors", "nearby", "revisions", "audit"})
+DERIVED = frozenset({"facets", "documents", "postings", "posting_blocks", "vectors", "nearby", "revisions", "audit"})
 """Rows about a record: a transaction changes them only if it has locked the record, or with `SKIP LOCKED`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import ColumnElement, Update, and_, bindparam, delete, select, update
@@ -127,9 +127,9 @@ class Removals(Writes[V]):
 class RevisedRecords(LogRecords[V], Removals[V]):
     """Creates, revises, removes and undoes."""
 
-    def __init__(self, kind: RecordKind[V], context: TransactionContext) -> None:
-        super().__init__(kind, context)
-        self._revisions = Revisions(context)
+    @cached_property
+    def _revisions(self) -> Revisions:
+        return Revisions(self._context)
 
     def create(self, value: V, action: Action = Action.CREATE, detail: Detail = EMPTY) -> V:
         stored = super().create(value, action, detail)
