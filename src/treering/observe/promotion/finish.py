@@ -82,7 +82,7 @@ class Promotion:
 
     def _promoted(self, ready: Sequence[Proposal], evidence: dict[str, SignalEvidence]) -> list[Candidate]:
         """Reinforce what is known, and create what is new until the limit of the session type is reached."""
-        owned = self.tx.knowledge.get_many(each.evidence.record for each in ready if each.evidence.record)
+        owned = dict(self.tx.knowledge.get_many(each.evidence.record for each in ready if each.evidence.record))
         fresh = [each for each in ready if each.evidence.record is None]
         texts = [(each.draft.type, each.draft.text) for each in fresh if each.draft is not None]
         similar = dict(
@@ -99,7 +99,8 @@ class Promotion:
             if known_id is not None:
                 known = owned.get(known_id) or self.tx.knowledge.get(known_id)
                 if known is not None:
-                    candidates.append(self._reinforced(proposal, known, evidence))
+                    candidate, owned[known_id] = self._reinforced(proposal, known, evidence)
+                    candidates.append(candidate)
                     continue
             if created >= limit:
                 over = proposal.stopped(
@@ -115,11 +116,16 @@ class Promotion:
             queue_follow_up_jobs(self.tx, self.new_id)
         return candidates
 
-    def _reinforced(self, proposal: Proposal, known: Knowledge, evidence: dict[str, SignalEvidence]) -> Candidate:
-        """Add the session to a known record. Tainted evidence leaves an untainted record as it is."""
+    def _reinforced(
+        self, proposal: Proposal, known: Knowledge, evidence: dict[str, SignalEvidence]
+    ) -> tuple[Candidate, Knowledge]:
+        """Add the session to a known record; return the record as it is stored now.
+
+        Tainted evidence leaves an untainted record as it is.
+        """
         if proposal.taint is not None and not known.tainted:
             tainted = proposal.stopped(Gate.TRUST, "tainted evidence does not change an untainted record")
-            return tainted.as_candidate(Decision.REJECTED, known.id)
+            return tainted.as_candidate(Decision.REJECTED, known.id), known
         ours, last = proposal.evidence.record == known.id, proposal.evidence.text
         record = self._record(proposal)
         _claim(self.tx, known.id)
@@ -129,7 +135,8 @@ class Promotion:
             stored = self.tx.knowledge.update(renewed, Action.REINFORCE)
         changed = evidence[proposal.evidence.id].replace(record=known.id, text=stored.content if ours else last)
         evidence[changed.id] = changed
-        return proposal.as_candidate(Decision.REINFORCED, known.id, "a record that says the same was strengthened")
+        reason = "a record that says the same was strengthened"
+        return proposal.as_candidate(Decision.REINFORCED, known.id, reason), stored
 
     def _record(self, proposal: Proposal) -> Knowledge:
         draft, now, session = proposal.draft, self.tx.now, self.session
