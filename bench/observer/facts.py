@@ -75,8 +75,9 @@ class SessionFacts:
 
 
 def facts_of(session: RecordedSession) -> SessionFacts:
+    """What the session shows beyond the events that it copied from an earlier one."""
     facts, calls, number = SessionFacts(session.id), dict[str, tuple[str, ToolUse]](), 0
-    for event in session.events:
+    for event in session.events[session.copied :]:
         kind, text = event["kind"], str(event.get("text") or "")
         if kind in ("prompt", "reasoning"):
             facts.sentences += [each for each in _SENTENCE.split(text) if len(each) > 20]

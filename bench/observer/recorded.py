@@ -23,11 +23,15 @@ _EDITORS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 
 @dataclass(frozen=True, slots=True)
 class RecordedSession:
-    """A session; its events have the fields that `watch.event` is given, with absolute paths below `root`."""
+    """A session; its events have the fields that `watch.event` is given, with absolute paths below `root`.
+
+    A session that continues an earlier one may begin with a copy of its events: the first `copied` ones.
+    """
 
     id: str
     root: str
     events: tuple[Event, ...]
+    copied: int = 0
 
 
 def load(events: Path, commits: Path | None = None) -> list[RecordedSession]:
@@ -47,7 +51,26 @@ def load(events: Path, commits: Path | None = None) -> list[RecordedSession]:
     names = sorted(by_session, key=lambda name: (min(str(event["at"]) for _, event in by_session[name]), name))
     ordered = {name: [event for _, event in sorted(by_session[name], key=_place)] for name in names}
     derived = session_roots(ordered, known)
-    return [RecordedSession(name, roots.get(name) or derived[name], tuple(ordered[name])) for name in names]
+    copied = copied_events(ordered)
+    return [
+        RecordedSession(name, roots.get(name) or derived[name], tuple(ordered[name]), copied[name]) for name in names
+    ]
+
+
+def copied_events(sessions: Mapping[str, Sequence[Event]]) -> dict[str, int]:
+    """How many events each session has in common with the beginning of an earlier one."""
+    earlier: dict[str, list[Sequence[Event]]] = defaultdict(list)
+    found = {}
+    for name, events in sessions.items():
+        known = earlier[str(events[0]["at"])]
+        found[name] = max((_common_length(events, each) for each in known), default=0)
+        known.append(events)
+    return found
+
+
+def _common_length(events: Sequence[Event], others: Sequence[Event]) -> int:
+    differing = (place for place, (one, other) in enumerate(zip(events, others, strict=False)) if one != other)
+    return next(differing, min(len(events), len(others)))
 
 
 def event_of(line: Mapping[str, Any]) -> Event:

@@ -8,7 +8,7 @@ import pytest
 from bench.observer import __main__ as bench
 from bench.observer.facts import SessionFacts, facts_of
 from bench.observer.judging import Later, Past, PromotedRecord, Verdict, judged
-from bench.observer.recorded import RecordedSession, event_of, load, session_roots
+from bench.observer.recorded import RecordedSession, copied_events, event_of, load, session_roots
 from bench.observer.repeated_errors import repeated_errors
 from bench.observer.replay import replayed
 from tests.session_events import GO_FAILURE, ROOT, Session
@@ -51,6 +51,14 @@ def test_sessions_come_in_the_order_of_time_with_their_events_by_place(tmp_path:
     found = load(file)
     assert [each.id for each in found] == ["a", "b"]
     assert [event["text"] for event in found[0].events] == ["first", "later"]
+
+
+def test_events_copied_from_an_earlier_session_show_nothing() -> None:
+    earlier, forked = Session().read("a.go"), Session().read("a.go").edit("b.go")
+    copied = copied_events({"a": earlier.events, "b": forked.events, "c": Session().grep("x").events})
+    assert copied == {"a": 0, "b": 2, "c": 0}
+    found = facts_of(RecordedSession("b", ROOT, tuple(forked.events), copied["b"]))
+    assert found.touched == {"b.go"}
 
 
 def test_each_checkout_is_its_own_root() -> None:
