@@ -129,17 +129,17 @@ def _reflect(run: StageRun) -> None:
 
 
 def _correct_co_access(run: StageRun) -> None:
-    from treering.observe.finished import CLAIM
+    from treering.core.observations import PROMOTION
     from treering.observe.synthesis.weekly import correct_weights
 
-    correct_weights(run, CLAIM)
+    correct_weights(run, PROMOTION)
 
 
 def _write_causal_chains(run: StageRun) -> Mapping[str, int]:
-    from treering.observe.finished import CLAIM
+    from treering.core.observations import PROMOTION
     from treering.observe.synthesis.weekly import write_chains
 
-    return write_chains(run, CLAIM)
+    return write_chains(run, PROMOTION)
 
 
 def _forget(run: StageRun) -> None:

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from treering.observe.reports import SessionReport
 
 CHECKPOINT_SECONDS = 30.0  # of events between two checkpoints
-CHECKPOINT_PAUSE = 20  # times the duration of the last one; a replay, whose events come faster than time, is not held up
+CHECKPOINT_PAUSE = (
+    20  # times the duration of the last one; a replay, whose events come faster than time, is not held up
+)
 MAX_AGENTS = 50  # subagents with a scratchpad of their own; the events of further ones go to the main agent's
 SUBTASKS_TO_PROMOTE_EACH = 5  # builds of more subtasks promote after each validated one
 _MAIN = ""
