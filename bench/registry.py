@@ -32,6 +32,10 @@ _BENCHES = (
     Bench("cues", "cues in messages, topic changes", "sessions", ("bench.cues",)),
     Bench("observer-speed", "processor time and memory of observing a session", "observer", ("bench.observer_speed",)),
     Bench(
+        *("observer", "recorded sessions: truth of what is promoted, costs (--show, --data FILE)", "observer"),
+        ("bench.observer",),
+    ),
+    Bench(
         "observer-cues", "cues in agents' text and prompts (--record NAME)", "observer_cues", ("bench.observer_cues",)
     ),
     Bench("search", "search up to 1,000,000 records", "search", ("bench.search_speed", "bench.search_postgres")),

@@ -79,14 +79,18 @@ class Sessions:
     def forget(self, id: str) -> None:
         """Remove what was observed of a session: prompts, files, candidates, scratchpad, and its part in evidence.
 
-        Its records stay, and so does their evidence.
+        Its records stay with their evidence, and so do the numbers of sessions that were counted with it.
         """
+        from treering.observe.synthesis.statistics import SESSION_COUNTS, row_id, without_files
 
         def forget(tx: Transaction) -> None:
             _session(tx, id)
             tx.observed_sessions.remove(ObservedSessionFilter(ids=(id,)))
             tx.scratchpads.remove(SavedScratchpadFilter(ids=(id,)))
+            counted = tx.evidence.get(row_id(SESSION_COUNTS, id))
             _forget_evidence(tx, id)
+            if counted is not None:
+                tx.evidence.put_many([without_files(counted)])
 
         self.store.write(self.scope, self.clock(), forget, claims=(PROMOTION,))
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from treering.observe.reports import SessionReport
 
 CHECKPOINT_SECONDS = 30.0  # of events between two checkpoints
+CHECKPOINT_PAUSE = (
+    20  # times the duration of the last one; a replay, whose events come faster than time, is not held up
+)
 MAX_AGENTS = 50  # subagents with a scratchpad of their own; the events of further ones go to the main agent's
 SUBTASKS_TO_PROMOTE_EACH = 5  # builds of more subtasks promote after each validated one
 _MAIN = ""
@@ -51,6 +55,7 @@ class Watch:
         self._pads = {_MAIN: self._new_pad(identity.agent)}
         self._conversation = ObservedConversation()
         self._saved_at = 0.0
+        self._next_save = 0.0
         self._started_at: datetime | None = None
         self._last_at: datetime | None = None
         self._unreadable = 0
@@ -94,9 +99,14 @@ class Watch:
         elif pad.taint is not None:
             self._pads[_MAIN].mark_tainted(pad.taint)
         self._report = None
-        if kind == EventKind.SUBTASK or pad.elapsed - self._saved_at >= CHECKPOINT_SECONDS:
+        is_subtask = kind == EventKind.SUBTASK
+        is_due = pad.elapsed - self._saved_at >= CHECKPOINT_SECONDS
+        if is_subtask or (is_due and monotonic() >= self._next_save):
+            begun = monotonic()
             self._saved_at = pad.elapsed
-            self._after_step(is_subtask=kind == EventKind.SUBTASK, fields=fields)
+            self._after_step(is_subtask=is_subtask, fields=fields)
+            ended = monotonic()
+            self._next_save = ended + CHECKPOINT_PAUSE * (ended - begun)
 
     def alerts(self) -> tuple[Alert, ...]:
         """Early notices for this session, most urgent first, each signal once."""

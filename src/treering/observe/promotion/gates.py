@@ -25,7 +25,7 @@ TAINTED_FACTOR = 0.7
 MIN_COUPLING = 0.5  # share of the sessions with the busier file of a pair that have both
 _VALIDATED_TYPES = frozenset({SessionType.BUILD, SessionType.SPEC, SessionType.PR_REVIEW})
 _RULES = frozenset({"explicit_rule", "user_correction"})
-_WRITTEN_BY_SYNTHESIS = frozenset({Signal.FILE_ACCESS, Signal.TEST_ORDER})
+_WRITTEN_BY_SYNTHESIS = frozenset({Signal.FILE_ACCESS, Signal.STEP_OVERRUN, Signal.TEST_ORDER})
 
 
 @dataclass(frozen=True, slots=True)
