@@ -36,7 +36,8 @@ def observe_all(sessions: list[str], commits: int = 0, every: int = 3, **place: 
             tell(finishing=session)
             watch.finish()
             tell(finished=session)
-            memory.settle()
+            # Jobs that a killed process has leased are left to it for a while.
+            memory.settle(timeout=0.5)
             tell(settled=session)
 
 
