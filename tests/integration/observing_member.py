@@ -8,7 +8,8 @@ from tests.integration.crew_members import die_after, open_place
 from tests.integration.fork_server import tell
 from tests.observed import RULE, failing
 from tests.session_events import ROOT
-from treering.observe import after_session, finished
+from treering.observe import after_session
+from treering.observe.promotion.finish import Promotion
 
 
 def events_of(session: str) -> list[dict[str, object]]:
@@ -21,7 +22,7 @@ def observe_all(sessions: list[str], commits: int = 0, every: int = 3, **place: 
 
     Each step is told before it is done. With `commits`, the process is killed after so many.
     """
-    finished.Promotion.run = _told("promoting", finished.Promotion.run)  # type: ignore[method-assign]
+    Promotion.run = _told("promoting", Promotion.run)  # type: ignore[method-assign]
     after_session._store_turns = _told("storing_turns", after_session._store_turns)
     with open_place(**place) as memory:
         die_after(memory, commits)

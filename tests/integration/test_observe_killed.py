@@ -1,4 +1,4 @@
-"""SIGKILL while sessions are observed, saved, finished and worked up: the next process goes on, nothing counts twice."""
+"""SIGKILL while sessions are observed, saved and finished: the next process goes on, nothing counts twice."""
 
 import random
 import time
@@ -30,9 +30,9 @@ def assert_counted_once(memory: Memory, sessions: list[str]) -> None:
     expected = set(sessions)
     observed = {each.id: each for each in memory.sessions.list(limit=1_000)}
     assert set(observed) == expected
-    for each in observed.values():
-        assert each.finished_at is not None
-        assert each.events - each.ignored.get("duplicates", 0) == len(events_of(each.id))
+    for session in observed.values():
+        assert session.finished_at is not None
+        assert session.events - session.ignored.get("duplicates", 0) == len(events_of(session.id))
     found = records(memory)
     assert sorted(each.type for each in found) == ["error_pattern", "preference"]
     for record in found:
@@ -46,7 +46,7 @@ def assert_counted_once(memory: Memory, sessions: list[str]) -> None:
             assert each.occurrences == len(expected)
     said = sorted((each.session, each.text) for each in turns(memory))
     assert said == sorted(
-        (session, text) for session in sessions for text in (RULE, f"I looked at {session}.", f"This is {session}.")
+        (name, text) for name in sessions for text in (RULE, f"I looked at {name}.", f"This is {name}.")
     )
     with memory.store.reading(memory.scope, now()) as tx:
         assert tx.observed_sessions.count(ObservedSessionFilter(finished=False)) == 0
