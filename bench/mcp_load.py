@@ -64,6 +64,8 @@ class Load:
     """What came of the calls."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    calls_reading: int = 0
+    """Calls after the seconds in which records were written."""
     errors: Counter[str] = field(default_factory=Counter)
     kept: dict[str, str] = field(default_factory=dict)
     """The text of each record that was acknowledged, by its id."""
@@ -72,7 +74,9 @@ class Load:
     lasted: float = 0.0
     """Seconds in which records were written; after them the clients only read."""
     processor: float = 0.0
-    """Seconds of processor time of all server processes."""
+    """Seconds of processor time of all server processes, from their start."""
+    clients_processor: float = 0.0
+    """The same of the process of all clients, while they called."""
 
     def growth(self, first: float, last: float) -> float:
         """Megabytes a minute, by the line that fits best through what was measured between two seconds."""
@@ -102,7 +106,9 @@ def run(db: str, folder: Path, *, clients: int, seconds: float, reading: float, 
     """Load a server, end it, and look for every record that it acknowledged."""
     load = Load()
     with served(db, folder, workers) as server:
+        before = time.process_time()
         asyncio.run(_load(server, load, clients, seconds, reading))
+        load.clients_processor = time.process_time() - before
         times = [each.cpu_times() for each in _processes(server.pid)]
         load.processor = sum(each.user + each.system for each in times)
     with treering.open(db, project=PROJECT, blobs=folder / "blobs", background=False) as memory:
@@ -160,6 +166,7 @@ async def _client(number: int, server: Served, load: Load, ends: tuple[float, fl
                 answered = await _call(client, name, arguments(name, pick, f"{number}-{calls}"), load)
                 if answered is not None and mix is MIXED:
                     load.seconds[name].append(answered)
+                load.calls_reading += mix is READING
                 is_over = time.monotonic() >= end
 
 
@@ -224,6 +231,7 @@ def told(load: Load, clients: int, reading: float) -> str:
         ],
     )
     calls = sum(map(len, load.seconds.values()))
+    every = calls + load.calls_reading
     whole = table(
         ("clients", "seconds", "calls/s", "errors", "records kept", "records lost"),
         [
@@ -237,7 +245,14 @@ def told(load: Load, clients: int, reading: float) -> str:
             )
         ],
     )
-    return f"{whole}\n\n{by_tool}\n\n{_memory(load, reading)}"
+    processor = table(
+        ("processor time of", "ms a call, reading included"),
+        [
+            ("the server, its start included", f"{1000 * load.processor / every:.1f}"),
+            ("all clients", f"{1000 * load.clients_processor / every:.1f}"),
+        ],
+    )
+    return f"{whole}\n\n{by_tool}\n\n{processor}\n\n{_memory(load, reading)}"
 
 
 def _memory(load: Load, reading: float) -> str:

@@ -1,7 +1,6 @@
 """Fifty clients at once over HTTP, on PostgreSQL, with one, two and four server processes."""
 
 import argparse
-import resource
 import tempfile
 from pathlib import Path
 
@@ -17,16 +16,17 @@ alone, and of the process of all clients, for each call.
 """
 
 
-def row(workers: int, load: Load, clients_processor: float) -> tuple[object, ...]:
+def row(workers: int, load: Load) -> tuple[object, ...]:
     calls = sum(map(len, load.seconds.values()))
+    every = calls + load.calls_reading
     search = load.seconds["search_memory"]
     return (
         workers,
         f"{calls / load.lasted:.0f}",
         f"{percentile(search, 0.5):.0f} ms",
         f"{percentile(search, 0.95):.0f} ms",
-        f"{1000 * load.processor / calls:.1f}",
-        f"{1000 * clients_processor / calls:.1f}",
+        f"{1000 * load.processor / every:.1f}",
+        f"{1000 * load.clients_processor / every:.1f}",
         f"{load.samples[-1].megabytes:.0f}",
         load.errors.total(),
         len(load.lost),
@@ -43,9 +43,8 @@ def main() -> None:
     rows = []
     for workers in asked.workers:
         with tempfile.TemporaryDirectory() as folder, server(Path(folder)) as url:
-            before = _own_processor_time()
             load = run(url, Path(folder), clients=asked.clients, seconds=asked.seconds, reading=0, workers=workers)
-            rows.append(row(workers, load, _own_processor_time() - before))
+            rows.append(row(workers, load))
         for error, count in load.errors.most_common():
             print(f"{workers} processes: {count} × {error}")
     headers = (
@@ -64,11 +63,6 @@ def main() -> None:
         print(body)
     else:
         write_section("mcp-workers", "Several server processes on PostgreSQL", f"{body}\n{NOTE}")
-
-
-def _own_processor_time() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

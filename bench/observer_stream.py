@@ -20,9 +20,12 @@ _THOUGHTS = (
     "Next come the routes.",
     "All tests of this package pass.",
     "The report is written after the queue is empty.",
+)
+_CORRECTIONS = (
     "I was wrong about the queue: it is sorted by draught, not by arrival.",
     "This approach won't work because the client is created before the settings are read.",
 )
+_CORRECTED = 0.08  # share of the reasoning
 _GO = """--- FAIL: Test{name} (0.00s)
     {part}/{name}_test.go:{line}: got {line}, want 7
 FAIL
@@ -70,7 +73,8 @@ def _task(random: Random, with_outside: bool) -> Iterator[tuple[str, dict[str, o
         address = {"url": "https://docs.example.com/tides", "prompt": "how are tides computed"}
         yield from _call(random, "WebFetch", address, _prose(random, 300))
     for _ in range(random.randint(3, 8)):
-        yield "reasoning", {"text": f"{_prose(random, 60)} {random.choice(_THOUGHTS)} {_prose(random, 30)}"}
+        thought = random.choice(_CORRECTIONS if random.random() < _CORRECTED else _THOUGHTS)
+        yield "reasoning", {"text": f"{_prose(random, 60)} {thought} {_prose(random, 30)}"}
         yield from _call(random, "Read", {"file_path": _path(random, part)}, _code(random))
         if random.random() < 0.7:
             change = {"old_string": _code(random, 5), "new_string": _code(random, 7)}

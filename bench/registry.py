@@ -32,6 +32,10 @@ _BENCHES = (
     Bench("cues", "cues in messages, topic changes", "sessions", ("bench.cues",)),
     Bench("observer-speed", "processor time and memory of observing a session", "observer", ("bench.observer_speed",)),
     Bench(
+        *("observer", "recorded sessions: truth of what is promoted, costs (--show, --data FILE)", "observer"),
+        ("bench.observer",),
+    ),
+    Bench(
         "observer-cues", "cues in agents' text and prompts (--record NAME)", "observer_cues", ("bench.observer_cues",)
     ),
     Bench("search", "search up to 1,000,000 records", "search", ("bench.search_speed", "bench.search_postgres")),
@@ -57,6 +61,7 @@ _BENCHES = (
     Bench("pattern-matching", "patterns that apply, among 20,000", "patterns", ("bench.pattern_matching",)),
     Bench("pattern-mining", "mining 10,000 episodes", "patterns", ("bench.pattern_mining",)),
     Bench("pattern-store", "5,000 patterns, 1,000,000 applications", "patterns", ("bench.pattern_store",)),
+    Bench("prefetch", "files that a session will edit (--data FILE)", "prefetch", ("bench.prefetch",)),
     Bench("graph", "the code graph in memory, 50,000 nodes", "code", ("bench.graph",)),
     Bench(
         *("codegraph", "the code graph against compilers (--repositories FOLDER --cache FOLDER)", "code"),

@@ -16,6 +16,7 @@ CLAIMS: dict[str, int] = {
     "text": 0,
     "code": 0,
     "reflection": 0,
+    "promotion": 0,
     # The subject, then the records that it changes.
     "facts": 1,
     "record": 2,
@@ -38,10 +39,15 @@ TABLES: dict[str, int] = {
     "jobs": 8,
 }
 JOB_KEYS = 9
-"""Keys of jobs come last: they are the only locks that all transactions of a project share."""
+"""Keys of jobs come last: they are the only locks that all transactions of a project share.
+
+Just before them, a transaction that purges takes the lock of the posting blocks, which moves of words only try to take.
+"""
 
 CLAIMED = frozenset({"ids", "knowledge", "turns", "episodes", "patterns", "applications"})
 """Rows that a transaction holds already when it has claimed their record or, to insert them, has taken their id: they
 may be locked at any time after that."""
-DERIVED = frozenset({"facets", "documents", "postings", "vectors", "nearby", "revisions", "audit"})
+DERIVED = frozenset({"facets", "documents", "postings", "posting_blocks", "vectors", "nearby", "revisions", "audit"})
 """Rows about a record: a transaction changes them only if it has locked the record, or with `SKIP LOCKED`."""
+OBSERVED = frozenset({"observed_sessions", "scratchpads", "signal_evidence"})
+"""Rows that a transaction changes only if it has claimed promotion; a checkpoint writes one and nothing else."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from treering.core.events import SessionType
 from treering.observe.scratchpad import Scratchpad, Signal
@@ -63,8 +64,8 @@ def new_pad(agent: str | None = None) -> Scratchpad:
     return Scratchpad("s1", type=SessionType.BUILD, root=ROOT, agent=agent)
 
 
-def pad_of(events: Iterable[object], agent: str | None = None) -> Scratchpad:
+def pad_of(events: Iterable[Any], agent: str | None = None) -> Scratchpad:
     pad = new_pad(agent)
     for event in events:
-        pad.add(event)  # type: ignore[arg-type] - events of any shape are accepted
+        pad.add(event)
     return pad

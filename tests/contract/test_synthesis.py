@@ -20,7 +20,7 @@ from treering.compose import now
 from treering.core.errors import ModelUnavailable, NotFound
 from treering.core.graph import CoAccessEdge
 from treering.core.jobs import after_session_job
-from treering.core.observations import SignalEvidence
+from treering.core.observations import PROMOTION, SignalEvidence
 from treering.core.payloads import ContextCost, PrefetchPattern, TaskCalibration, WorkUnitOutcome
 from treering.core.privacy import ModelLocation
 from treering.core.queries import KnowledgeFilter
@@ -28,7 +28,6 @@ from treering.core.records import Knowledge
 from treering.memory import Memory
 from treering.observe.after_session import do_after_session
 from treering.observe.co_access import ID_PREFIX, edge_id, weight_of
-from treering.observe.finished import CLAIM
 from treering.observe.synthesis import session_synthesis
 from treering.observe.synthesis.model_synthesis import MODEL_TAG
 from treering.observe.synthesis.records import SYNTHESIS
@@ -108,8 +107,8 @@ def prefetch_patterns(memory: Memory, module: str = "tides") -> list[Knowledge]:
 def weekly(memory: Memory, days: float = 0) -> dict[str, int]:
     progress = Counted()
     run = run_of(memory, now() + timedelta(days=days), progress)
-    correct_weights(run, CLAIM)
-    return dict(write_chains(run, CLAIM))
+    correct_weights(run, PROMOTION)
+    return dict(write_chains(run, PROMOTION))
 
 
 def test_sessions_make_edges_that_search_uses(memory: Memory) -> None:
@@ -174,7 +173,7 @@ def test_counts_equal_a_recount_of_all_sessions(memory: Memory, seed: int) -> No
         observe(memory, id, session)
         if random.random() < 0.3:
             run_job(memory, id)
-    correct_weights(run_of(memory, now()), CLAIM)
+    correct_weights(run_of(memory, now()), PROMOTION)
     facts = {id: session_facts({"pads": {"": session.pad().state()}}) for id, session in sessions.items()}
     files = Counter(path for session in sessions.values() for path in session.pad().activity.files)
     assert {path: row.occurrences for path, row in rows(memory, FILE_SESSIONS).items()} == files
@@ -420,8 +419,8 @@ def test_a_chain_that_only_tainted_sessions_support_is_tainted(memory: Memory) -
 def test_a_rehearsal_of_the_weekly_synthesis_writes_nothing(memory: Memory) -> None:
     put(memory, chain("api/route.go", "core/tide.go"))
     run = replace(run_of(memory, now()), dry_run=True)
-    correct_weights(run, CLAIM)
-    assert write_chains(run, CLAIM) == {"chains": 1}
+    correct_weights(run, PROMOTION)
+    assert write_chains(run, PROMOTION) == {"chains": 1}
     assert records(memory, "causal_dependency") == []
 
 

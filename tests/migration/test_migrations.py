@@ -216,7 +216,7 @@ def test_the_schema_that_migrations_make_is_the_one_the_code_uses(database: tupl
             wanted = {index.name: list(index.columns.keys()) for index in table.indexes}
             assert indexes == wanted | (SERVER_INDEXES.get(table.name, {}) if on_server else {})
         others = {name for name in found.get_table_names() if not name.startswith("treering_")} - {*metadata.tables}
-        assert others == ({"postings", "nearby"} if on_server else set())
+        assert others == ({"postings", "posting_blocks", "nearby"} if on_server else set())
 
 
 def snapshot(engine: Engine) -> Any:
@@ -318,7 +318,7 @@ def test_a_failure_while_derived_rows_are_rebuilt_leaves_the_revision_before_it(
     assert snapshot(engine) == before
 
 
-@pytest.mark.parametrize("name", ["jobs", "graph_nodes", "postings", "nearby"])
+@pytest.mark.parametrize("name", ["jobs", "graph_nodes", "postings", "posting_blocks", "nearby"])
 def test_a_server_where_another_program_took_a_name_is_left_as_it_is(
     name: str, fresh_postgres: str, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import psycopg
 import pytest
 from hypothesis import Phase, given
@@ -21,6 +22,7 @@ from tests.property.model import matches, visible
 from tests.property.strategies import filters, values
 from tests.samples import COLLECTIONS, FILTER_OF, NOW, by_words, collection, put, sample
 from treering.adapters.sql.kinds import KINDS as STORED
+from treering.adapters.sql.posting_blocks import add_blocks
 from treering.adapters.sql.schema import metadata
 from treering.core.episodes import Episode
 from treering.core.errors import NotFound
@@ -40,7 +42,7 @@ KINDS = tuple(COLLECTIONS)
 BIG_WORLDS = examples(3, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 WORDS = ("cold", "water", "warm", "air", "fire")
 SEARCHED = {kind.value: kind for kind in STORED if kind.searched}
-SERVER_TABLES = {"sqlite": set[str](), "postgresql": {"postings", "nearby"}}
+SERVER_TABLES = {"sqlite": set[str](), "postgresql": {"postings", "posting_blocks", "nearby"}}
 
 
 @dataclass(frozen=True)
@@ -273,6 +275,10 @@ def filled(open_engine: Any, postgres_url: str) -> Iterator[tuple[Memory, psycop
     # Embeds what has no vector yet, and holds the vectors in memory.
     assert memory.search("indexed words")
     store_vectors(memory.scope, memory.store, NOW)
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        connection: Any = tx._context.connection
+        block = np.ones(1, np.int64)
+        add_blocks(connection, (memory.scope.tenant, memory.scope.project), block, block, block)
     raw_url = make_url(postgres_url).set(drivername="postgresql").render_as_string(False)
     with psycopg.connect(raw_url) as raw:
         yield memory, raw

@@ -130,12 +130,16 @@ def test_a_merge_keeps_clean_notes_clean(streams: list[list[dict[str, Any]]]) ->
     pads = [pad_of(events, f"agent-{number}") for number, events in enumerate(streams)]
     pad = merged(pads, lambda first, second: 1.0 if first[:20] == second[:20] else 0.0)
     cleans = [notes_of(pad_of(events[: first_outside(events)])) for events in streams]
-    clean = {(note.signal, note.subject): 0 for notes in cleans for note in notes}
+    clean = {(note.signal, note.subject) for notes in cleans for note in notes}
     for note in notes_of(Scratchpad.from_state(json.loads(json.dumps(pad.state())))):
         assert note.agents <= len(pads)
         if note.taint is None:
             assert POISON not in as_json(note)
             assert note.signal == "parallel_conflict" or (note.signal, note.subject) in clean
+            # Similar subjects share a signal, so that at most these many agents made the observation in a clean state.
+            assert note.signal == "parallel_conflict" or note.agents <= sum(
+                any(each.signal is note.signal for each in notes) for notes in cleans
+            )
 
 
 @given(sessions(with_outside=False), st.randoms(use_true_random=False))

@@ -142,7 +142,7 @@ class TestTaint:
         session = Session().edit("tides/tide.go").fetch()
         for _ in range(3):
             session.edit("tides/tide.go")
-        [note] = [each for each in session.notes(Signal.FILE_ACCESS)]
+        [note] = session.notes(Signal.FILE_ACCESS)
         assert (note.taint, note.data["edits"]) == (None, 1)
 
     def test_an_error_resolved_after_outside_content_is_tainted(self) -> None:

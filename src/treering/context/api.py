@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from treering.context.briefing import Briefing
+    from treering.context.prefetch.ranking import PrefetchedFile
     from treering.core.history import LogInjection
     from treering.core.records import Knowledge
     from treering.core.scope import Scope
@@ -101,6 +102,18 @@ class ContextBuilder:
         from treering.context.briefing import briefing
 
         return briefing(self.scope, self.store, self.clock(), session, episodes, tainted=tainted)
+
+    def prefetch(self, prompt: str, files: Sequence[str] = (), *, limit: int = 12) -> tuple[PrefetchedFile, ...]:
+        """The files that a session with this first prompt will probably touch, the likeliest first.
+
+        Ranked from finished sessions that were observed, co-access, commits and the code graph. `files` are those
+        already at hand, relative to the root; they are not part of the result. Raises `InvalidInput` if `limit` is not
+        from 1 to 100 or a file is outside the project.
+        """
+        from treering.context.prefetch.api import prefetch
+
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return prefetch(tx, prompt, files, limit)
 
     def to_review(self, *, limit: int = 20) -> tuple[Knowledge, ...]:
         """Records that a person should confirm, correct or forget; flagged ones come first."""

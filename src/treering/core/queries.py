@@ -142,6 +142,8 @@ class SearchFilter(Value):
         anything = {"not_sessions"} if self.tainted else {"not_sessions", "tainted"}
         return {
             kind: KIND_FILTERS[kind](**{names[field]: value for field, value in asked.items() if field in names})
+            if asked
+            else KIND_FILTERS[kind].defaults()
             for kind, names in _SEARCHED_BY.items()
             if (not self.kinds or kind in self.kinds) and asked.keys() - anything <= names.keys()
         }

@@ -115,7 +115,10 @@ def _enrich(run: StageRun) -> None:
 
 def _consolidate(run: StageRun) -> None:
     from treering.knowledge.session_learning import consolidate_sessions
+    from treering.observe.unfinished import finish_abandoned
 
+    if run.cursor is None and (abandoned := finish_abandoned(run)):
+        run.progress.advance(None, 0, abandoned=abandoned)
     consolidate_sessions(run)
 
 
@@ -126,17 +129,17 @@ def _reflect(run: StageRun) -> None:
 
 
 def _correct_co_access(run: StageRun) -> None:
-    from treering.observe.finished import CLAIM
+    from treering.core.observations import PROMOTION
     from treering.observe.synthesis.weekly import correct_weights
 
-    correct_weights(run, CLAIM)
+    correct_weights(run, PROMOTION)
 
 
 def _write_causal_chains(run: StageRun) -> Mapping[str, int]:
-    from treering.observe.finished import CLAIM
+    from treering.core.observations import PROMOTION
     from treering.observe.synthesis.weekly import write_chains
 
-    return write_chains(run, CLAIM)
+    return write_chains(run, PROMOTION)
 
 
 def _forget(run: StageRun) -> None:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from treering.conversation.sessions import after_turn_stored
 from treering.core.errors import InvalidInput
 from treering.core.messages import Role
+from treering.core.observations import PROMOTION
 from treering.core.scope import Visibility
 from treering.core.taint import Taint
 from treering.core.timestamps import timestamp_of
 from treering.core.turns import Turn
 from treering.observe.conversation import ObservedConversation, ObservedMessage
-from treering.observe.finished import CLAIM
 from treering.observe.synthesis.model_synthesis import ModelSynthesis
 from treering.observe.synthesis.session_facts import session_facts
 from treering.observe.synthesis.session_synthesis import synthesise_session
@@ -54,9 +54,9 @@ def do_after_session(
         return synthesise_session(tx, observed, facts, models=models, new_id=new_id)
 
     store.write(owner, now, store_turns)
-    modules = store.write(owner, now, synthesise, claims=(CLAIM,))
+    modules = store.write(owner, now, synthesise, claims=(PROMOTION,))
     if modules:
-        ModelSynthesis(owner, store, now, models, settings, new_id).run(modules, claim=CLAIM)
+        ModelSynthesis(owner, store, now, models, settings, new_id).run(modules, claim=PROMOTION)
 
 
 def _store_turns(tx: Transaction, saved: SavedScratchpad, state: Mapping[str, Any], new_id: NewId) -> None:

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from treering.core.errors import InvalidInput, TreeringError
 from treering.core.events import Event, EventKind, SessionOutcome, SessionType
-from treering.core.observations import SavedScratchpad
+from treering.core.observations import UNREADABLE_CHECKPOINTS, SavedScratchpad
 from treering.observe.conversation import ObservedConversation
 from treering.observe.scratchpad import Alert, Scratchpad, merged
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from treering.observe.reports import SessionReport
 
 CHECKPOINT_SECONDS = 30.0  # of events between two checkpoints
+CHECKPOINT_PAUSE = (
+    20  # times the duration of the last one; a replay, whose events come faster than time, is not held up
+)
 MAX_AGENTS = 50  # subagents with a scratchpad of their own; the events of further ones go to the main agent's
 SUBTASKS_TO_PROMOTE_EACH = 5  # builds of more subtasks promote after each validated one
 _MAIN = ""
@@ -51,8 +55,10 @@ class Watch:
         self._pads = {_MAIN: self._new_pad(identity.agent)}
         self._conversation = ObservedConversation()
         self._saved_at = 0.0
+        self._next_save = 0.0
         self._started_at: datetime | None = None
         self._last_at: datetime | None = None
+        self._unreadable = 0
         self._report: SessionReport | None = None
 
     def __repr__(self) -> str:
@@ -70,6 +76,15 @@ class Watch:
 
     def event(self, event: Event | Mapping[str, object]) -> None:
         """Take one event in. Events may come late, twice, or with unknown fields."""
+        try:
+            self._take(event)
+        except Exception as exc:  # noqa: BLE001 - observation must never break the agent; doctor shows the count
+            main = self._pads[_MAIN]
+            main.errors += 1
+            if main.errors == 1:
+                _LOG.warning("session %s: an event was not observed: %s", self.session, type(exc).__name__)
+
+    def _take(self, event: Event | Mapping[str, object]) -> None:
         fields: Mapping[str, Any] = event.__dict__ if isinstance(event, Event) else _mapping(event)
         agent = fields.get("agent")
         pad = self._pad_of(agent if isinstance(agent, str) else None)
@@ -81,12 +96,17 @@ class Watch:
         self._note_time(fields.get("at"))
         if pad is self._pads[_MAIN]:
             self._conversation.add(fields, pad.taint)
-        elif pad.taint is not None and kind == EventKind.SESSION_END:
+        elif pad.taint is not None:
             self._pads[_MAIN].mark_tainted(pad.taint)
         self._report = None
-        if kind == EventKind.SUBTASK or pad.elapsed - self._saved_at >= CHECKPOINT_SECONDS:
+        is_subtask = kind == EventKind.SUBTASK
+        is_due = pad.elapsed - self._saved_at >= CHECKPOINT_SECONDS
+        if is_subtask or (is_due and monotonic() >= self._next_save):
+            begun = monotonic()
             self._saved_at = pad.elapsed
-            self._after_step(is_subtask=kind == EventKind.SUBTASK, fields=fields)
+            self._after_step(is_subtask=is_subtask, fields=fields)
+            ended = monotonic()
+            self._next_save = ended + CHECKPOINT_PAUSE * (ended - begun)
 
     def alerts(self) -> tuple[Alert, ...]:
         """Early notices for this session, most urgent first, each signal once."""
@@ -135,12 +155,14 @@ class Watch:
         try:
             state = json.loads(saved.state)
             pads = {name: Scratchpad.from_state(pad) for name, pad in state["pads"].items()}
-            self._conversation = ObservedConversation.from_state(state["conversation"])
+            conversation = ObservedConversation.from_state(state["conversation"])
             self._started_at, self._last_at = (_time(state[name]) for name in ("started_at", "last_at"))
+            self._unreadable += state.get(UNREADABLE_CHECKPOINTS, 0)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as exc:
             _LOG.warning("session %s: its checkpoint cannot be read and is ignored: %r", self.session, exc)
+            self._unreadable += 1
             return
-        self._pads = {_MAIN: self._pads[_MAIN], **pads}
+        self._pads, self._conversation = {_MAIN: self._pads[_MAIN], **pads}, conversation
 
     def _saved(self) -> SavedScratchpad:
         times = {"started_at": self._started_at, "last_at": self._last_at}
@@ -148,6 +170,7 @@ class Watch:
             "identity": [self._identity.type.value, self._identity.agent, self._identity.root],
             "pads": {name: pad.state() for name, pad in self._pads.items()},
             "conversation": self._conversation.state(),
+            UNREADABLE_CHECKPOINTS: self._unreadable,
             **{name: None if at is None else at.isoformat() for name, at in times.items()},
         }
         return self._finisher.saved(self.session, json.dumps(state, ensure_ascii=False, separators=(",", ":")))

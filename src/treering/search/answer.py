@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from html import escape
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 from treering.core.values import brief
@@ -133,6 +132,8 @@ class Answer(Sequence[Hit]):
 
     def _repr_html_(self) -> str:
         """A table of the results, for notebooks."""
+        from html import escape
+
         rows = "".join(
             f"<tr><td>{hit.score:.2f}</td><td>{escape(hit.text)}</td><td>{escape(hit.source)}</td></tr>"
             for hit in self.hits

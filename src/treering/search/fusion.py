@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treering.ports.index import ASKS, NAMES_TIME, Candidates
 from treering.search.answer import ScorePart
 from treering.search.query_kinds import QueryKind
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from treering.search.query import Question
 
-Columns = Mapping[str, NDArray[np.float64]]
+    Columns = Mapping[str, NDArray[np.float64]]
 
 # Weight of each signal of relevance: learned on public conversations, then rounded (`bench/weights.py`, decision 0004).
 WEIGHTS: Mapping[str, float] = {
@@ -107,11 +108,15 @@ def features(
         "meaning": meaning,
         **_neighbour_features("words", words, found.neighbours, context_need),
         **_neighbour_features("meaning", meaning, found.neighbours, context_need),
-        "speaker": np.isin(found.speaker, question.names).astype(np.float64),
+        "speaker": _spoken_by(question.names, found),
         "asks": asked.astype(np.float64),
         "names_time": (((found.marks & NAMES_TIME) > 0) & question.asks_when).astype(np.float64),
         "answers": context_need * _values_at(np.where(asked, words, 0.0), found.neighbours[:, 1]),
     }
+
+
+def _spoken_by(names: NDArray[np.int64], found: Candidates) -> NDArray[np.float64]:
+    return np.isin(found.speaker, names).astype(np.float64) if len(names) else np.zeros(len(found))
 
 
 def _neighbour_features(

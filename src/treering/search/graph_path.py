@@ -224,7 +224,7 @@ def _about_entities(tx: Transaction, named: Sequence[EntityMatch]) -> Iterator[M
 
 def _with_records(tx: Transaction, matches: Sequence[GraphMatch]) -> Iterator[MatchedRecord]:
     """The matches whose records exist and are visible, with their records."""
-    for kind, collection in _COLLECTIONS.items():
+    for kind, collection in COLLECTIONS.items():
         ids = tuple(dict.fromkeys(match.id for match in matches if match.kind == kind))[:MAX_RECORDS]
         found = _values(collection(tx).readable(ids)) if ids else ()
         visible = {record.id: record for record in found if record.deleted_at is None}
@@ -278,7 +278,7 @@ def _values(found: RecordMatches[V]) -> tuple[V, ...]:
     return tuple(match.value for match in found)
 
 
-_COLLECTIONS: Mapping[str, Callable[[Transaction], Searchable[Any, Any]]] = {
+COLLECTIONS: Mapping[str, Callable[[Transaction], Searchable[Any, Any]]] = {
     "knowledge": lambda tx: tx.knowledge,
     "turn": lambda tx: tx.turns,
     "episode": lambda tx: tx.episodes,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from treering.core.citations import cite
 from treering.core.episodes import Episode
@@ -23,6 +23,7 @@ from treering.search.explanation import explain_ranking
 from treering.search.fusion import normalised
 from treering.search.graph_path import (
     BOOST_LEADERS,
+    COLLECTIONS,
     MAX_BOOSTED_RANK,
     GraphMatch,
     changed_top,
@@ -214,11 +215,11 @@ class _SearchRun:
     def _read(self, tx: Transaction, named: Mapping[int, tuple[str, str]]) -> Mapping[int, tuple[str, StoredRecord]]:
         """Readable records by document number; the others are added to `unreadable`."""
         found: dict[int, tuple[str, StoredRecord]] = {}
-        for kind, collection in _collections(tx).items():
+        for kind, collection in COLLECTIONS.items():
             ids = {id: number for number, (of, id) in named.items() if of == kind}
             if not ids:
                 continue
-            readable = collection.readable(list(ids))
+            readable = collection(tx).readable(list(ids))
             self.unreadable += readable.unreadable
             found |= {ids[match.value.id]: (kind, match.value) for match in readable}
         return found
@@ -300,19 +301,14 @@ def search(
 
 def _newest(tx: Transaction, request: SearchRequest) -> Answer:
     """The newest records that pass the filters."""
-    collections = _collections(tx)
-    found = [(kind, collections[kind].newest(where, limit=request.limit)) for kind, where in request.filters.items()]
+    asked = request.filters.items()
+    found = [(kind, COLLECTIONS[kind](tx).newest(where, limit=request.limit)) for kind, where in asked]
     matches = [(kind, each) for kind, of in found for each in of]
     best = sorted(matches, key=lambda found: (-found[1].score, found[1].value.id))[: request.limit]
     newest = max((match.score for _, match in best), default=1.0)
     hits = [RankedResult(0, 0, kind, match.value, 0.0, {}, max(0.0, match.score)) for kind, match in best]
     unreadable = tuple(name for _, each in found for name in each.unreadable)
     return Answer(request.query, tuple(_hit(hit, newest or 1.0) for hit in hits), unreadable=unreadable)
-
-
-def _collections(tx: Transaction) -> Mapping[str, Any]:
-    """The searched collections by record kind."""
-    return {"knowledge": tx.knowledge, "turn": tx.turns, "episode": tx.episodes, "pattern": tx.patterns}
 
 
 def _hit(result: RankedResult, best: float) -> Hit:

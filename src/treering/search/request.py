@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput
@@ -69,9 +71,14 @@ def filters_of(where: SearchFilter | None, knowledge: KnowledgeFilter | None, tu
             )
         return asked
     if (knowledge, turns) == (ALL_KNOWLEDGE, ALL_TURNS):
-        return SearchFilter.defaults().by_kind()
+        return _default_filters()
     named: dict[str, Filter | None] = {SearchedKind.KNOWLEDGE: knowledge, SearchedKind.TURN: turns}
     return {kind: each for kind, each in named.items() if each is not None}
+
+
+@cache
+def _default_filters() -> Filters:
+    return MappingProxyType(SearchFilter.defaults().by_kind())
 
 
 def current(filters: Filters) -> Filters:
@@ -79,14 +86,15 @@ def current(filters: Filters) -> Filters:
     return {kind: _current(each) for kind, each in filters.items()}
 
 
+@lru_cache(maxsize=100)
 def _current(where: Filter) -> Filter:
     if isinstance(where, KnowledgeFilter):
-        return where.replace(
+        return where.with_constants(
             deprecated=False if where.deprecated is None else where.deprecated,
             flagged=False if where.flagged is None else where.flagged,
         )
     if isinstance(where, PatternFilter):
-        return where.replace(statuses=where.statuses or _IN_USE)
+        return where.with_constants(statuses=where.statuses or _IN_USE)
     return where
 
 

@@ -204,15 +204,20 @@ class StatementSet:
         )
         may_be_current[lead] = True
         differing = _differing([stance.values for stance in stances])
+        following = connected * later
         columns = {
             "relevance": relevance,
             "others": self._about_others,
             "by_agent": self._by_agents,
             "value": np.array([bool(stance.values) for stance in stances]) & asks_for_value(self.query),
-            "change": np.array([stance.changes for stance in stances]) * connected * later,
+            # Only of statements for which it counts: looking for a change is a third of reading a text.
+            "change": np.array(
+                [stance.changes if weight else 0.0 for stance, weight in zip(stances, following, strict=True)]
+            )
+            * following,
             "latest": _time_positions(at, may_be_current) * connected,
             "other_value": np.where(older & differing, stated_relevance[None, :], 0.0).max(axis=1) * connected,
-            "linked": connected * later,
+            "linked": following,
         }
         return np.column_stack([columns[name].astype(np.float64) for name in WEIGHTS])
 
@@ -346,7 +351,9 @@ class _WordTable:
         cls, tx: Transaction, codes_by_row: Sequence[NDArray[np.uint32]], query: Sequence[Sequence[int]]
     ) -> _WordTable:
         asked = np.array([code for forms in query for code in forms], np.uint32)
-        codes, columns = np.unique(np.concatenate((*codes_by_row, asked)), return_inverse=True)
+        every = np.concatenate((*codes_by_row, asked))
+        codes = np.array(sorted(set(every.tolist())), np.uint32)
+        columns = np.searchsorted(codes, every)
         contains = np.zeros((len(codes_by_row), len(codes)), np.bool_)
         rows = np.repeat(np.arange(len(codes_by_row)), [len(each) for each in codes_by_row])
         contains[rows, columns[: len(rows)]] = True

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import file_digest, sha256
+from functools import cached_property
+from hashlib import sha256
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
-from tokenizers import Tokenizer
 
+from treering.adapters.models.subwords import Subwords
 from treering.adapters.models.texts import clipped, in_batches
 from treering.adapters.models.vectors import unit_rows
 from treering.core.errors import ModelUnavailable
@@ -21,6 +22,7 @@ from treering.core.privacy import ModelLocation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from tokenizers import Tokenizer
 
     from treering.ports.models import Vectors
 
@@ -28,9 +30,11 @@ _PACKAGE = "wordllama"
 _ADVICE = "pip install 'wordllama>=0.4,<0.5', or choose another embedder in the settings"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _WEIGHTS_SHA256 = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
+_WEIGHTS_SAMPLE_SHA256 = "1667d52d9f8cd96249d09f76ad29888b3b13c4506207f33a27446a6156ba1e10"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _TOKENIZER_SHA256 = "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"
 _TOKENS = 32_000
+_PAGE, _SAMPLED_PAGES = 4_096, 64
 _DIMENSION = 256
 
 MAX_TOKENS = 2_048
@@ -41,14 +45,26 @@ _BATCH_TEXTS = 64  # The token vectors of a batch fit the processor's cache: lar
 _BATCH_CHARACTERS = 16_384  # A few megabytes of token vectors at a time.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _LoadedEmbedder:
-    tokenizer: Tokenizer
+    folder: Path
+    subwords: Subwords
     token_vectors: NDArray[np.float16]
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """For long texts and for many; it takes 65 ms and 19 MB, which a process that only searches does not need."""
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_buffer(_rules(self.folder))
+        # The cache holds whole texts, which rarely repeat: 100 MB after 10,000 texts, for no gain.
+        if resize := getattr(tokenizer.model, "_resize_cache", None):
+            resize(0)
+        return tokenizer
 
 
 class BundledEmbedder:
-    """The mean of a text's token vectors (WordLlama, 256 dimensions). Loads in about 70 ms on first use; thread-safe.
+    """The mean of a text's token vectors (WordLlama, 256 dimensions). Loads in about 25 ms on first use; thread-safe.
 
     Reads two files of the `wordllama` package without importing it, which is slow and accesses the network.
     """
@@ -115,14 +131,7 @@ class BundledEmbedder:
 
 def _token_sums(model: _LoadedEmbedder, texts: Sequence[str]) -> Vectors:
     """Sums of token vectors: they have the same direction as the means."""
-    texts_or_empty = [text if text.strip() else "" for text in texts]
-    # A single text is not worth waking the tokenizer's threads.
-    encoded = (
-        model.tokenizer.encode_batch_fast(texts_or_empty, add_special_tokens=False)
-        if len(texts_or_empty) > 1
-        else [model.tokenizer.encode(text, add_special_tokens=False) for text in texts_or_empty]
-    )
-    tokens = [each.ids[:MAX_TOKENS] for each in encoded]
+    tokens = [each[:MAX_TOKENS] for each in _tokens(model, [text if text.strip() else "" for text in texts])]
     counts = np.fromiter(map(len, tokens), np.intp, len(tokens))
     sums = np.zeros((len(tokens), _DIMENSION), np.float32)
     if counts.any():
@@ -131,6 +140,17 @@ def _token_sums(model: _LoadedEmbedder, texts: Sequence[str]) -> Vectors:
         # Rows without tokens are left out: reduceat would assign them the next token.
         sums[counts > 0] = np.add.reduceat(model.token_vectors[flat].astype(np.float32), starts[counts > 0], axis=0)
     return sums
+
+
+def _tokens(model: _LoadedEmbedder, texts: Sequence[str]) -> Sequence[Sequence[int]]:
+    if len(texts) > 1:
+        return [each.ids for each in model.tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+    found = [model.subwords.tokens(text) for text in texts]
+    # A single text is not worth waking the tokenizer's threads.
+    return [
+        model.tokenizer.encode(text, add_special_tokens=False).ids if tokens is None else tokens
+        for text, tokens in zip(texts, found, strict=True)
+    ]
 
 
 def _installed_folder() -> Path:
@@ -142,10 +162,9 @@ def _installed_folder() -> Path:
 
 def _load(folder: Path) -> _LoadedEmbedder:
     try:
-        rules = (folder / _TOKENIZER).read_bytes()
-        _require_known(_TOKENIZER, sha256(rules).hexdigest(), _TOKENIZER_SHA256)
+        rules = _rules(folder)
         with (folder / _WEIGHTS).open("rb") as weights:
-            _require_known(_WEIGHTS, file_digest(weights, "sha256").hexdigest(), _WEIGHTS_SHA256)
+            _require_known(_WEIGHTS, _sample_digest(weights), _WEIGHTS_SAMPLE_SHA256)
             weights.seek(0)
             # A safetensors file consists of the header's length, the header, and the numbers; here of one matrix.
             start = 8 + int.from_bytes(weights.read(8), "little")
@@ -153,11 +172,27 @@ def _load(folder: Path) -> _LoadedEmbedder:
             mapped = np.memmap(weights, np.float16, "r", offset=start, shape=(_TOKENS, _DIMENSION))
     except OSError as exc:
         raise ModelUnavailable(f"the bundled embedder's files cannot be read from {folder}; {_ADVICE}") from exc
-    tokenizer = Tokenizer.from_buffer(rules)
-    # The cache holds whole texts, which rarely repeat: 100 MB after 10,000 texts, for no gain.
-    if resize := getattr(tokenizer.model, "_resize_cache", None):
-        resize(0)
-    return _LoadedEmbedder(tokenizer, mapped.view(np.ndarray))
+    return _LoadedEmbedder(folder, Subwords(rules), mapped.view(np.ndarray))
+
+
+def _rules(folder: Path) -> bytes:
+    """The file of the tokenizer, verified."""
+    rules = (folder / _TOKENIZER).read_bytes()
+    _require_known(_TOKENIZER, sha256(rules).hexdigest(), _TOKENIZER_SHA256)
+    return rules
+
+
+def _sample_digest(file: BinaryIO) -> str:
+    """Digest of the size of a file and of pages from its beginning to its end.
+
+    It recognises another version of the file. A digest of all of it would take most of the time of loading.
+    """
+    size = file.seek(0, 2)
+    digest = sha256(size.to_bytes(8))
+    for page in range(_SAMPLED_PAGES):
+        file.seek((size - _PAGE) * page // (_SAMPLED_PAGES - 1))
+        digest.update(file.read(_PAGE))
+    return digest.hexdigest()
 
 
 def _require_known(name: str, found: str, expected: str) -> None:

@@ -107,7 +107,11 @@ def _share(column: str) -> Condition:
 
 
 def _valid_at(kind: RecordKind[Any], moment: Any) -> ColumnElement[bool]:
-    at = micros(moment)
+    return valid_at(kind, micros(moment))
+
+
+def valid_at(kind: RecordKind[Any], at: Any) -> ColumnElement[bool]:
+    """The record is valid at this time: microseconds, or a parameter for them."""
     start, end = kind.table.c.valid_from, kind.table.c.valid_until
     return and_(or_(start.is_(None), start <= at), or_(end.is_(None), end > at))
 

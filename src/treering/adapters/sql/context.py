@@ -143,6 +143,10 @@ class Dialect(Protocol):
         """Remove the documents that match `where`, and their vectors."""
         ...
 
+    def erase_words(self, context: TransactionContext) -> None:
+        """Erase the `cancelled_words` of the transaction."""
+        ...
+
     def restore_index(self, connection: Connection, scope: Scope) -> None:
         """Make the index match the documents: remove entries of missing documents, add missing entries."""
         ...
@@ -277,6 +281,8 @@ class TransactionContext:
     """Kinds of the jobs that this transaction queued, or found queued with the same key."""
     purged: list[str] = field(default_factory=list)
     """Records whose links to entities are removed at the end of the transaction."""
+    cancelled_words: set[str] = field(default_factory=set)
+    """Owners of removed documents whose words a server still holds; erased at the end of a transaction that purges."""
     removed: list[RemovedRecord] = field(default_factory=list)
     """Records whose text is removed from sessions that quote them, at the end of the transaction."""
     deferred_jobs: list[tuple[Job, ...]] = field(default_factory=list)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treering.adapters.arrays.sets import union
 from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, SqlIndex
 from treering.adapters.sql.index_state import DOCUMENTS, KIND_NUMBERS, IndexState, as_matrix, with_documents
 from treering.adapters.sql.unstored_vectors import MadeVector
@@ -95,7 +96,7 @@ class EmbeddedIndex(SqlIndex):
         by_words = scored.rows if allowed is None else scored.rows[allowed[scored.rows]]
         if len(by_words) > limit:
             by_words = by_words[np.argpartition(-scored.scores[by_words], limit)[:limit]]
-        return self._columns(wanted, np.union1d(by_words, self._nearest(state, wanted, limit, allowed)))
+        return self._columns(wanted, union(by_words, self._nearest(state, wanted, limit, allowed)))
 
     def columns_of(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> Candidates:
         return self._columns(wanted, self._state(wanted.model).segments.rows_of(np.sort(numbers)))
@@ -105,8 +106,9 @@ class EmbeddedIndex(SqlIndex):
         rows = segments.rows_of(numbers)
         lengths = segments.columns.length[rows]
         scores, weight = score_rows(segments.postings, wanted, rows, lengths, ranking=self._ranking(), seen=seen)
+        scores = scores if seen is None else scores * seen[rows]
         found = np.zeros(len(numbers))
-        found[np.isin(numbers, segments.columns.number[rows])] = scores if seen is None else scores * seen[rows]
+        found[slice(None) if len(rows) == len(numbers) else np.isin(numbers, segments.columns.number[rows])] = scores
         return found / (weight or 1.0)
 
     def rarity(self, codes: NDArray[np.uint32]) -> NDArray[np.float64]:
@@ -129,7 +131,7 @@ class EmbeddedIndex(SqlIndex):
     def coverage(self, model: str) -> Coverage:
         state = self._state(model)
         space = state.spaces.get(model)
-        gone = state.segments.columns.number[state.segments.gone]
+        gone = state.segments.removed_numbers
         embedded = 0 if space is None else len(space.numbers) - int((space.rows_of(gone) >= 0).sum())
         return Coverage(len(state.segments) - len(gone), embedded)
 
@@ -172,7 +174,7 @@ class EmbeddedIndex(SqlIndex):
         segments, columns = state.segments, state.segments.columns
         rows = rows if seen is None else rows[seen[rows]]
         around = segments.neighbours(rows, seen)
-        every = np.union1d(rows, around[around >= 0])
+        every = union(rows, around[around >= 0])
         number = columns.number[every]
         found = segments.neighbours(every, seen)
         place = np.minimum(np.searchsorted(every, found), max(len(every) - 1, 0))

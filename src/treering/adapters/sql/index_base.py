@@ -12,24 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import (
     ColumnElement,
-    CompoundSelect,
     Executable,
     Select,
     Table,
     and_,
     bindparam,
     delete,
-    exists,
     func,
     select,
     true,
     tuple_,
-    union_all,
 )
 
 from treering.adapters.sql.codec import codec_of
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.kinds import EPISODES, KINDS, TURNS, RecordKind
+from treering.adapters.sql.matching_documents import matching_among, rows_among
 from treering.adapters.sql.query_driver import choose
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.sql.unstored_vectors import MadeVector, PendingVectors
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 
     from treering.adapters.sql.context import ListParameters, TransactionContext
     from treering.core.queries import Filter
-    from treering.core.scope import Scope
 
 MIN_LANGUAGE_SHARE = 0.02  # a language used by a smaller share of the project's texts does not widen queries
 
@@ -111,8 +108,8 @@ class SqlIndex(ABC):
     def matching_ids(self, filters: Mapping[str, Filter], numbers: NDArray[np.int64]) -> Mapping[int, tuple[str, str]]:
         if not filters:
             return {}
-        statement = _matching_among(self._context.dialect.lists, self._context.scope, tuple(filters.items()))
-        found = {number: (kind, id) for kind, number, id in self._execute_among(statement, numbers).all()}
+        statement, values = matching_among(self._context.dialect.lists, self._context.scope, filters)
+        found = {number: (kind, id) for kind, number, id in self._execute_among(statement, numbers, **values).all()}
         if len(found) < len(numbers):
             self._hide_missing(np.array([number for number in numbers.tolist() if number not in found], np.int64))
         return found
@@ -327,54 +324,22 @@ class SqlIndex(ABC):
 
     def _chosen(self, table: Table, *columns: str) -> Select[Any]:
         """For `_execute_among`."""
-        return _rows_among(self._context.dialect.lists, table, *columns)
+        return rows_among(self._context.dialect.lists, table, *columns)
 
     def _chosen_vectors(self, *columns: str) -> Select[Any]:
         return _vectors_among(self._context.dialect.lists, *columns)
 
-    def _execute_among(self, statement: Executable, numbers: NDArray[np.int64], **values: str) -> Any:
+    def _execute_among(self, statement: Executable, numbers: NDArray[np.int64], **values: str | int) -> Any:
         tenant, project = self._here
         listed = self._context.dialect.lists.bound(numbers.tolist())
         values |= {"tenant": tenant, "project": project, "numbers": listed}
         return self._context.connection.execute(statement, values)
 
 
-# These statements are cached: building one costs more than running it.
-@lru_cache(maxsize=100)
-def _rows_among(lists: ListParameters, table: Table, *columns: str) -> Select[Any]:
-    """Columns of the rows whose numbers are bound as `numbers`."""
-    return select(*(table.c[name] for name in columns)).where(
-        table.c.tenant == bindparam("tenant"),
-        table.c.project == bindparam("project"),
-        lists.among(table.c.number, "numbers"),
-    )
-
-
 @lru_cache(maxsize=100)
 def _vectors_among(lists: ListParameters, *columns: str) -> Select[Any]:
     """The same of the vectors of the bound `model`."""
-    return _rows_among(lists, vectors, *columns).where(vectors.c.model == bindparam("model"))
-
-
-@lru_cache(maxsize=100)
-def _matching_among(
-    lists: ListParameters, scope: Scope, filters: tuple[tuple[str, Filter], ...]
-) -> CompoundSelect[Any]:
-    """Kind, number and id of the documents with the bound numbers whose records pass the filter of their kind.
-
-    Records are looked up one by one: for a join SQLite reads every turn, into a Bloom filter or of a long session.
-    """
-    listed = _rows_among(lists, documents, "kind", "number", "id")
-    candidates = listed.cte("candidates").prefix_with("MATERIALIZED")
-    return union_all(
-        *(
-            select(candidates.c.kind, candidates.c.number, candidates.c.id).where(
-                candidates.c.kind == kind.name,
-                exists().where(kind.table.c.id == candidates.c.id, in_scope(kind, scope), *matching(kind, where)),
-            )
-            for kind, where in ((_KINDS[name], where) for name, where in filters)
-        )
-    )
+    return rows_among(lists, vectors, *columns).where(vectors.c.model == bindparam("model"))
 
 
 def _same_record(kind: RecordKind[Any], document: Any) -> ColumnElement[bool]:

@@ -79,7 +79,7 @@ def _refuse_taken_names(tables: Sequence[str]) -> None:
     """Allow other programs' tables in a server's database, unless a name collides with ours."""
     from treering.adapters.sql.schema import metadata
 
-    taken = sorted({*metadata.tables, *_DROPPED_TABLES, "postings", "nearby"} & set(tables))
+    taken = sorted({*metadata.tables, *_DROPPED_TABLES, "postings", "posting_blocks", "nearby"} & set(tables))
     if taken and VERSION_TABLE not in tables:
         raise NotADatabase(
             f"this database holds tables of another program ({', '.join(taken)}); use a database of its own, or a "

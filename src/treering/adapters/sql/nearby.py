@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,9 @@ from sqlalchemy import Connection
 from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError
 
-from treering.adapters.sql.server_words import read_array, read_reals, sent_array
+from treering.adapters.sql.posting_blocks import read_array, sent_array
+from treering.adapters.sql.rows import sent_column
+from treering.adapters.sql.server_words import read_reals
 from treering.adapters.vectors.signs import centred
 
 if TYPE_CHECKING:
@@ -136,8 +137,10 @@ class Nearby:
         """Add vectors of existing documents."""
         if not added:
             return
-        numbers, written = [number for number, _ in added], [_written_halves(vector) for _, vector in added]
-        connection.exec_driver_sql(_ADDED.format(schema=self.schema), (model, numbers, written, *here))
+        written = _written_halves(np.array([vector for _, vector in added]))
+        numbers = sent_array([number for number, _ in added])
+        values = (model, numbers, sent_column(written), *here)
+        connection.exec_driver_sql(_ADDED.format(schema=self.schema), values)
 
     def missing(self, connection: Connection, here: tuple[str, str], model: str, limit: int) -> Sequence[Any]:
         """Number and vector of those stored before pgvector was available."""
@@ -293,14 +296,17 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''").replace("%", "%%") + "'"
 
 
-def _written_halves(vector: NDArray[np.float32]) -> str:
-    """A vector to store: shorter than `_written`, and the same once rounded to 16 bits."""
-    return "[" + ",".join(map(_half, vector.astype(np.float16).view(np.uint16).tolist())) + "]"
+def _written_halves(vectors: NDArray[np.float32]) -> list[str]:
+    """Vectors to store: shorter than `_written`, and the same once rounded to 16 bits."""
+    bits = vectors.astype(np.float16).view(np.uint16)
+    for each in np.unique(bits[_HALVES[bits] == b""]).tolist():
+        _HALVES[each] = f"{np.uint16(each).view(np.float16)!s:>11},".encode()
+    written, size = _HALVES[bits].tobytes().decode("ascii"), _HALVES.itemsize * vectors.shape[1]
+    return [f"[{written[at : at + size - 1]}]" for at in range(0, len(written), size)]
 
 
-@cache
-def _half(bits: int) -> str:
-    return str(np.uint16(bits).view(np.float16))
+# Texts of 16-bit numbers that were stored before, by their bits, padded so that texts are joined without a loop.
+_HALVES = np.zeros(2**16, "S12")
 
 
 def _written(vector: NDArray[np.float32]) -> str:

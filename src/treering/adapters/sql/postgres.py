@@ -99,9 +99,12 @@ _WITHOUT_DOCUMENT = (
     "(SELECT FROM documents WHERE documents.number = {table}.number)"
 )
 _WORDS = (
-    "SELECT (SELECT count(*) FROM postings WHERE tenant = %s AND project = %s), "
+    "SELECT (SELECT coalesce(sum(held), 0) FROM posting_blocks WHERE tenant = %s AND project = %s) "
+    "+ (SELECT coalesce(sum(CASE count WHEN 0 THEN -1 ELSE 1 END), 0) FROM postings "
+    "WHERE tenant = %s AND project = %s), "
     "(SELECT coalesce(sum(length(counts)), 0) FROM documents WHERE tenant = %s AND project = %s)"
 )
+_WORD_TABLES = ("postings", "posting_blocks")
 _ENTER = (
     "SELECT set_config('treering.tenant', %s, true), set_config('treering.project', %s, true), "
     "set_config('treering.principal', %s, true)"
@@ -276,11 +279,21 @@ class Postgres:
         emptied = connection.execute(delete(documents).where(where).returning(*_EMPTIED)).mappings().all()
         for here in {(row["tenant"], row["project"]) for row in emptied}:
             removed = [(row["number"], row) for row in emptied if (row["tenant"], row["project"]) == here]
-            remove_words(connection, here, removed)
+            if remove_words(connection, here, removed):
+                context.cancelled_words.update(row["owner"] for _, row in removed)
             self._remove_vectors(connection, here, [number for number, _ in removed])
             self._forget_counts(here)
             # A search may have counted the removed documents before the commit.
             context.after_commit.append(partial(self._forget_counts, here))
+
+    def erase_words(self, context: TransactionContext) -> None:
+        from treering.adapters.sql.posting_blocks import erase_cancelled, lock_blocks
+
+        here = (context.scope.tenant, context.scope.project)
+        lock_blocks(context.connection, here)
+        for owner in sorted(context.cancelled_words):
+            with context.entered(context.scope.replace(principal=owner or context.scope.principal)) as view:
+                erase_cancelled(view.connection, here)
 
     def restore_index(self, connection: Connection, scope: Scope) -> None:
         from treering.adapters.sql.server_words import restore_words
@@ -315,7 +328,7 @@ class Postgres:
 
     def after_bulk(self, connection: Connection) -> None:
         """Autovacuum would do this within a minute or so; the first queries should not wait for it."""
-        for name in ("knowledge", "turns", "episodes", "facets", "documents", "postings", "vectors"):
+        for name in ("knowledge", "turns", "episodes", "facets", "documents", *_WORD_TABLES, "vectors"):
             connection.exec_driver_sql(f"ANALYZE {name}")
 
     def changes(self, connection: Connection) -> int:
@@ -341,14 +354,14 @@ class Postgres:
     def optimise(self, engine: Engine) -> None:
         """Blocks no one: ANALYZE reads a sample, and VACUUM only marks space as free."""
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            tables = (*(kind.table.name for kind in KINDS), documents.name, facets.name, "postings", vectors.name)
+            tables = (*(kind.table.name for kind in KINDS), documents.name, facets.name, *_WORD_TABLES, vectors.name)
             for name in (*tables, *self._existing(connection, ("nearby",))):
                 connection.execute(sql(f"VACUUM (ANALYZE, SKIP_LOCKED) {name}"))
 
     def erase_traces(self, engine: Engine, seconds: float | None) -> None:
         """Frees deleted rows. The server overwrites them and recycles its log later."""
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            tables = (*(kind.table.name for kind in KINDS), documents.name, facets.name, "postings", vectors.name)
+            tables = (*(kind.table.name for kind in KINDS), documents.name, facets.name, *_WORD_TABLES, vectors.name)
             for name in (*tables, *self._existing(connection, ("nearby",))):
                 connection.execute(sql(f"VACUUM {name}"))
 
@@ -386,7 +399,7 @@ class Postgres:
         wrong = []
         for view in self.views(connection, scope):
             self.enter(connection, view)
-            held, wanted = connection.exec_driver_sql(_WORDS, (scope.tenant, scope.project) * 2).one()
+            held, wanted = connection.exec_driver_sql(_WORDS, (scope.tenant, scope.project) * 3).one()
             wrong += [f"{held:,} words of {wanted:,}"] if held != wanted else []
         agrees = not wrong
         detail = "agrees with the documents" if agrees else wrong[0]

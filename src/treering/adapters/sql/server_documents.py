@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treering.adapters.sql.server_words import kind_number, read_array
+from treering.adapters.sql.posting_blocks import read_array
+from treering.adapters.sql.server_words import kind_number
 from treering.adapters.words.segments import NEIGHBOURS, ConversationOrder
 from treering.ports.index import DOCUMENT_KINDS
 

@@ -11,6 +11,8 @@ from sqlalchemy import ColumnElement, Select, select
 
 from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, SqlIndex, read_vector
 from treering.adapters.sql.kinds import TURNS
+from treering.adapters.sql.posting_blocks import move_to_blocks, read_array, sent_array
+from treering.adapters.sql.rows import sent_column
 from treering.adapters.sql.server_documents import ServerDocuments, documents_statement, read_documents
 from treering.adapters.sql.server_matches import matching_statement, numbers_statement
 from treering.adapters.sql.server_statistics import EXACT, MAX_POSTINGS, Remembered, Statement, Statistics, run_together
@@ -18,12 +20,11 @@ from treering.adapters.sql.server_vectors import ServerVectors, VectorFilter
 from treering.adapters.sql.server_words import (
     COUNTED,
     FOUND_BY_WORDS,
+    FOUND_COLUMNS,
     QueryWords,
     ServerQuery,
     kind_number,
     owner_code,
-    read_array,
-    sent_array,
 )
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.sql.unstored_vectors import MadeVector
@@ -206,7 +207,9 @@ class ServerIndex(SqlIndex):
         self._vectors.add(model, found)
         numbers, digests, made = map(list, zip(*found, strict=True))
         stored = [vector.astype(STORED).tobytes() for vector in made]
-        self._context.connection.exec_driver_sql(_ADDED_VECTORS, (model, numbers, digests, stored, *self._here))
+        columns = map(sent_column, (numbers, digests, stored))
+        self._context.connection.exec_driver_sql(_ADDED_VECTORS, (model, *columns, *self._here))
+        move_to_blocks(self._context.connection, self._here, numbers)
         # A full batch is followed by another one.
         if len(found) < self._context.settings.embedder.batch:
             self._vectors.make_graph(model, len(made[0]))
@@ -282,7 +285,7 @@ class ServerIndex(SqlIndex):
         query = QueryWords([self._codes(forms) for forms in wanted.words])
         named = {**self._named, **query.named(statistics.frequency, MAX_POSTINGS)}
         row = run_together(self._context, [(FOUND_BY_WORDS, named), *([other] if other else [])])
-        found = query.found(row[:6], statistics.frequency)
+        found = query.found(row[:FOUND_COLUMNS], statistics.frequency, MAX_POSTINGS)
         for code, held in found.held.items():
             statistics.remember_frequency((code,), held)
         for word, held in zip(query.words, found.documents, strict=True):
@@ -291,7 +294,7 @@ class ServerIndex(SqlIndex):
             self._frequencies[form] = sum(found.held[code] for code in self._codes((form,)))
         shares = [wanted.share(place) for place in range(len(wanted.words))]
         self._asked = (wanted, found.scored(query.words, shares, statistics.ranking(), MAX_POSTINGS))
-        return row[6:]
+        return row[FOUND_COLUMNS:]
 
     def _codes(self, forms: Sequence[int]) -> tuple[int, ...]:
         """Codes of a word: in shared documents, and in the principal's own."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from treering.adapters.sql.context import Companion
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
+from treering.adapters.sql.posting_blocks import read_array, sent_array
 from treering.adapters.sql.server_documents import ServerDocuments, documents_statement, read_documents
 from treering.adapters.sql.server_statistics import (
     EXACT,
@@ -19,7 +20,7 @@ from treering.adapters.sql.server_statistics import (
     read_vectors,
     run_together,
 )
-from treering.adapters.sql.server_words import read_array, read_reals, sent_array
+from treering.adapters.sql.server_words import read_reals
 from treering.adapters.vectors.signs import centred
 from treering.ports.index import DOCUMENT_KINDS, IndexQuery
 

@@ -1,4 +1,4 @@
-"""Words of the server engine's documents: one row per document and code.
+"""Words of the server engine's documents, and the documents that contain the words of a query.
 
 Personal documents have codes of their own, so that queries of other principals neither find nor count them.
 """
@@ -15,7 +15,23 @@ import numpy as np
 from sqlalchemy.dialects import postgresql
 
 from treering.adapters.sql.pending_rows import pending_rows
-from treering.adapters.sql.rows import json_rows, json_statement
+from treering.adapters.sql.posting_blocks import (
+    ARRAY_HEADER,
+    BULK,
+    DISTINCT,
+    HELD,
+    KIND_SHIFT,
+    LENGTH_SHIFT,
+    READ,
+    add_blocks,
+    empty_postings,
+    lock_blocks,
+    read_array,
+    read_postings,
+    remove_postings,
+    sent_array,
+)
+from treering.adapters.sql.rows import json_rows, json_statement, sent_column
 from treering.adapters.sql.tables import documents
 from treering.core.language.terms import code_of
 
@@ -49,19 +65,11 @@ _NEW_WORDS = """
 _AFTER = """
     SELECT * FROM documents WHERE tenant = %s AND project = %s AND owner = %s AND number > %s ORDER BY number LIMIT 2000
 """
-_EMPTIED = "DELETE FROM postings WHERE tenant = %s AND project = %s AND code >= %s AND code < %s"
-_REMOVED = """
-    DELETE FROM postings USING unnest(%s::bigint[], %s::bigint[]) AS gone (code, number)
-    WHERE tenant = %s AND project = %s AND postings.code = gone.code AND postings.number = gone.number
-"""
 # Words are read from the rarest to the most common until `most` postings. The number of documents with any form of a
 # word is counted only if the postings do not show it.
-FOUND_BY_WORDS = """
+FOUND_BY_WORDS = f"""
     WITH asked AS MATERIALIZED (
-        SELECT word, code, coalesce(known, (
-            SELECT count(*) FROM postings
-            WHERE tenant = %(tenant)s AND project = %(project)s AND postings.code = given.code
-        )) AS held
+        SELECT word, code, coalesce(known, {HELD.format(code="given.code")}) AS held
         FROM unnest(%(words)s::integer[], %(codes)s::bigint[], %(known)s::bigint[]) AS given (word, code, known)
     ), summed AS MATERIALIZED (
         SELECT word, sum(held)::bigint AS held, array_agg(code) AS codes FROM asked GROUP BY word
@@ -69,40 +77,25 @@ FOUND_BY_WORDS = """
         SELECT word, codes, held, sum(held) OVER (ORDER BY held, word) <= %(most)s
             OR row_number() OVER (ORDER BY held, word) = 1 AS chosen
         FROM summed
-    ), holding AS MATERIALIZED (
-        SELECT read.code, number, (length::bigint << 24) | (kind::bigint << 8) | count AS detail
-        FROM (SELECT DISTINCT code FROM asked JOIN rarest USING (word) WHERE chosen AND asked.held > 0) AS read
-        CROSS JOIN LATERAL (
-            SELECT number, length, kind, count FROM postings
-            WHERE tenant = %(tenant)s AND project = %(project)s AND postings.code = read.code
-            ORDER BY number DESC LIMIT %(most)s
-        ) AS latest
+    ), read AS MATERIALIZED (
+        SELECT DISTINCT code FROM asked JOIN rarest USING (word) WHERE chosen AND asked.held > 0
     )
     SELECT (SELECT array_send(array_agg(held ORDER BY word, code)) FROM asked),
         (SELECT array_send(array_agg(chosen::integer::bigint ORDER BY word)) FROM rarest),
-        (SELECT array_send(array_agg(CASE WHEN chosen AND held <= %(most)s OR NOT several THEN 0 ELSE (
-            SELECT count(DISTINCT number) FROM postings
-            WHERE tenant = %(tenant)s AND project = %(project)s AND postings.code = ANY(rarest.codes)
-        ) END ORDER BY word)) FROM rarest JOIN unnest(%(several)s::boolean[]) WITH ORDINALITY AS forms (several, place)
-            ON word + 1 = place),
-        array_send(array_agg(code)), array_send(array_agg(number)), array_send(array_agg(detail))
-    FROM holding
+        (SELECT array_send(array_agg(CASE WHEN chosen AND held <= %(most)s OR NOT several THEN 0
+            ELSE {DISTINCT.format(codes="rarest.codes")} END ORDER BY word))
+        FROM rarest JOIN unnest(%(several)s::boolean[]) WITH ORDINALITY AS forms (several, place) ON word + 1 = place),
+        blocks.*, new_words.*
+    FROM {READ.format(codes="read")}
 """
-COUNTED = """
-    SELECT array_send(array_agg(shared.held + personal.held ORDER BY place))
-    FROM unnest(%(codes)s::bigint[]) WITH ORDINALITY AS wanted (code, place) CROSS JOIN LATERAL (
-        SELECT count(*) AS held FROM postings
-        WHERE tenant = %(tenant)s AND project = %(project)s AND postings.code = wanted.code
-    ) AS shared CROSS JOIN LATERAL (
-        SELECT count(*) AS held FROM postings
-        WHERE tenant = %(tenant)s AND project = %(project)s AND postings.code = wanted.code | %(owner)s
-        AND %(owner)s <> 0
-    ) AS personal
+FOUND_COLUMNS = 10
+COUNTED = f"""
+    SELECT array_send(array_agg({HELD.format(code="wanted.code")} + CASE WHEN %(owner)s = 0 THEN 0
+        ELSE {HELD.format(code="(wanted.code | %(owner)s)")} END ORDER BY place))
+    FROM unnest(%(codes)s::bigint[]) WITH ORDINALITY AS wanted (code, place)
 """
 """Document frequency of each code, in shared documents and in those of one owner."""
-# A binary array starts with its dimensions; each element follows its size.
-_HEADER = 20
-_WHOLE, _REAL = (np.dtype([("size", ">i4"), ("value", kind)]) for kind in (">i8", ">f8"))
+_REAL = np.dtype([("size", ">i4"), ("value", ">f8")])
 
 
 def code_in(owner: str, code: int) -> int:
@@ -133,7 +126,7 @@ def add_documents(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
         words = (kind_number(rows[0]["kind"]), codes.tolist(), counts.tolist())
         pending_rows(connection).add(*inserts, values=(document, *words))
         return
-    columns = tuple([row[name] for row in rows] for name in _COLUMNS)
+    columns = tuple(sent_column(row[name] for row in rows) for name in _COLUMNS)
     given = connection.exec_driver_sql(_DOCUMENTS, columns)
     numbers = {(tenant, project, kind, id): number for tenant, project, kind, id, number in given}
     numbered = [(numbers[row["tenant"], row["project"], row["kind"], row["id"]], row) for row in rows]
@@ -143,8 +136,8 @@ def add_documents(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
 def restore_words(connection: Connection, here: tuple[str, str], owner: str) -> None:
     """Rebuild the words of the project's shared documents, or of those of one owner."""
     first = code_in(owner, 0)
-    codes = (first, first + 2**32)
-    connection.exec_driver_sql(_EMPTIED, (*here, *codes))
+    lock_blocks(connection, here)
+    empty_postings(connection, here, range(first, first + 2**32))
     last = 0
     while rows := connection.exec_driver_sql(_AFTER, (*here, owner, last)).mappings().all():
         _add_words(connection, [(row["number"], row) for row in rows])
@@ -152,18 +145,32 @@ def restore_words(connection: Connection, here: tuple[str, str], owner: str) -> 
 
 
 def _add_words(connection: Connection, numbered: Sequence[tuple[int, Any]]) -> None:
+    if len(numbered) >= BULK:
+        for here in {(row["tenant"], row["project"]) for _, row in numbered}:
+            of_project = [each for each in numbered if (each[1]["tenant"], each[1]["project"]) == here]
+            _add_to_blocks(connection, here, of_project)
+        return
     codes, holding, counts = _held(numbered)
     listed = [
         (number, row["tenant"], row["project"], kind_number(row["kind"]), row["length"]) for number, row in numbered
     ]
     held = (codes.tolist(), holding.tolist(), counts.tolist())
-    connection.exec_driver_sql(_POSTINGS, (*held, *map(list, zip(*listed, strict=True))))
+    connection.exec_driver_sql(_POSTINGS, tuple(map(sent_column, (*held, *zip(*listed, strict=True)))))
 
 
-def remove_words(connection: Connection, here: tuple[str, str], removed: Sequence[tuple[int, Any]]) -> None:
-    """Remove the words of documents, given by number, owner, codes and counts."""
+def _add_to_blocks(connection: Connection, here: tuple[str, str], numbered: Sequence[tuple[int, Any]]) -> None:
+    codes, holding, counts = _held(numbered)
+    ordered = sorted(numbered, key=lambda each: each[0])
+    numbers = np.array([number for number, _ in ordered], np.int64)
+    about = [row["length"] << LENGTH_SHIFT | kind_number(row["kind"]) << KIND_SHIFT for _, row in ordered]
+    details = np.array(about, np.int64)[np.searchsorted(numbers, holding)] + counts.astype(np.int64)
+    add_blocks(connection, here, codes, holding, details)
+
+
+def remove_words(connection: Connection, here: tuple[str, str], removed: Sequence[tuple[int, Any]]) -> bool:
+    """Remove the words of documents, given by number, owner, codes and counts; see `remove_postings`."""
     codes, numbers, _ = _held(removed)
-    connection.exec_driver_sql(_REMOVED, (codes.tolist(), numbers.tolist(), *here))
+    return remove_postings(connection, here, codes, numbers)
 
 
 def _held(
@@ -184,8 +191,8 @@ class WordPostings:
     def __init__(self, number: NDArray[np.int64], detail: NDArray[np.int64]) -> None:
         self.number = number
         self.detail = detail
-        self.length = detail >> 24
-        self.kind = detail >> 8 & 0x7FFF
+        self.length = detail >> LENGTH_SHIFT
+        self.kind = detail >> KIND_SHIFT & 0x7FFF
         self.count = detail & 0xFF
 
 
@@ -219,13 +226,15 @@ class QueryWords:
             "most": most,
         }
 
-    def found(self, row: Sequence[Any], frequency: Callable[[tuple[int, ...]], int | None]) -> WordsFound:
-        held, chosen, distinct, code, number, detail = map(read_array, row)
+    def found(self, row: Sequence[Any], frequency: Callable[[tuple[int, ...]], int | None], most: int) -> WordsFound:
+        held, chosen, distinct = map(read_array, row[:3])
+        code, number, detail = read_postings(row[3:])
         pairs = [(place, each) for place, word in enumerate(self.words) for each in word]
         by_code = {each: int(count) for (_, each), count in zip(pairs, held.tolist(), strict=True)}
-        order = np.argsort(code, kind="stable")
+        order = np.lexsort((-number, code))
         codes, first = np.unique(code[order], return_index=True)
-        parts = [WordPostings(number[rows], detail[rows]) for rows in np.split(order, first[1:]) if len(codes)]
+        newest = [rows[:most] for rows in np.split(order, first[1:]) if len(codes)]
+        parts = [WordPostings(number[rows], detail[rows]) for rows in newest]
         counts = [
             frequency(word) or int(counted) or sum(by_code[each] for each in word)
             for word, counted in zip(self.words, distinct.tolist(), strict=True)
@@ -284,16 +293,6 @@ def _rows(number: NDArray[np.int64], parts: Sequence[WordPostings]) -> tuple[NDA
     return rows, summed[rows].astype(np.int64)
 
 
-def sent_array(numbers: Sequence[int]) -> str:
-    """Integers as the text of an array, which the driver takes as it is: ten times as fast as a list."""
-    return f"{{{str(list(numbers))[1:-1]}}}"
-
-
-def read_array(sent: bytes | None) -> NDArray[np.int64]:
-    """Decode `array_send` output of BIGINT."""
-    return np.frombuffer(sent or bytes(_HEADER), _WHOLE, offset=_HEADER)["value"].astype(np.int64)
-
-
 def read_reals(sent: bytes | None) -> NDArray[np.float64]:
     """Decode `array_send` output of DOUBLE PRECISION."""
-    return np.frombuffer(sent or bytes(_HEADER), _REAL, offset=_HEADER)["value"].astype(np.float64)
+    return np.frombuffer(sent or bytes(ARRAY_HEADER), _REAL, offset=ARRAY_HEADER)["value"].astype(np.float64)

@@ -257,6 +257,9 @@ class SQLite:
             removal = delete(vectors).where(*here, self.lists.among(vectors.c.number, "numbers"))
             connection.execute(removal, {"numbers": self.lists.bound(numbers)})
 
+    def erase_words(self, context: TransactionContext) -> None:
+        """Nothing to do: a removed document leaves no words."""
+
     def restore_index(self, connection: Connection, scope: Scope) -> None:
         from treering.core.embedded_text import part_of
 

@@ -460,6 +460,7 @@ class SqlStore:
         with connection, transaction:
             context = self._context(connection, scope, now, writing=writing, for_search=for_search)
             yield context
+            purging = bool(context.purged)
             if context.purged:
                 from treering.adapters.sql.entities import forget_links_of_purged
 
@@ -468,6 +469,8 @@ class SqlStore:
                 from treering.adapters.sql.sessions import forget_quotations
 
                 forget_quotations(context)
+            if purging and context.cancelled_words:
+                self._dialect.erase_words(context)
             if context.deferred_jobs:
                 from treering.adapters.sql.jobs import queue_deferred
 

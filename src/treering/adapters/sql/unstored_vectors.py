@@ -1,14 +1,19 @@
 """Vectors computed during a search and not stored yet."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treering.adapters.vectors.signs import STORED
 
-MadeVector = tuple[int, str, NDArray[np.float32]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MadeVector: TypeAlias = "tuple[int, str, NDArray[np.float32]]"
 """Number of the document, digest of the embedded text, vector."""
 
 

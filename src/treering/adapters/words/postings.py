@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from treering.adapters.arrays.sets import distinct
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -112,9 +114,10 @@ def holding(parts: Iterable[Postings], forms: Sequence[int]) -> tuple[NDArray[np
     counts = [counts.astype(np.float32) for _, _, counts in found if len(counts)]
     if len(forms) == 1 or len(rows) == 1:
         return np.concatenate(rows), np.concatenate(counts)
-    together, place = np.unique(np.concatenate(rows), return_inverse=True)
+    every = np.concatenate(rows)
+    together = distinct(every)
     summed = np.zeros(len(together), np.float32)
-    np.add.at(summed, place, np.concatenate(counts))
+    np.add.at(summed, np.searchsorted(together, every), np.concatenate(counts))
     return together, summed
 
 

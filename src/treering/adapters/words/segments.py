@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,7 +147,7 @@ class Segments:
     @classmethod
     def of(cls, columns: DocumentColumns, gone: NDArray[np.bool_], parts: Sequence[DocumentPart]) -> Segments:
         growing = GrowingArrays(list(columns.arrays().values()))
-        kinds = frozenset(np.unique(columns.kind).tolist())
+        kinds = frozenset(np.flatnonzero(np.bincount(columns.kind)).tolist())
         return cls(columns, growing, gone, tuple(parts), int(columns.length.sum()), kinds)
 
     @classmethod
@@ -160,9 +161,14 @@ class Segments:
     def __len__(self) -> int:
         return len(self.gone)
 
-    @property
+    @cached_property
     def postings(self) -> Sequence[Postings]:
         return [part.postings for part in self.parts]
+
+    @cached_property
+    def removed_numbers(self) -> NDArray[np.int64]:
+        """Numbers of the hidden documents."""
+        return np.asarray(self.columns.number[self.gone], np.int64)
 
     @property
     def unsaved(self) -> int:

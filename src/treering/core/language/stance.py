@@ -39,12 +39,18 @@ class Stance:
     states: bool
     asks: bool
     supposes: bool
-    changes: bool
-    ends: bool
     others: frozenset[str]
     values: Mapping[str, frozenset[str]]
     statements: str
     language: str
+
+    @cached_property
+    def ends(self) -> bool:
+        return _wording(self.language)["end"].search(self.statements) is not None
+
+    @cached_property
+    def changes(self) -> bool:
+        return self.ends or _wording(self.language)["change"].search(self.statements) is not None
 
     @cached_property
     def content_words(self) -> frozenset[str]:
@@ -65,13 +71,10 @@ def stance_of(text: str, language: str) -> Stance:
         elif _HAS_TWO_WORDS.search(sentence) or values_in(sentence):
             stated.append(sentence)
     statements = ". ".join(stated)
-    ends = wording["end"].search(statements) is not None
     return Stance(
         states=bool(stated),
         asks=asks,
         supposes=supposes,
-        changes=ends or wording["change"].search(statements) is not None,
-        ends=ends,
         others=frozenset(wording["others"].findall(statements)),
         values=values_in(statements),
         statements=statements,

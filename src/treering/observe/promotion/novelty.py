@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 MIN_SIMILARITY = 0.88
 _NEAREST = 3
+_QUOTED = re.compile(r"`([^`]+)`")
 
 _LOG = logging.getLogger(__name__)
 
@@ -27,6 +29,8 @@ _LOG = logging.getLogger(__name__)
 def same_meaning(tx: Transaction, models: Models, texts: Sequence[tuple[str, str]]) -> list[str | None]:
     """For each (type, text) the id of the most similar current record of that type; None if none is similar enough.
 
+    Records of one template are similar whatever they are about, so a record must also have every name that the text
+    quotes: files, commands, messages.
     Only a model in this process is used: nothing that was observed leaves the machine for this.
     """
     if not texts:
@@ -39,12 +43,19 @@ def same_meaning(tx: Transaction, models: Models, texts: Sequence[tuple[str, str
         return [None] * len(texts)
     space = space_of(embedder.model, "")
     found: list[str | None] = []
-    for (type, _), vector in zip(texts, vectors, strict=True):
+    for (type, text), vector in zip(texts, vectors, strict=True):
         near = tx.index.candidates(IndexQuery((), vector[None, :], space), ("knowledge",), limit=_NEAREST)
         stored = tx.index.vectors(space, near.number)
         cosines = {number: cosine(vector, each) for number, each in stored.items()}
         best = sorted((number for number, each in cosines.items() if each > MIN_SIMILARITY), key=lambda n: -cosines[n])
         where = KnowledgeFilter(types=(type,), deprecated=False, flagged=False)
         ids = tx.index.matching_ids({"knowledge": where}, np.array(best, np.int64)) if best else {}
-        found.append(next((ids[number][1] for number in best if number in ids), None))
+        near_ids = [ids[number][1] for number in best if number in ids]
+        known = tx.knowledge.get_many(near_ids)
+        found.append(next((id for id in near_ids if id in known and _names_all(known[id].content, text)), None))
     return found
+
+
+def _names_all(content: str, text: str) -> bool:
+    """Whether the content has every name that the text quotes."""
+    return all(name in content for name in _QUOTED.findall(text))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treering.observe.commands import Purpose, parse_command
-from treering.observe.scratchpad.kept_text import kept_lines, kept_path, kept_text
+from treering.observe.scratchpad.kept_text import kept_lines, kept_part, kept_path, kept_text
 from treering.observe.tools import Action, ToolUse, tool_use
 
 MAX_PENDING = 128
@@ -50,5 +50,6 @@ def pending_call(tool: str, arguments: Mapping[str, object], root: str) -> Pendi
     if not use.command:
         return PendingCall(tool, ToolUse(use.action, paths, pattern, "", outside))
     parsed = parse_command(use.command, root)
-    use = ToolUse(use.action, paths, pattern, kept_lines(use.command, _MAX_COMMAND), outside)
-    return PendingCall(tool, use, kept_text(parsed.normal, _MAX_NORMAL), parsed.purpose)
+    command = kept_lines(use.command, _MAX_COMMAND)
+    use = ToolUse(use.action, paths, pattern, command, outside)
+    return PendingCall(tool, use, kept_part(parsed.normal, command, _MAX_NORMAL), parsed.purpose)

@@ -22,6 +22,9 @@ _FIELDS: Mapping[str, str] = {
 }
 
 
+_PATCH_MARK = "*** Begin Patch"  # of a patch that is given to a shell
+
+
 class BacktrackCause(StrEnum):
     WRONG_ASSUMPTION = "wrong_assumption"
     MISSING_CONTEXT = "missing_context"
@@ -67,6 +70,11 @@ def changed_lines(arguments: Mapping[str, object]) -> tuple[tuple[int, ...], tup
 
 def _changes(arguments: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
     yield arguments
+    command = arguments.get("command")
+    if isinstance(command, (list, tuple)) and command:
+        command = command[-1]
+    if isinstance(command, str) and _PATCH_MARK in command:
+        yield {"patch": command}
     several = arguments.get("edits")
     if isinstance(several, (list, tuple)):
         yield from (each for each in several[:20] if isinstance(each, Mapping))

@@ -44,7 +44,9 @@ class IncomingEvent:
 def read_event(event: object) -> IncomingEvent | None:
     """The event, or None if its kind is unknown or it is not a mapping."""
     fields: Mapping[str, Any]
-    if isinstance(event, Event):
+    if type(event) is dict:
+        fields = event
+    elif isinstance(event, Event):
         fields = event.__dict__
     elif isinstance(event, Mapping):
         fields = event
@@ -95,7 +97,7 @@ def _part_text(part: object) -> str:
 
 
 def _mapping(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, Mapping) else _NOTHING
+    return value if value is not None and isinstance(value, Mapping) else _NOTHING
 
 
 def _number(value: object) -> float | None:
@@ -114,6 +116,8 @@ def _count(value: object) -> int | None:
 
 
 def _flag(value: object) -> bool:
+    if value is None:
+        return False
     return value.lower() in _TRUE if isinstance(value, str) else value is True or value == 1
 
 

@@ -3,17 +3,27 @@
 import re
 from functools import lru_cache
 
+from treering.core.secret_formats import MARK
 from treering.core.secrets import redact
 
 MAX_KEPT = 400
-_MAX_READ = 4_000  # characters that are looked at; a longer text is cut before it is cleaned
+_MAX_READ = 4_096  # characters that are looked at; a longer text is cut before it is cleaned
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _SPACE = re.compile(r"\s+")
+_MAY_BE_SECRET = re.compile(r"[=:@\s]|[^\W_]{16}|[^\x00-\x7f]")  # of a path; most have neither
 
 
 def kept_text(text: str, limit: int = MAX_KEPT) -> str:
     """The beginning of a text on one line, safe to keep."""
     return _kept(text if len(text) <= _MAX_READ else text[:_MAX_READ], limit, False)
+
+
+def kept_part(text: str, of: str, limit: int) -> str:
+    """A line taken from `of`, a kept text; it is searched for secrets only if that had some or was cut."""
+    if MARK in of or of.endswith("…"):
+        return kept_text(text, limit)
+    plain = _printable(text).strip()
+    return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"
 
 
 def kept_lines(text: str, limit: int) -> str:
@@ -41,4 +51,6 @@ def _printable(text: str) -> str:
 @lru_cache(maxsize=4_096)
 def kept_path(path: str) -> str | None:
     """The path, or None if it cannot be the path of a project's file or contains a secret."""
-    return path if 0 < len(path) <= MAX_KEPT and path.isprintable() and not redact(path).findings else None
+    if not 0 < len(path) <= MAX_KEPT or not path.isprintable():
+        return None
+    return None if _MAY_BE_SECRET.search(path) and redact(path).findings else path

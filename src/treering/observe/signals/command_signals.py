@@ -5,20 +5,20 @@ from collections.abc import Iterator
 from treering.observe.scratchpad import Activity
 from treering.observe.scratchpad.entries import CommandSequence
 from treering.observe.scratchpad.path_kinds import module_of
-from treering.observe.signals.note import Finding
+from treering.observe.signals.note import SignalFinding
 
 
-def tool_sequence(activity: Activity) -> Iterator[Finding]:
+def tool_sequence(activity: Activity) -> Iterator[SignalFinding]:
     """Commands of different purposes that succeed in the same order: the longest sequences."""
     longer = _longer_sequences(activity.sequences)
     for commands, found in activity.sequences.items():
         if len(set(found.purposes)) < 2 or longer.get(commands, 0) >= found.count:
             continue
         data = {"commands": list(commands), "count": found.count, "purposes": list(found.purposes)}
-        yield Finding(" → ".join(commands), data, (), found.last_step, found.count * len(commands))
+        yield SignalFinding(" → ".join(commands), data, (), found.last_step, found.count * len(commands))
 
 
-def test_order(activity: Activity) -> Iterator[Finding]:
+def test_order(activity: Activity) -> Iterator[SignalFinding]:
     """Whether tests were run before or after the edits, and how many edits went untested."""
     tests = activity.tests
     if not activity.edits or not (tests.before or tests.after):
@@ -38,7 +38,7 @@ def test_order(activity: Activity) -> Iterator[Finding]:
         "most_untested_edits": tests.most_untested_edits,
         "module": main_module(activity),
     }
-    yield Finding(f"{data['module']}: {tests.command}", data, (), tests.last_step, tests.before + tests.after)
+    yield SignalFinding(f"{data['module']}: {tests.command}", data, (), tests.last_step, tests.before + tests.after)
 
 
 def main_module(activity: Activity) -> str:

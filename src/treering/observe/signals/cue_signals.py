@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from treering.observe.cues import CueKind
 from treering.observe.scratchpad import Activity
-from treering.observe.signals.note import Finding
+from treering.observe.signals.note import SignalFinding
 
 _WEIGHTS = {
     CueKind.EXPLICIT_RULE: 5.0,
@@ -16,7 +16,7 @@ _WEIGHTS = {
 _DEAD_ENDS = frozenset({CueKind.ABANDONED_APPROACH, CueKind.ENVIRONMENT_UNAVAILABLE})
 
 
-def self_correction(activity: Activity) -> Iterator[Finding]:
+def self_correction(activity: Activity) -> Iterator[SignalFinding]:
     """Sentences with a cue. Those about a failed approach have `dead_end`, with the sentences around them."""
     for key, cue in activity.cues.items():
         kind = CueKind(cue.kind)
@@ -30,4 +30,4 @@ def self_correction(activity: Activity) -> Iterator[Finding]:
         if kind in _DEAD_ENDS:
             found = {"approach": cue.approach, "reason": cue.reason, "alternative": cue.alternative}
             data |= {"dead_end": True, **{name: text for name, text in found.items() if text}}
-        yield Finding(key, data, cue.files, cue.last_step, _WEIGHTS[kind] + min(cue.count, 5) / 10)
+        yield SignalFinding(key, data, cue.files, cue.last_step, _WEIGHTS[kind] + min(cue.count, 5) / 10)

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from treering.observe.scratchpad import Activity
-from treering.observe.signals.note import Finding
+from treering.observe.signals.note import SignalFinding
 
 SAME_ERROR = 3  # times after which an error is worth a record of its own
 _MAX_FILES = 6
 
 
-def error_retry(activity: Activity) -> Iterator[Finding]:
+def error_retry(activity: Activity) -> Iterator[SignalFinding]:
     """Errors that came back in spite of attempts, or that were resolved by a change."""
     for fingerprint, error in activity.errors.items():
         resolved = bool(error.edits or error.commands)
@@ -33,10 +33,10 @@ def error_retry(activity: Activity) -> Iterator[Finding]:
         step = max(error.last_step, error.resolved_step)
         strength = error.count + 2 * error.attempts + 3 * bool(error.edits) + 5 * bool(error.commands)
         files = tuple(dict.fromkeys((*error.edits, *error.files)))[:_MAX_FILES]
-        yield Finding(fingerprint, data, files, step, strength)
+        yield SignalFinding(fingerprint, data, files, step, strength)
 
 
-def backtrack(activity: Activity) -> Iterator[Finding]:
+def backtrack(activity: Activity) -> Iterator[SignalFinding]:
     """Files whose edit was soon taken back or changed, with the likely cause."""
     for path, found in activity.backtracks.items():
         if path in activity.files:
@@ -48,11 +48,11 @@ def backtrack(activity: Activity) -> Iterator[Finding]:
                 "failure": found.failure,
             }
             strength = found.count + bool(found.failure) + bool(found.paired)
-            yield Finding(path, data, (path, *found.paired), found.last_step, strength)
+            yield SignalFinding(path, data, (path, *found.paired), found.last_step, strength)
 
 
-def parallel_conflict(activity: Activity) -> Iterator[Finding]:
+def parallel_conflict(activity: Activity) -> Iterator[SignalFinding]:
     """Files with merge conflicts. Edits of one file by several agents are found when their notes are merged."""
     for path, conflict in activity.conflicts.items():
         data = {"cause": conflict.cause, "count": conflict.count}
-        yield Finding(path, data, (path,), conflict.last_step, conflict.count)
+        yield SignalFinding(path, data, (path,), conflict.last_step, conflict.count)

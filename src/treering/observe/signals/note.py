@@ -24,7 +24,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SignalFinding:
     """What a detector found; of too many, the strongest are kept."""
 
     subject: str
@@ -34,4 +34,4 @@ class Finding:
     strength: float
 
 
-Detector = Callable[[Activity], Iterator[Finding]]
+Detector = Callable[[Activity], Iterator[SignalFinding]]

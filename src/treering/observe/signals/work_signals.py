@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from treering.observe.scratchpad import Activity
 from treering.observe.signals.command_signals import main_module
-from treering.observe.signals.note import Finding
+from treering.observe.signals.note import SignalFinding
 
 OVERRUN = 1.25  # times the planned steps
 _ITEMS_ADDED = 2
 _MAX_FILES = 5
 
 
-def step_overrun(activity: Activity) -> Iterator[Finding]:
+def step_overrun(activity: Activity) -> Iterator[SignalFinding]:
     """Plans that took more steps, or grew more items, than they had."""
     plan, module = activity.plan, main_module(activity)
     steps = activity.step - plan.first_step
@@ -27,16 +27,16 @@ def step_overrun(activity: Activity) -> Iterator[Finding]:
             yield _overrun(module, task.planned, taken, task.last_step, more)
 
 
-def config_touch(activity: Activity) -> Iterator[Finding]:
+def config_touch(activity: Activity) -> Iterator[SignalFinding]:
     """Configuration files that are edited together with others."""
     for path, use in activity.configs.items():
         paired = tuple(each for each in use.paired if each in activity.files)
         if paired and path in activity.files:
             data = {"edits": use.edits, "paired": list(paired)}
-            yield Finding(path, data, (path, *paired)[:_MAX_FILES], use.last_step, use.edits + len(paired))
+            yield SignalFinding(path, data, (path, *paired)[:_MAX_FILES], use.last_step, use.edits + len(paired))
 
 
-def context_token_spike(activity: Activity) -> Iterator[Finding]:
+def context_token_spike(activity: Activity) -> Iterator[SignalFinding]:
     """Results that filled the context."""
     for subject, spike in activity.spikes.items():
         data = {
@@ -45,20 +45,20 @@ def context_token_spike(activity: Activity) -> Iterator[Finding]:
             "count": spike.count,
             "share": round(spike.tokens / max(1, activity.tokens), 3),
         }
-        yield Finding(subject, data, spike.files, spike.last_step, spike.tokens)
+        yield SignalFinding(subject, data, spike.files, spike.last_step, spike.tokens)
 
 
-def external_reference(activity: Activity) -> Iterator[Finding]:
+def external_reference(activity: Activity) -> Iterator[SignalFinding]:
     """Outside sources that were followed by an edit."""
     for label, source in activity.sources.items():
         if source.files:
             data = {"source": label, "count": source.count}
-            yield Finding(label, data, source.files, source.last_step, source.count + len(source.files))
+            yield SignalFinding(label, data, source.files, source.last_step, source.count + len(source.files))
 
 
-def _overrun(module: str, planned: int, actual: int, step: int, more: dict[str, object]) -> Finding:
+def _overrun(module: str, planned: int, actual: int, step: int, more: dict[str, object]) -> SignalFinding:
     """Of the plan, or of the subtask that `more` names."""
     ratio = round(actual / planned, 2)
     subject = f"{module}: {more['subtask']}" if "subtask" in more else module
     data = {"planned": planned, "actual": actual, "ratio": ratio, "module": module, **more}
-    return Finding(subject, data, (), step, ratio)
+    return SignalFinding(subject, data, (), step, ratio)

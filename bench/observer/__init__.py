@@ -1,0 +1,1 @@
+"""Recorded sessions through the observer: is what it promotes true, and what does it cost?"""
