@@ -13,16 +13,13 @@ from treering.observe.reports import SessionReport
 
 RULE = "Always use pnpm instead of npm in this repository."
 DEAD_END = (
-    "I tried to mock the clock. That approach does not work because the timer is global. "
-    "Let me inject a clock instead."
+    "I tried to mock the clock. That approach does not work because the timer is global. Let me inject a clock instead."
 )
 
 
-def failing(
-    path: str = "tides/tide.go", *, command: str = "go test ./tides", after: Session | None = None
-) -> Session:
+def failing(path: str = "tides/tide.go", *, command: str = "go test ./tides", after: Session | None = None) -> Session:
     """A test that fails until a file is edited."""
-    test = GO_FAILURE.replace("tides", path.split("/")[0])
+    test = GO_FAILURE.replace("tides", path.split("/", maxsplit=1)[0])
     return (after or Session()).run(command, test, fails=True).edit(path).run(command)
 
 

@@ -79,9 +79,9 @@ def report(
 ) -> str:
     parts = [
         f"{len(sessions)} sessions, {sum(len(each.events) for each in sessions):,} events, "
-        f"{len({each.root for each in sessions})} folders; {sum(each.copied > 0 for each in sessions)} sessions continue "
-        f"an earlier one and begin with a copy of its events ({sum(each.copied for each in sessions):,}), which are "
-        "replayed but do not confirm a record.",
+        f"{len({each.root for each in sessions})} folders; {sum(each.copied > 0 for each in sessions)} sessions "
+        f"continue an earlier one and begin with a copy of its events ({sum(each.copied for each in sessions):,}), "
+        "which are replayed but do not confirm a record.",
         ABOUT,
         _precision(found),
         _volume(replay, found),

@@ -12,7 +12,7 @@ from bench.observer.recorded import RecordedSession
 from bench.process_memory import peak, resident
 from treering.core.observations import Candidate, Decision
 from treering.core.records import Knowledge
-from treering.observe.sessions import SessionReport
+from treering.observe.reports import SessionReport
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from treering.core.errors import InvalidInput, TreeringError
 from treering.core.events import Event, EventKind, SessionOutcome, SessionType
 from treering.core.observations import SavedScratchpad
+from treering.core.values import KEY_BYTES
 from treering.observe.conversation import ObservedConversation
 from treering.observe.scratchpad import Alert, Scratchpad, merged
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from treering.observe.reports import SessionReport
 
 CHECKPOINT_SECONDS = 30.0  # of events between two checkpoints
-CHECKPOINT_PAUSE = 20  # times the duration of the last one; a replay, whose events come faster than time, is not held up
+CHECKPOINT_PAUSE = (
+    20  # times the duration of the last one; a replay, whose events come faster than time, is not held up
+)
 MAX_AGENTS = 50  # subagents with a scratchpad of their own; the events of further ones go to the main agent's
 SUBTASKS_TO_PROMOTE_EACH = 5  # builds of more subtasks promote after each validated one
 _MAIN = ""
@@ -54,6 +57,7 @@ class Watch:
         self._conversation = ObservedConversation()
         self._saved_at = 0.0
         self._next_save = 0.0
+        self._first_call = ""
         self._started_at: datetime | None = None
         self._last_at: datetime | None = None
         self._report: SessionReport | None = None
@@ -81,6 +85,8 @@ class Watch:
         if pad.duplicates > duplicates or pad.unknown > unknown:
             return
         kind = fields.get("kind")
+        if not self._first_call and kind == EventKind.TOOL_CALL:
+            self._first_call = str(fields.get("call_id") or "-")[:KEY_BYTES]
         self._note_time(fields.get("at"))
         if pad is self._pads[_MAIN]:
             self._conversation.add(fields, pad.taint)
@@ -145,6 +151,7 @@ class Watch:
             pads = {name: Scratchpad.from_state(pad) for name, pad in state["pads"].items()}
             self._conversation = ObservedConversation.from_state(state["conversation"])
             self._started_at, self._last_at = (_time(state[name]) for name in ("started_at", "last_at"))
+            self._first_call = str(state.get("first_call") or "")
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as exc:
             _LOG.warning("session %s: its checkpoint cannot be read and is ignored: %r", self.session, exc)
             return
@@ -156,6 +163,7 @@ class Watch:
             "identity": [self._identity.type.value, self._identity.agent, self._identity.root],
             "pads": {name: pad.state() for name, pad in self._pads.items()},
             "conversation": self._conversation.state(),
+            "first_call": self._first_call,
             **{name: None if at is None else at.isoformat() for name, at in times.items()},
         }
         return self._finisher.saved(self.session, json.dumps(state, ensure_ascii=False, separators=(",", ":")))
