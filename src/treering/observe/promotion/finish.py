@@ -140,10 +140,11 @@ class Promotion:
         ours, last = proposal.evidence.record == known.id, proposal.evidence.text
         record = self._record(proposal)
         _claim(self.tx, known.id)
-        stored = reinforce(self.tx, known, record)
-        if ours and stored.content == last != record.content and not stored.is_from_person:
-            renewed = stored.replace(content=record.content, payload=record.payload)
-            stored = self.tx.knowledge.update(renewed, Action.REINFORCE)
+        is_renewed = ours and known.content == last != record.content and not known.is_from_person
+        written = known.replace(content=record.content, payload=record.payload) if is_renewed else known
+        stored = reinforce(self.tx, written, record)
+        if is_renewed and stored is written:  # the session was counted before, but says something else now
+            stored = self.tx.knowledge.update(written, Action.REINFORCE)
         changed = evidence[proposal.evidence.id].replace(record=known.id, text=stored.content if ours else last)
         evidence[changed.id] = changed
         reason = "a record that says the same was strengthened"
