@@ -16,6 +16,7 @@ CLAIMS: dict[str, int] = {
     "text": 0,
     "code": 0,
     "reflection": 0,
+    "promotion": 0,
     # The subject, then the records that it changes.
     "facts": 1,
     "record": 2,
@@ -48,3 +49,5 @@ CLAIMED = frozenset({"ids", "knowledge", "turns", "episodes", "patterns", "appli
 may be locked at any time after that."""
 DERIVED = frozenset({"facets", "documents", "postings", "posting_blocks", "vectors", "nearby", "revisions", "audit"})
 """Rows about a record: a transaction changes them only if it has locked the record, or with `SKIP LOCKED`."""
+OBSERVED = frozenset({"observed_sessions", "scratchpads", "signal_evidence"})
+"""Rows that a transaction changes only if it has claimed promotion; a checkpoint writes one and nothing else."""

@@ -19,7 +19,7 @@ DEAD_END = (
 
 def failing(path: str = "tides/tide.go", *, command: str = "go test ./tides", after: Session | None = None) -> Session:
     """A test that fails until a file is edited."""
-    test = GO_FAILURE.replace("tides", path.split("/", maxsplit=1)[0])
+    test = GO_FAILURE.replace("tides", path.partition("/")[0])
     return (after or Session()).run(command, test, fails=True).edit(path).run(command)
 
 

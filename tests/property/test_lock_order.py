@@ -11,7 +11,8 @@ from sqlalchemy import event
 
 from tests.conftest import OpenMemory
 from tests.examples import examples
-from tests.lock_order import CLAIMED, CLAIMS, DERIVED, JOB_KEYS, TABLES
+from tests.lock_order import CLAIMED, CLAIMS, DERIVED, JOB_KEYS, OBSERVED, TABLES
+from tests.observed import failing, observe
 from treering.core.errors import TreeringError
 from treering.memory import Memory
 from treering.task.api import Task
@@ -52,7 +53,7 @@ def _rows(statement: str, transaction: Sequence[Lock]) -> list[Lock]:
     locked = re.search(r"FROM (\w+)", statement) if " FOR UPDATE" in statement else None
     found = written or locked
     waits = found and "SKIP LOCKED" not in statement and ("INSERT" not in statement or "ON CONFLICT" in statement)
-    if not found or not waits or found.group(1) in DERIVED:
+    if not found or not waits or found.group(1) in DERIVED | OBSERVED:
         return []
     table = found.group(1)
     if table in CLAIMED and any(lock.name.startswith(("claim record", "claim learning")) for lock in transaction):
@@ -124,6 +125,9 @@ VERBS: dict[str, Callable[[Memory, str, int], object]] = {
     "link": lambda memory, id, n: memory.entities.link(id, f"Team {n % 3}"),
     "pattern": lambda memory, _id, n: memory.patterns.add(
         name=f"Deploy {n}", category="strategy", content={"form": "strategy", "approach": "Deploy it."}
+    ),
+    "observe": lambda memory, _id, n: observe(
+        memory, f"o{n % 4}", failing().prompt(f"Always run `make check-{n % 3}` before a commit.")
     ),
     "task": lambda memory, _id, n: _work_on(memory.task(f"Deploy the billing service {n}")),
 }

@@ -317,7 +317,7 @@ class Services:
             version=self.version,
             repair=repair,
             location=self.location_status(),
-            other_checks=(self.maintenance.check(), *self._code_checks()),
+            other_checks=(self.maintenance.check(), *self._observation_checks(), *self._code_checks()),
         )
 
     def settle(self, timeout: float) -> SettleReport:
@@ -363,6 +363,17 @@ class Services:
 
             # A damaged database must not keep the doctor from reporting everything else.
             return (Check("code", False, str(exc)),)
+
+    def _observation_checks(self) -> tuple[Check, ...]:
+        """The doctor's check of observed sessions; none if there are none."""
+        from treering.observe.unfinished import observation_check
+
+        try:
+            return observation_check(self.scope, self.store, self.clock())
+        except StoreError as exc:
+            from treering.ports.store import Check
+
+            return (Check("observed sessions", False, str(exc)),)
 
     def close(self) -> None:
         """Stop the workers, store what is still in memory, and close the database and the models."""

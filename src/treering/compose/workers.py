@@ -129,7 +129,7 @@ def _handlers(
     def after_session(scope: Scope, job: Job, moment: datetime) -> None:
         from treering.observe.after_session import do_after_session
 
-        do_after_session(scope, store, job, moment, new_id=new_id)
+        do_after_session(scope, store, job, moment, models=models, settings=settings, new_id=new_id)
 
     return {
         "sweep_blobs": partial(_sweep_blobs, store),

@@ -1,6 +1,7 @@
 """Observed sessions: what happened in them, and the fate of every candidate for promotion."""
 
 from enum import StrEnum
+from hashlib import blake2b
 
 from treering.core.events import SessionOutcome, SessionType
 from treering.core.scope import Visibility
@@ -21,6 +22,17 @@ from treering.core.values import (  # fmt: skip
     Text,
     Value,
 )
+
+PROMOTION = "promotion of observed sessions"
+"""Claim of transactions that promote, or that change evidence for another reason."""
+
+
+UNREADABLE_CHECKPOINTS = "unreadable_checkpoints"
+"""Key of `ObservedSession.ignored`."""
+SIGNAL_TAG = "signal:"
+"""Beginning of the tag that names the signal of a promoted record."""
+OWN_WORDS = f"{SIGNAL_TAG}self_correction"
+"""Tag of records in the words of a session. Other signals write a sentence around names that sessions share."""
 
 
 class Gate(StrEnum):
@@ -116,6 +128,7 @@ class SignalEvidence(Record):
 
     Sessions whose evidence is tainted are counted apart, and `detail` comes from untainted ones only, so that a record
     is free of taint exactly if untainted sessions alone support it. `text` is the content last written to `record`.
+    Once that record is purged, the evidence has no content, only its id and the record's: it is not promoted again.
     """
 
     signal: Label
@@ -131,3 +144,13 @@ class SignalEvidence(Record):
     last_seen_at: Instant
     record: Key | None = None
     text: Text = ""
+
+    @property
+    def purged(self) -> bool:
+        """Whether the record was purged, and the content of the evidence with it."""
+        return self.record is not None and not self.subject
+
+
+def evidence_id(signal: str, subject: str) -> str:
+    """Id of the evidence about a subject of a signal."""
+    return blake2b(f"{signal}\n{subject}".encode("utf-8", "replace"), digest_size=16).hexdigest()

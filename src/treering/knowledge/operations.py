@@ -11,6 +11,7 @@ from treering.core.confidence import TAUGHT_CONFIDENCE
 from treering.core.errors import InvalidInput, NotFound, NothingToUndo, id_taken
 from treering.core.fields import KnowledgeFields, check_arguments
 from treering.core.history import Action
+from treering.core.observations import PROMOTION
 from treering.core.payloads import Stated, knowledge_type
 from treering.core.queries import KnowledgeFilter, Order
 from treering.core.quotations import without_quotation
@@ -260,7 +261,7 @@ class KnowledgeOperations:
                 purge_representatives(tx, id, self.episodes, lambda each: withdraw_source(tx, each, self.new_id))
             collection.purge(id)
 
-        self.store.write(scope, now, purge)
+        self.store.write(scope, now, purge, claims=(PROMOTION,))
 
     def undo(self, scope: Scope, now: datetime, id: str) -> None:
         """Revert the last change of a record with everything that was part of it.

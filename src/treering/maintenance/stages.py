@@ -18,6 +18,7 @@ STAGES = (
     "enrich",
     "consolidate",
     "reflect",
+    "synthesise",
     "forget",
     "episodes",
     "mine",
@@ -28,7 +29,7 @@ STAGES = (
     "report",
 )
 """Each stage reads what the stages before it wrote, and starts when the one before it has ended."""
-WEEKLY = ("reflect",)
+WEEKLY = ("reflect", "synthesise")
 
 SingleStep = Callable[[StageRun], Mapping[str, int]]
 """Work done in one step; returns counts of what it did."""
@@ -46,6 +47,7 @@ def nightly(
         "enrich": _enrich,
         "consolidate": for_each_owner(_consolidate),
         "reflect": _reflect,
+        "synthesise": in_sequence(_correct_co_access, in_one_step(_write_causal_chains)),
         "forget": for_each_owner(_forget),
         "episodes": for_each_owner(in_sequence(_age_episodes, _consolidate_episodes)),
         "mine": for_each_owner(in_sequence(in_one_step(_mine), _name)),
@@ -113,7 +115,10 @@ def _enrich(run: StageRun) -> None:
 
 def _consolidate(run: StageRun) -> None:
     from treering.knowledge.session_learning import consolidate_sessions
+    from treering.observe.unfinished import finish_abandoned
 
+    if run.cursor is None and (abandoned := finish_abandoned(run)):
+        run.progress.advance(None, 0, abandoned=abandoned)
     consolidate_sessions(run)
 
 
@@ -121,6 +126,20 @@ def _reflect(run: StageRun) -> None:
     from treering.knowledge.reflection.stage import reflect
 
     reflect(run)
+
+
+def _correct_co_access(run: StageRun) -> None:
+    from treering.core.observations import PROMOTION
+    from treering.observe.synthesis.weekly import correct_weights
+
+    correct_weights(run, PROMOTION)
+
+
+def _write_causal_chains(run: StageRun) -> Mapping[str, int]:
+    from treering.core.observations import PROMOTION
+    from treering.observe.synthesis.weekly import write_chains
+
+    return write_chains(run, PROMOTION)
 
 
 def _forget(run: StageRun) -> None:

@@ -11,29 +11,52 @@ from typing import TYPE_CHECKING, Any
 from treering.conversation.sessions import after_turn_stored
 from treering.core.errors import InvalidInput
 from treering.core.messages import Role
+from treering.core.observations import PROMOTION
+from treering.core.scope import Visibility
 from treering.core.taint import Taint
 from treering.core.timestamps import timestamp_of
 from treering.core.turns import Turn
 from treering.observe.conversation import ObservedConversation, ObservedMessage
+from treering.observe.synthesis.model_synthesis import ModelSynthesis
+from treering.observe.synthesis.session_facts import session_facts
+from treering.observe.synthesis.session_synthesis import synthesise_session
 
 if TYPE_CHECKING:
     from treering.core.jobs import Job
     from treering.core.observations import SavedScratchpad
     from treering.core.scope import Scope
+    from treering.core.settings import Settings
     from treering.ports.clock import NewId
+    from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
 
 
-def do_after_session(scope: Scope, store: Store, job: Job, now: datetime, *, new_id: NewId) -> None:
-    """Run the job as the session's principal; a session that was forgotten meanwhile is left alone."""
+def do_after_session(
+    scope: Scope, store: Store, job: Job, now: datetime, *, models: Models, settings: Settings, new_id: NewId
+) -> None:
+    """Run the job as the session's principal; a session that was forgotten meanwhile is left alone.
+
+    Each transaction is complete in itself and changes nothing if it is repeated.
+    """
     owner, session = scope.replace(principal=job.payload["principal"]), job.payload["session"]
 
-    def run(tx: Transaction) -> None:
+    def store_turns(tx: Transaction) -> None:
         saved, observed = tx.scratchpads.get(session), tx.observed_sessions.get(session)
         if saved is not None and observed is not None:
             _store_turns(tx, saved, json.loads(saved.state), new_id)
 
-    store.write(owner, now, run)
+    def synthesise(tx: Transaction) -> list[str]:
+        saved, observed = tx.scratchpads.get(session), tx.observed_sessions.get(session)
+        # Statistics are shared by the project, so that a personal session is not part of them.
+        if saved is None or observed is None or observed.visibility is Visibility.PERSONAL:
+            return []
+        facts = session_facts(json.loads(saved.state))
+        return synthesise_session(tx, observed, facts, models=models, new_id=new_id)
+
+    store.write(owner, now, store_turns)
+    modules = store.write(owner, now, synthesise, claims=(PROMOTION,))
+    if modules:
+        ModelSynthesis(owner, store, now, models, settings, new_id).run(modules, claim=PROMOTION)
 
 
 def _store_turns(tx: Transaction, saved: SavedScratchpad, state: Mapping[str, Any], new_id: NewId) -> None:

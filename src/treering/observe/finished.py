@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from treering.core.events import SessionOutcome, SessionType
 from treering.core.jobs import after_session_job
-from treering.core.observations import Candidate, Decision, ObservedSession, SavedScratchpad, SessionFile
+from treering.core.observations import (
+    PROMOTION,
+    UNREADABLE_CHECKPOINTS,
+    Candidate,
+    Decision,
+    ObservedSession,
+    SavedScratchpad,
+    SessionFile,
+)
 from treering.observe.continuations import continued_sessions
 from treering.observe.promotion.finish import Promotion
 from treering.observe.reports import SessionReport, report_of
@@ -25,7 +33,6 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
 
-CLAIM = "promotion of observed sessions"
 _MAX_FILES = 500
 _MAX_CANDIDATES = 200
 _MAX_MODULES = 50
@@ -70,7 +77,7 @@ class SessionFinisher:
             )
             return self._promote(tx, session, known, saved, notes)
 
-        return self.store.write(self.scope, self.clock(), finish, claims=(CLAIM,))
+        return self.store.write(self.scope, self.clock(), finish, claims=(PROMOTION,))
 
     def promote(self, pad: Scratchpad, saved: SavedScratchpad) -> SessionReport:
         """Promote what a session shows so far; it goes on."""
@@ -82,7 +89,7 @@ class SessionFinisher:
             promoted = session.replace(outcome=SessionOutcome.SUCCESS, validated=True)
             return self._promote(tx, promoted, known, saved, notes)
 
-        return self.store.write(self.scope, self.clock(), promote, claims=(CLAIM,))
+        return self.store.write(self.scope, self.clock(), promote, claims=(PROMOTION,))
 
     def similarity(self, one: str, other: str) -> float:
         """Cosine of two texts by the local model, or their share of common words without it."""
@@ -122,6 +129,7 @@ class SessionFinisher:
             name: sum(getattr(part, name) for part in parts)
             for name in ("duplicates", "unknown", "errors", "unmatched")
         }
+        counts[UNREADABLE_CHECKPOINTS] = state.get(UNREADABLE_CHECKPOINTS, 0)
         return ObservedSession.make(
             id=saved.id,
             type=SessionType(type),

@@ -8,12 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import NotFound
-from treering.core.observations import Candidate, ObservedSession
-from treering.core.queries import (
-    ObservedSessionFilter,
-    Order,
-    SavedScratchpadFilter,
-)
+from treering.core.observations import PROMOTION, Candidate, ObservedSession
+from treering.core.queries import ObservedSessionFilter, Order, SavedScratchpadFilter, SignalEvidenceFilter
 from treering.observe.reports import SessionReport, report_of
 
 if TYPE_CHECKING:
@@ -81,14 +77,22 @@ class Sessions:
         return replay(self.observer(), map(Path, paths), named, stop=stop, on_progress=on_progress)
 
     def forget(self, id: str) -> None:
-        """Remove what was observed of a session: prompts, files, candidates and scratchpad. Its records stay."""
+        """Remove what was observed of a session: prompts, files, candidates, scratchpad, and its part in evidence.
+
+        Its records stay with their evidence, and so do the numbers of sessions that were counted with it.
+        """
+        from treering.observe.synthesis.statistics import SESSION_COUNTS, row_id, without_files
 
         def forget(tx: Transaction) -> None:
             _session(tx, id)
             tx.observed_sessions.remove(ObservedSessionFilter(ids=(id,)))
             tx.scratchpads.remove(SavedScratchpadFilter(ids=(id,)))
+            counted = tx.evidence.get(row_id(SESSION_COUNTS, id))
+            _forget_evidence(tx, id)
+            if counted is not None:
+                tx.evidence.put_many([without_files(counted)])
 
-        self.store.write(self.scope, self.clock(), forget)
+        self.store.write(self.scope, self.clock(), forget, claims=(PROMOTION,))
 
 
 def _session(tx: Transaction, id: str) -> ObservedSession:
@@ -98,3 +102,20 @@ def _session(tx: Transaction, id: str) -> ObservedSession:
             f"no observed session with id {id!r} in project {tx.scope.project!r}; `treering sessions` lists them"
         )
     return found
+
+
+def _forget_evidence(tx: Transaction, session: str) -> None:
+    """Remove a session from the evidence that became no record; evidence of that session alone is removed."""
+    unpromoted = tx.evidence.stream(SignalEvidenceFilter(promoted=False))
+    seen = [each for each in unpromoted if session in (*each.sessions, *each.tainted_sessions)]
+    shared = [each for each in seen if len(each.sessions) + len(each.tainted_sessions) > 1]
+    tx.evidence.put_many(
+        each.replace(
+            sessions=tuple(id for id in each.sessions if id != session),
+            tainted_sessions=tuple(id for id in each.tainted_sessions if id != session),
+            occurrences=max(1, each.occurrences - 1),
+        )
+        for each in shared
+    )
+    if alone := tuple(each.id for each in seen if each not in shared):
+        tx.evidence.remove(SignalEvidenceFilter(ids=alone))

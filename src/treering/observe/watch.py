@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from treering.core.errors import InvalidInput, TreeringError
 from treering.core.events import Event, EventKind, SessionOutcome, SessionType
-from treering.core.observations import SavedScratchpad
+from treering.core.observations import UNREADABLE_CHECKPOINTS, SavedScratchpad
 from treering.core.values import KEY_BYTES
 from treering.observe.conversation import ObservedConversation
 from treering.observe.scratchpad import Alert, Scratchpad, merged
@@ -60,6 +60,7 @@ class Watch:
         self._first_call = ""
         self._started_at: datetime | None = None
         self._last_at: datetime | None = None
+        self._unreadable = 0
         self._report: SessionReport | None = None
 
     def __repr__(self) -> str:
@@ -77,6 +78,15 @@ class Watch:
 
     def event(self, event: Event | Mapping[str, object]) -> None:
         """Take one event in. Events may come late, twice, or with unknown fields."""
+        try:
+            self._take(event)
+        except Exception as exc:  # noqa: BLE001 - observation must never break the agent; doctor shows the count
+            main = self._pads[_MAIN]
+            main.errors += 1
+            if main.errors == 1:
+                _LOG.warning("session %s: an event was not observed: %s", self.session, type(exc).__name__)
+
+    def _take(self, event: Event | Mapping[str, object]) -> None:
         fields: Mapping[str, Any] = event.__dict__ if isinstance(event, Event) else _mapping(event)
         agent = fields.get("agent")
         pad = self._pad_of(agent if isinstance(agent, str) else None)
@@ -149,13 +159,15 @@ class Watch:
         try:
             state = json.loads(saved.state)
             pads = {name: Scratchpad.from_state(pad) for name, pad in state["pads"].items()}
-            self._conversation = ObservedConversation.from_state(state["conversation"])
+            conversation = ObservedConversation.from_state(state["conversation"])
             self._started_at, self._last_at = (_time(state[name]) for name in ("started_at", "last_at"))
             self._first_call = str(state.get("first_call") or "")
+            self._unreadable += state.get(UNREADABLE_CHECKPOINTS, 0)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as exc:
             _LOG.warning("session %s: its checkpoint cannot be read and is ignored: %r", self.session, exc)
+            self._unreadable += 1
             return
-        self._pads = {_MAIN: self._pads[_MAIN], **pads}
+        self._pads, self._conversation = {_MAIN: self._pads[_MAIN], **pads}, conversation
 
     def _saved(self) -> SavedScratchpad:
         times = {"started_at": self._started_at, "last_at": self._last_at}
@@ -164,6 +176,7 @@ class Watch:
             "pads": {name: pad.state() for name, pad in self._pads.items()},
             "conversation": self._conversation.state(),
             "first_call": self._first_call,
+            UNREADABLE_CHECKPOINTS: self._unreadable,
             **{name: None if at is None else at.isoformat() for name, at in times.items()},
         }
         return self._finisher.saved(self.session, json.dumps(state, ensure_ascii=False, separators=(",", ":")))

@@ -210,7 +210,7 @@ class StatementSet:
             "others": self._about_others,
             "by_agent": self._by_agents,
             "value": np.array([bool(stance.values) for stance in stances]) & asks_for_value(self.query),
-            # Only of statements for which it counts: looking for a change takes as long as all else about a text.
+            # Only of statements for which it counts: looking for a change is a third of reading a text.
             "change": np.array(
                 [stance.changes if weight else 0.0 for stance, weight in zip(stances, following, strict=True)]
             )

@@ -64,7 +64,7 @@ class _LoadedEmbedder:
 
 
 class BundledEmbedder:
-    """The mean of a text's token vectors (WordLlama, 256 dimensions). Loads in about 15 ms on first use; thread-safe.
+    """The mean of a text's token vectors (WordLlama, 256 dimensions). Loads in about 25 ms on first use; thread-safe.
 
     Reads two files of the `wordllama` package without importing it, which is slow and accesses the network.
     """

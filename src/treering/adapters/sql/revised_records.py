@@ -16,6 +16,7 @@ from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.ids import free_id
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import ADDRESSED, ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, RecordKind
+from treering.adapters.sql.observed_copies import forget_observed_record
 from treering.adapters.sql.quotations import forget_remarks
 from treering.adapters.sql.records import LogRecords, StoredRecord, Writes, batches
 from treering.adapters.sql.rows import insert_rows
@@ -91,6 +92,7 @@ class Removals(Writes[V]):
         queue_blob_sweep(self._context, digests)
         self._forget_quotations(row)
         forget_remarks(self._context, id, said)
+        self._forget_observed(row, said)
         self._log(Action.PURGE, [subject], detail)
 
     def _said(self, row: Mapping[Any, Any]) -> tuple[str, ...]:
@@ -100,6 +102,9 @@ class Removals(Writes[V]):
         except (BlobMissing, Unreadable):
             return ()
         return () if self._kind.searched is None else (self._kind.searched(value).text,)
+
+    def _forget_observed(self, row: Mapping[Any, Any], said: Sequence[str]) -> None:
+        """Its copies in observed sessions, for kinds that come from them."""
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
         """Its copies in sessions: passages retrieved by a task, summaries."""
@@ -234,6 +239,14 @@ class KnowledgeTable(RevisedRecords[Knowledge]):
 
     def __init__(self, context: TransactionContext) -> None:
         super().__init__(KNOWLEDGE, context)
+
+    def _forget_observed(self, row: Mapping[Any, Any], said: Sequence[str]) -> None:
+        try:
+            known = self._decode(row)
+            sessions = (known.session, *known.provenance_sessions)
+        except (BlobMissing, Unreadable):
+            sessions = (row["session"],)
+        forget_observed_record(self._context, row["id"], said, filter(None, sessions))
 
     def count_use(self, ids: Iterable[str]) -> int:
         here = [id for id in dict.fromkeys(ids) if is_storable(id)]

@@ -15,6 +15,7 @@ from treering.adapters.sql.codec import primitive
 from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import EPISODES, TURNS
+from treering.adapters.sql.observed_copies import forget_observed_turn
 from treering.adapters.sql.records import LogRecords, change_of
 from treering.adapters.sql.revised_records import Removals
 from treering.adapters.sql.sessions import SessionRecords
@@ -54,6 +55,9 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
         row = self._locked(id)
         super().purge(id, detail)
         self._derivation.refresh_beside(row["session"], row["seq"])
+
+    def _forget_observed(self, row: Mapping[Any, Any], said: Sequence[str]) -> None:
+        forget_observed_turn(self._context, row["id"], said, row["session"])
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
         self._context.removed.append(RemovedRecord(row["id"], row["session"], row["seq"]))

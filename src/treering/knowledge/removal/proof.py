@@ -9,6 +9,7 @@ from typing import Any
 
 from treering.core.errors import BlobMissing, InvalidInput, Unreadable
 from treering.core.history import Revision
+from treering.core.observations import OWN_WORDS, SIGNAL_TAG
 from treering.core.patterns import Pattern
 from treering.core.queries import EntityLinkFilter, RevisionFilter
 from treering.core.records import Knowledge
@@ -133,6 +134,8 @@ def unique_words(
         return ()
     with store.reading(scope, now) as tx:
         try:
+            if any(_has_shared_names(tx, id) for id in ids):
+                return ()
             all_texts = [*texts, *(label for id in ids for label in _labels(tx, id))]
         except (BlobMissing, Unreadable, InvalidInput):
             all_texts = list(texts)
@@ -142,11 +145,18 @@ def unique_words(
         return tuple(word for word in words[:_MAX_WORDS] if _is_unique(tx, word, len(ids)))
 
 
+def _has_shared_names(tx: Transaction, id: str) -> bool:
+    """Whether an observer wrote the record around names of files and commands, which other sessions share."""
+    record = tx.knowledge.get(id)
+    return record is not None and any(tag.startswith(SIGNAL_TAG) and tag != OWN_WORDS for tag in record.tags)
+
+
 def _labels(tx: Transaction, id: str) -> Iterator[str]:
     """Tags, strings of the payload, and names of explicitly linked entities."""
     for record in filter(None, (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get_complete(id))):
         fields = json.loads(record.to_json())
-        yield from _strings([fields[name] for name in ("tags", *_NESTED_FIELDS) if name in fields])
+        yield from (tag for tag in fields.get("tags", ()) if not tag.startswith(SIGNAL_TAG))
+        yield from _strings([fields[name] for name in _NESTED_FIELDS if name in fields])
     links = tx.entity_links.find(EntityLinkFilter(records=(id,)), limit=_MAX_ROWS).items
     entities = tx.entities.get_many(link.entity for link in links if link.explicit)
     yield from (name for entity in entities.values() for name in (entity.name, *entity.aliases))
@@ -182,6 +192,9 @@ _MEANINGS = {
     "revisions": "an earlier version of another record with the same words; it is removed with that record",
     "sessions": "a session with the same words from another source",
     "audit": "a note about another record; it is removed with that record",
+    "observed_sessions": "an observed session with the same words; `memory.sessions.forget` removes it",
+    "scratchpads": "an observed session with the same words; `memory.sessions.forget` removes it",
+    "signal_evidence": "evidence of other sessions with the same words; it is removed with its record or session",
 }
 
 
@@ -201,7 +214,8 @@ def _texts(tx: Transaction, id: str) -> Iterator[str]:
     for record in filter(None, records):
         fields = json.loads(record.to_json())
         yield from (fields[name] for name in _TEXT_FIELDS & fields.keys() if fields[name])
-        yield from _prose([fields[name] for name in _NESTED_FIELDS & fields.keys()])
+        if not _has_shared_names(tx, id):
+            yield from _prose([fields[name] for name in _NESTED_FIELDS & fields.keys()])
     revisions = tx.revisions.find(RevisionFilter.make(subjects=(id,)), limit=_MAX_ROWS).items
     for revision in revisions:
         if revision.before:

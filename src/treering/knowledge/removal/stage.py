@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from treering.core.confidence import is_stated
 from treering.core.errors import NotFound
 from treering.core.history import Action
+from treering.core.observations import PROMOTION
 from treering.core.queries import AuditFilter, EpisodeFilter, Filter, KnowledgeFilter, Order, TurnFilter
 from treering.core.records import Knowledge
 from treering.episodes.consolidation.dissolution import purge_representatives
@@ -128,6 +129,7 @@ def _purge_some(run: StageRun, kind: _PurgedKind, due: Sequence[Any]) -> int:
     opened = run.store.reading if run.dry_run else run.store.transaction
     with opened(run.scope, run.now) as tx:
         if not run.dry_run:
+            tx.claim(PROMOTION)
             for record in sorted(due, key=lambda each: each.id):
                 tx.claim(f"record {record.id}")
         return sum(_purge_one(run, tx, kind, record) for record in due)

@@ -179,17 +179,6 @@ def _recipe(support: Support) -> Draft | None:
     return Draft("workflow_recipe", text, {"steps": steps, "success_count": support.sessions})
 
 
-def _overrun(support: Support) -> Draft | None:
-    detail = support.detail
-    planned, actual = detail.get("mean_planned"), detail.get("mean_actual")
-    if not planned or not actual:
-        return None
-    module, ratio = str(detail.get("module") or support.subject), actual / planned
-    text = f"Work in `{module}` takes {ratio:.1f} times the planned steps (mean of {seen_in(support.sessions)})"
-    payload = {"module": module[:200], "mean_planned_steps": planned, "mean_actual_steps": actual, "ratio": ratio}
-    return Draft("task_calibration", text, {**payload, "samples": support.sessions})
-
-
 def _cost(support: Support) -> Draft | None:
     tokens = support.detail.get("mean_tokens")
     if not tokens:
@@ -230,8 +219,8 @@ _WRITERS: Mapping[Signal, Callable[[Support], Draft | None]] = {
     Signal.READ_ABANDON: _read_abandon,
     Signal.REPEATED_GREP: _grep,
     Signal.TOOL_SEQUENCE: _recipe,
-    Signal.STEP_OVERRUN: _overrun,
     Signal.CONTEXT_TOKEN_SPIKE: _cost,
     Signal.EXTERNAL_REFERENCE: _reference,
 }
-"""Signals without an entry support others (time anomaly), or become records of a module (file access, test order)."""
+"""Signals without an entry support others (time anomaly), or become records of a module (file access, test order, step
+overrun)."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from hashlib import blake2b
 from typing import Any
 
-from treering.core.observations import SignalEvidence
+from treering.core.observations import SignalEvidence, evidence_id
 from treering.core.taint import Taint
 from treering.core.values import thaw
-from treering.observe.scratchpad import Signal
 from treering.observe.signals import Note
 
 MAX_SESSIONS = 100  # kept of each kind; the latest
@@ -19,12 +17,13 @@ _MAX_FILES = 20
 _MEANS = {"planned": "mean_planned", "actual": "mean_actual", "tokens": "mean_tokens"}
 
 
-def evidence_id(signal: Signal, subject: str) -> str:
-    return blake2b(f"{signal.value}\n{subject}".encode("utf-8", "replace"), digest_size=16).hexdigest()
-
-
 def with_note(known: SignalEvidence | None, note: Note, session: str, now: datetime) -> SignalEvidence:
-    """The evidence with this session's note; a session that is counted already changes only the details."""
+    """The evidence with this session's note; a session that is counted already changes only the details.
+
+    Evidence whose record was purged stays without content.
+    """
+    if known is not None and known.purged:
+        return known
     taint = None if note.taint is None else Taint.make(source=note.taint, reason="observed after outside content")
     if known is None:
         known = SignalEvidence.make(

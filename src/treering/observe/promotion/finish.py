@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from treering.core.events import SessionOutcome
 from treering.core.history import Action
-from treering.core.observations import Candidate, Decision, Gate, ObservedSession, SignalEvidence
+from treering.core.observations import (
+    SIGNAL_TAG,
+    Candidate,
+    Decision,
+    Gate,
+    ObservedSession,
+    SignalEvidence,
+    evidence_id,
+)
 from treering.core.payloads import knowledge_type
 from treering.core.records import Knowledge, Source
 from treering.jobs.follow_up import queue_follow_up_jobs
 from treering.knowledge.reinforcement import reinforce
 from treering.observe.cues import CueKind
-from treering.observe.promotion.evidence import evidence_id, with_note
+from treering.observe.promotion.evidence import with_note
 from treering.observe.promotion.gates import SESSION_LIMITS, Proposal, proposals
 from treering.observe.promotion.novelty import same_meaning
 from treering.observe.promotion.rates import false_positive_rates, is_rejected
@@ -93,26 +101,26 @@ class Promotion:
 
     def _promoted(self, ready: Sequence[Proposal], evidence: dict[str, SignalEvidence]) -> list[Candidate]:
         """Reinforce what is known, and create what is new until the limit of the session type is reached."""
-        owned = dict(self.tx.knowledge.get_many(each.evidence.record for each in ready if each.evidence.record))
         fresh = [each for each in ready if each.evidence.record is None]
         texts = [(each.draft.type, each.draft.text) for each in fresh if each.draft is not None]
         similar = dict(
             zip((each.evidence.id for each in fresh), same_meaning(self.tx, self.models, texts), strict=True)
         )
+        known_records = self._claimed(
+            {*filter(None, similar.values()), *(each.evidence.record for each in ready if each.evidence.record)}
+        )
         created, candidates, limit = 0, list[Candidate](), SESSION_LIMITS[self.session.type]
         for proposal in ready:
             key = proposal.evidence.id
             known_id = proposal.evidence.record or similar.get(key)
-            if proposal.evidence.record is not None and is_rejected(owned.get(proposal.evidence.record)):
+            if proposal.evidence.record is not None and is_rejected(known_records.get(proposal.evidence.record)):
                 rejected = proposal.stopped(Gate.NOVELTY, "a record of this was corrected, flagged or forgotten")
                 candidates.append(rejected.as_candidate(Decision.REJECTED))
                 continue
-            if known_id is not None:
-                known = owned.get(known_id) or self.tx.knowledge.get(known_id)
-                if known is not None:
-                    candidate, owned[known_id] = self._reinforced(proposal, known, evidence)
-                    candidates.append(candidate)
-                    continue
+            if known_id in known_records:
+                candidate, known_records[known_id] = self._reinforced(proposal, known_records[known_id], evidence)
+                candidates.append(candidate)
+                continue
             if created >= limit:
                 over = proposal.stopped(
                     Gate.LIMIT, f"{self.session.type.value} sessions promote at most {limit} records"
@@ -127,10 +135,16 @@ class Promotion:
             queue_follow_up_jobs(self.tx, self.new_id)
         return candidates
 
+    def _claimed(self, ids: Collection[str]) -> dict[str, Knowledge]:
+        """Claim the records in sorted order before any change, so that transactions cannot deadlock."""
+        for id in sorted(ids):
+            self.tx.claim(f"record {id}")
+        return dict(self.tx.knowledge.get_many(ids))
+
     def _reinforced(
         self, proposal: Proposal, known: Knowledge, evidence: dict[str, SignalEvidence]
     ) -> tuple[Candidate, Knowledge]:
-        """Add the session to a known record; return the record as it is stored now.
+        """Add the session to a known record; return it as it is then.
 
         Tainted evidence leaves an untainted record as it is.
         """
@@ -139,7 +153,6 @@ class Promotion:
             return tainted.as_candidate(Decision.REJECTED, known.id), known
         ours, last = proposal.evidence.record == known.id, proposal.evidence.text
         record = self._record(proposal)
-        _claim(self.tx, known.id)
         is_renewed = ours and known.content == last != record.content and not known.is_from_person
         written = known.replace(content=record.content, payload=record.payload) if is_renewed else known
         stored = reinforce(self.tx, written, record)
@@ -168,7 +181,7 @@ class Promotion:
             "content": draft.text,
             "payload": draft.payload or None,
             "confidence": proposal.confidence,
-            "tags": (f"signal:{proposal.note.signal.value}",),
+            "tags": (f"{SIGNAL_TAG}{proposal.note.signal.value}",),
             "files": proposal.evidence.files,
             "modules": tuple(dict.fromkeys(map(module_of, proposal.evidence.files)))[:_MAX_MODULES],
             "source": Source.OBSERVER_INFERRED,
@@ -187,7 +200,3 @@ class Promotion:
 def _promoted_reason(proposal: Proposal) -> str:
     sessions = "1 session" if proposal.sessions == 1 else f"{proposal.sessions} sessions"
     return f"seen in {sessions}" + (f"; waits for review: {proposal.taint}" if proposal.taint else "")
-
-
-def _claim(tx: Transaction, id: str) -> None:
-    tx.claim(f"record {id}")

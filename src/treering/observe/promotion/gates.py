@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from treering.core.events import SessionOutcome, SessionType
-from treering.core.observations import Candidate, Decision, Gate, SignalEvidence
+from treering.core.observations import Candidate, Decision, Gate, SignalEvidence, evidence_id
 from treering.core.taint import Taint
 from treering.observe.promotion.drafts import Draft, Support, draft_of
-from treering.observe.promotion.evidence import evidence_id
 from treering.observe.scratchpad import Signal
 from treering.observe.signals import MIN_SCORE, SIGNALS, Note
 
@@ -26,7 +25,7 @@ TAINTED_FACTOR = 0.7
 MIN_COUPLING = 0.5  # share of the sessions with the busier file of a pair that have both
 _VALIDATED_TYPES = frozenset({SessionType.BUILD, SessionType.SPEC, SessionType.PR_REVIEW})
 _RULES = frozenset({"explicit_rule", "user_correction"})
-_WRITTEN_BY_SYNTHESIS = frozenset({Signal.FILE_ACCESS, Signal.TEST_ORDER})
+_WRITTEN_BY_SYNTHESIS = frozenset({Signal.FILE_ACCESS, Signal.STEP_OVERRUN, Signal.TEST_ORDER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +52,16 @@ class Proposal:
         return replace(self, gate=gate, reason=reason)
 
     def as_candidate(self, decision: Decision, record: str | None = None, reason: str | None = None) -> Candidate:
-        draft = self.draft
+        draft, purged = self.draft, self.evidence.purged
         return Candidate.make(
             signal=self.note.signal.value,
-            subject=self.note.subject,
+            subject="" if purged else self.note.subject,
             type=draft.type if draft else SIGNALS[self.note.signal].promotes_to[0],
             text=draft.text if draft else "",
             decision=decision,
             gate=self.gate,
             reason=self.reason if reason is None else reason,
-            files=self.note.files,
+            files=() if purged else self.note.files,
             sessions=self.sessions,
             score=self.confidence,
             record=record,
@@ -90,9 +89,12 @@ def proposals(
         spec = SIGNALS[note.signal]
         if note.signal in _WRITTEN_BY_SYNTHESIS or not spec.promotes_to:
             continue
-        proposal = _supported(
-            note, evidence[evidence_id(note.signal, note.subject)], rates.get(note.signal, spec.false_positive_rate)
-        )
+        known = evidence[evidence_id(note.signal, note.subject)]
+        if known.purged:
+            forgotten = Proposal(note, known, None, len(known.sessions))
+            found.append(forgotten.stopped(Gate.NOVELTY, "a record of this was forgotten"))
+            continue
+        proposal = _supported(note, known, rates.get(note.signal, spec.false_positive_rate))
         found.append(
             _typed(proposal, type)
             or _validated(proposal, type, outcome, validated)

@@ -1,0 +1,71 @@
+"""Copies of a purged record's words in observed sessions, their scratchpads and the evidence of signals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from treering.adapters.sql.kinds import OBSERVED_SESSIONS, SCRATCHPADS, SIGNAL_EVIDENCE
+from treering.adapters.sql.records import DerivedRecords
+from treering.core.observation_removal import (
+    evidence_without_content,
+    quotes,
+    scratchpad_without_words,
+    session_without_words,
+)
+from treering.core.observations import evidence_id
+from treering.core.queries import SignalEvidenceFilter
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import TransactionContext
+    from treering.core.observations import ObservedSession
+
+_MAX_EVIDENCE = 1_000
+
+
+def forget_observed_record(context: TransactionContext, id: str, texts: Sequence[str], sessions: Iterable[str]) -> None:
+    """Remove the words of a promoted record from the sessions that it came from, and from its evidence.
+
+    The evidence stays without content, so that the record is not promoted again. Records without evidence come from
+    elsewhere.
+    """
+    evidence = DerivedRecords(SIGNAL_EVIDENCE, context)
+    supporting = evidence.find(SignalEvidenceFilter(records=(id,)), limit=_MAX_EVIDENCE).items
+    if not supporting:
+        return
+    seen = {session for each in supporting for session in (*each.sessions, *each.tainted_sessions)}
+    observed = DerivedRecords(OBSERVED_SESSIONS, context).get_many(sorted(seen.union(sessions)))
+    evidence.put_many(evidence_without_content(each) for each in supporting)
+    _forget_words(context, observed.values(), id, texts, {(each.signal, each.subject) for each in supporting})
+
+
+def forget_observed_turn(context: TransactionContext, id: str, texts: Sequence[str], session: str) -> None:
+    """Remove the words of a turn from its session, and evidence that quotes them and became no record."""
+    observed = DerivedRecords(OBSERVED_SESSIONS, context).get_many([session])
+    subjects = set(_quoting(observed.values(), texts))
+    if subjects:
+        unpromoted = SignalEvidenceFilter(ids=tuple(evidence_id(*each) for each in subjects), promoted=False)
+        DerivedRecords(SIGNAL_EVIDENCE, context).remove(unpromoted)
+    _forget_words(context, observed.values(), id, texts, subjects)
+
+
+def _forget_words(
+    context: TransactionContext,
+    observed: Iterable[ObservedSession],
+    id: str,
+    texts: Sequence[str],
+    subjects: set[tuple[str, str]],
+) -> None:
+    silent = [session_without_words(each, texts, record=id, subjects=subjects) for each in observed]
+    DerivedRecords(OBSERVED_SESSIONS, context).put_many(silent)
+    scratchpads = DerivedRecords(SCRATCHPADS, context)
+    saved = scratchpads.get_many(each.id for each in silent)
+    scratchpads.put_many(scratchpad_without_words(each, texts) for each in saved.values())
+
+
+def _quoting(observed: Iterable[ObservedSession], texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Signal and subject of candidates that became no record."""
+    for session in observed:
+        for each in session.candidates:
+            if each.record is None and each.subject and any(quotes(each.text, text) for text in texts):
+                yield each.signal, each.subject

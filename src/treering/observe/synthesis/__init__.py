@@ -1,0 +1,1 @@
+"""Statistics over sessions, and the records that they support."""

@@ -1,0 +1,298 @@
+"""Statistics over sessions, updated after every session: co-access edges, sessions by file and by module.
+
+A row of each session keeps what was counted for it, so that a repeated job or a continued session counts nothing twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from treering.core.observations import SignalEvidence
+from treering.core.taint import Taint
+from treering.core.values import thaw
+from treering.observe.co_access import FilePairKey, edge_id, updated_edges, weight_of
+from treering.observe.scratchpad.path_kinds import module_of
+from treering.observe.synthesis.session_facts import CountedPair, SessionFacts
+
+if TYPE_CHECKING:
+    from treering.core.graph import CoAccessEdge
+    from treering.core.observations import ObservedSession
+    from treering.ports.store import Transaction
+
+SESSION_COUNTS = "session_counts"
+FILE_SESSIONS = "file_sessions"
+MODULE_SESSIONS = "module_sessions"
+MAX_MODULE_SESSIONS = 100  # kept of each kind; no synthesis needs more
+MAX_SAMPLES = 20  # sessions of a module whose tokens, plans and tests are kept, the latest
+MAX_FILES = 1_000  # of one session
+MAX_MODULES = 20  # of one session, those with most edits
+_FORGOTTEN_FILES, _FORGOTTEN_PAIRS = "forgotten_files", "forgotten_pairs"
+_FORGOTTEN = (_FORGOTTEN_FILES, _FORGOTTEN_PAIRS)
+_PairCounts = tuple[int, int, int]
+"""Of one session: accesses, the sum of the milliseconds between them, and 1 if all are tainted."""
+
+
+def row_id(signal: str, subject: str) -> str:
+    return blake2b(f"{signal}\n{subject}".encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def new_row(signal: str, subject: str, at: datetime) -> SignalEvidence:
+    id = row_id(signal, subject)
+    return SignalEvidence.make(id=id, signal=signal, subject=subject, first_seen_at=at, last_seen_at=at)
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleStatistics:
+    """The sessions of one module, and samples of the latest. `triggers` are the session counts already synthesised."""
+
+    row: SignalEvidence
+
+    @property
+    def module(self) -> str:
+        return self.row.subject
+
+    @property
+    def count(self) -> int:
+        """Number of sessions, tainted ones included."""
+        return self.row.occurrences
+
+    @property
+    def triggers(self) -> tuple[int, ...]:
+        return tuple(self.row.detail.get("triggers", ()))
+
+    def samples(self, name: str, *, tainted: bool = False) -> Mapping[str, Any]:
+        """Values by session: `tokens`, `plans` or `tests`."""
+        detail = self.row.tainted_detail if tainted else self.row.detail
+        found: Mapping[str, Any] = detail.get(name, {})
+        return found
+
+    @property
+    def left_for_model(self) -> int:
+        """Number of records that a language model may still add since the last trigger."""
+        return int(self.row.detail.get("left_for_model", 0))
+
+    def with_triggers(self, triggers: Iterable[int] = (), *, left_for_model: int) -> ModuleStatistics:
+        done = sorted({*self.triggers, *triggers})
+        detail = {**thaw(self.row.detail), "triggers": done, "left_for_model": left_for_model}
+        return ModuleStatistics(self.row.replace(detail=detail))
+
+
+@dataclass(slots=True)
+class SessionUpdate:
+    """Adds one session to the statistics inside one transaction."""
+
+    tx: Transaction
+    session: ObservedSession
+    facts: SessionFacts
+    at: datetime = field(init=False)
+    counted: SignalEvidence = field(init=False)
+
+    def __post_init__(self) -> None:
+        # A session whose clock was ahead is not the latest one forever.
+        self.at = min(self.session.last_at, self.tx.now)
+        known = self.tx.evidence.get(row_id(SESSION_COUNTS, self.session.id))
+        self.counted = known or new_row(SESSION_COUNTS, self.session.id, self.at)
+
+    def run(self) -> list[ModuleStatistics]:
+        """Store the statistics with this session; return those of its modules."""
+        paths = [each.path for each in self.session.files]
+        files = self._count_files(paths)
+        pairs = self._count_pairs(files)
+        modules, counted = self._count_modules(paths)
+        tainted = [path for path in paths if path not in self.facts.clean_files]
+        kept = {name: value for name, value in self.counted.detail.items() if name in _FORGOTTEN}
+        ever = tuple(dict.fromkeys((*paths, *self.counted.files)))[:MAX_FILES]
+        detail = {**kept, "modules": counted, "tainted_files": tainted}
+        row = self.counted.replace(files=ever, detail=detail, text=_packed(pairs, ever), last_seen_at=self.at)
+        self.tx.evidence.put_many([row, *files.values(), *(each.row for each in modules)])
+        return modules
+
+    def _count_files(self, paths: Sequence[str]) -> dict[str, SignalEvidence]:
+        """Rows of the session's files, with this session."""
+        known, before = self._rows(FILE_SESSIONS, paths), frozenset(self.counted.files)
+        forgotten = frozenset(self.counted.detail.get(_FORGOTTEN_FILES, ()))
+        return {
+            path: row
+            if path in before or (forgotten and row.id in forgotten)
+            else row.model_copy(
+                update={"occurrences": row.occurrences + 1, "last_seen_at": max(row.last_seen_at, self.at)}
+            )
+            for path, row in known.items()
+        }
+
+    def _count_pairs(self, files: Mapping[str, SignalEvidence]) -> dict[FilePairKey, _PairCounts]:
+        """Store the edges of the session's pairs; return what is counted of each."""
+        pairs = {key: pair for key, pair in self.facts.pairs.items() if key[0] in files and key[1] in files}
+        ids = {key: edge_id(*key) for key in pairs}
+        before = self._counted_pairs(ids)
+        known = {_key(edge): edge for edge in self.tx.co_access.get_many(ids.values()).values()}
+        sessions = {path: row.occurrences for path, row in files.items()}
+        new = {key: pair for key, pair in pairs.items() if key not in before}
+        at, type = self.at, self.session.type.value
+        changed = {_key(edge): edge for edge in self._with_new(known, new, sessions, at, type)}
+        for key, pair in pairs.items():
+            edge = changed.get(key) or known.get(key)
+            if key not in new and edge is not None:
+                changed[key] = _recounted(edge, pair, before[key], at)
+        self.tx.co_access.put_many(changed.values())
+        counts = {key: (each.pair.count, int(each.pair.delay_ms), int(each.tainted)) for key, each in pairs.items()}
+        return {**before, **counts}
+
+    def _counted_pairs(self, ids: Mapping[FilePairKey, str]) -> dict[FilePairKey, _PairCounts]:
+        counted = _unpacked(self.counted)
+        forgotten: Mapping[str, _PairCounts] = self.counted.detail.get(_FORGOTTEN_PAIRS, {})
+        return {**{key: forgotten[id] for key, id in ids.items() if id in forgotten}, **counted}
+
+    def _with_new(
+        self,
+        known: Mapping[FilePairKey, CoAccessEdge],
+        new: Mapping[FilePairKey, CountedPair],
+        sessions: Mapping[str, int],
+        at: datetime,
+        type: str,
+    ) -> Iterable[CoAccessEdge]:
+        edges = updated_edges(known, {key: pair.pair for key, pair in new.items()}, sessions, at, task_type=type)
+        for edge in edges:
+            key = _key(edge)
+            if key not in new:
+                yield edge
+                continue
+            tainted = (known[key].tainted_sessions if key in known else 0) + new[key].tainted
+            yield edge.model_copy(update={"tainted_sessions": tainted})
+
+    def _count_modules(self, paths: Sequence[str]) -> tuple[list[ModuleStatistics], list[str]]:
+        """Statistics of the session's modules with this session, and the names of those that counted it."""
+        before: list[str] = list(self.counted.detail.get("modules", ()))
+        touched = dict.fromkeys(map(module_of, paths))
+        modules = [*before, *(each for each in touched if each not in before)][: max(MAX_MODULES, len(before))]
+        clean = {module_of(path) for path in paths if path in self.facts.clean_files}
+        rows = self._rows(MODULE_SESSIONS, modules)
+        found = [
+            ModuleStatistics(self._with_session(rows[each], counted=each in before, clean=each in clean))
+            for each in modules
+        ]
+        return found, modules
+
+    def _with_session(self, row: SignalEvidence, *, counted: bool, clean: bool) -> SignalEvidence:
+        id, facts = self.session.id, self.facts
+        changes: dict[str, Any] = {"last_seen_at": max(row.last_seen_at, self.at)}
+        if not counted:
+            changes["occurrences"] = row.occurrences + 1
+        if clean:
+            changes["sessions"] = _with(row.sessions, id)
+            changes["tainted_sessions"] = tuple(each for each in row.tainted_sessions if each != id)
+        elif id not in row.sessions:
+            changes["tainted_sessions"] = _with(row.tainted_sessions, id)
+        if not clean or facts.taint is not None:
+            changes["taint"] = row.taint or session_taint(facts)
+        samples = [("tokens", facts.tokens.get(row.subject), facts.taint is not None)]
+        if row.subject == facts.module:
+            samples += self._samples_of_main_module()
+        details = {"detail": thaw(row.detail), "tainted_detail": thaw(row.tainted_detail)}
+        for name, value, tainted in samples:
+            for each, is_tainted in (("detail", False), ("tainted_detail", True)):
+                kept = details[each].get(name, {})
+                kept.pop(id, None)
+                if value is not None and tainted is is_tainted:
+                    kept[id] = value
+                if kept:
+                    details[each][name] = dict([*kept.items()][-MAX_SAMPLES:])
+        return row.replace(**changes, **details)
+
+    def _samples_of_main_module(self) -> list[tuple[str, Any, bool]]:
+        facts, session = self.facts, self.session
+        plan, tests = facts.plan, facts.tests
+        done = session.finished_at is not None and session.outcome == "success"
+        planned = None if plan is None or not done else [session.type.value, plan.unit, plan.planned, plan.actual]
+        ordered = None if tests is None else [tests.order, tests.command]
+        return [("plans", planned, facts.taint is not None), ("tests", ordered, facts.tests_tainted)]
+
+    def _rows(self, signal: str, subjects: Iterable[str]) -> dict[str, SignalEvidence]:
+        """Rows by subject, in this order; new ones where there are none."""
+        ids = {row_id(signal, subject): subject for subject in subjects}
+        known = self.tx.evidence.get_many(ids)
+        return {subject: known.get(id) or new_row(signal, subject, self.at) for id, subject in ids.items()}
+
+
+def without_files(counted: SignalEvidence) -> SignalEvidence:
+    """What was counted for a session, without its files: for a session that is forgotten.
+
+    Observed again, the session is not counted twice.
+    """
+    pairs = {edge_id(*key): list(counts) for key, counts in _unpacked(counted).items()}
+    files = [row_id(FILE_SESSIONS, path) for path in counted.files]
+    detail: dict[str, Any] = thaw(counted.detail)
+    detail[_FORGOTTEN_PAIRS] = {**detail.get(_FORGOTTEN_PAIRS, {}), **pairs}
+    detail[_FORGOTTEN_FILES] = sorted({*detail.get(_FORGOTTEN_FILES, ()), *files})
+    return counted.replace(files=(), text="", detail={**detail, "tainted_files": []})
+
+
+def _packed(pairs: Mapping[FilePairKey, _PairCounts], files: Sequence[str]) -> str:
+    """The counts as short JSON; a file is its number among `files`."""
+    numbers = {path: number for number, path in enumerate(files)}
+    found = [(numbers[a], numbers[b], *counts) for (a, b), counts in pairs.items() if a in numbers and b in numbers]
+    return json.dumps(found, separators=(",", ":"))
+
+
+def _unpacked(counted: SignalEvidence) -> dict[FilePairKey, _PairCounts]:
+    files = counted.files
+    found = json.loads(counted.text or "[]")
+    return {(files[a], files[b]): (count, delay, tainted) for a, b, count, delay, tainted in found}
+
+
+def session_taint(facts: SessionFacts) -> Taint | None:
+    return None if facts.taint is None else Taint.make(source=facts.taint, reason="observed after outside content")
+
+
+def _recounted(edge: CoAccessEdge, pair: CountedPair, before: _PairCounts, at: datetime) -> CoAccessEdge:
+    """The edge after a session that it counts already went on: its accesses are added, the session is not."""
+    count, delay, tainted = before
+    more = max(0, pair.pair.count - count)
+    changes: dict[str, Any] = {"tainted_sessions": max(0, edge.tainted_sessions + pair.tainted - bool(tainted))}
+    if more:
+        total = (edge.mean_delta_ms or 0.0) * edge.count + max(0.0, pair.pair.delay_ms - delay)
+        changes |= {
+            "count": edge.count + more,
+            "mean_delta_ms": round(total / (edge.count + more), 1),
+            "last_seen_at": max(at, edge.last_seen_at),
+        }
+    return edge.model_copy(update=changes)
+
+
+def _key(edge: CoAccessEdge) -> FilePairKey:
+    return (edge.first, edge.second) if edge.first <= edge.second else (edge.second, edge.first)
+
+
+def _with(sessions: tuple[str, ...], session: str) -> tuple[str, ...]:
+    return sessions if session in sessions else (*sessions, session)[-MAX_MODULE_SESSIONS:]
+
+
+def sessions_by_file(tx: Transaction, edges: Iterable[CoAccessEdge]) -> dict[str, int]:
+    """Number of sessions that touched each file of the edges."""
+    ids = {row_id(FILE_SESSIONS, path): path for each in edges for path in (each.first, each.second)}
+    return {ids[id]: row.occurrences for id, row in tx.evidence.get_many(ids).items()}
+
+
+def correct_edges(tx: Transaction, edges: Sequence[CoAccessEdge]) -> tuple[list[CoAccessEdge], int]:
+    """Store the edges with the weights that their files have now, and return them with the number of changes.
+
+    A session changes only the edges of its own pairs; those of a file that it touched without the other are too strong.
+    """
+    sessions, corrected = sessions_by_file(tx, edges), []
+    for edge in edges:
+        weight = weight_of(edge.sessions, *(sessions.get(each, edge.sessions) for each in (edge.first, edge.second)))
+        corrected.append(edge if weight == edge.weight else edge.model_copy(update={"weight": weight}))
+    changed = [after for before, after in zip(edges, corrected, strict=True) if before is not after]
+    tx.co_access.put_many(changed)
+    return corrected, len(changed)
+
+
+def clean_weight(edge: CoAccessEdge, sessions: Mapping[str, int]) -> float:
+    """Weight of the edge by its untainted sessions alone; `sessions` counts by file."""
+    clean = max(0, edge.sessions - edge.tainted_sessions)
+    return weight_of(clean, *(max(clean, sessions.get(path, edge.sessions)) for path in (edge.first, edge.second)))

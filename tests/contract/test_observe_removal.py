@@ -1,0 +1,118 @@
+"""A hard forget leaves no copy of the words in the tables of the observer, and the rejection is remembered."""
+
+import json
+
+from tests.conftest import OpenMemory
+from tests.observed import DEAD_END, RULE, evidence, failing, observe, records, stored_text, turns
+from tests.session_events import ROOT, START, Session
+from treering.core.observations import Decision, Gate
+from treering.memory import Memory
+
+OTHER = "Never push to the main branch without a review."
+
+
+def assert_no_trace(memory: Memory, *words: str) -> None:
+    held = stored_text(memory).casefold()
+    assert not [each for each in words if each.casefold() in held]
+
+
+def test_a_purged_error_leaves_no_copy(memory: Memory) -> None:
+    observe(memory, "s1", failing())
+    observe(memory, "s2", failing().prompt(OTHER))
+    (record,) = records(memory, "error_pattern")
+    memory.settle()
+    purged = memory.forget(record.id, hard=True)
+    assert purged is not None
+    proof = purged.prove()
+    assert proof.clean, str(proof)
+    assert_no_trace(memory, "TestTide", "got 3, want 7", "resolved by", "editing `tides")
+    (remaining,) = (each for each in evidence(memory).values() if each.record == record.id)
+    assert (remaining.purged, remaining.text, remaining.files, dict(remaining.detail)) == (True, "", (), {})
+    report = memory.sessions.get("s2")
+    assert [each.content for each in report.promoted] == [OTHER]
+    assert report.session.prompts == (OTHER,)
+
+
+def test_a_purged_rule_leaves_no_copy_and_is_not_promoted_again(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    observe(memory, "s1", Session().prompt(f"Hello. {RULE}").prompt(OTHER))
+    (rule,) = (each for each in records(memory) if each.content == RULE)
+    purged = memory.forget(rule.id, hard=True)
+    assert purged is not None
+    assert purged.prove().clean
+    assert_no_trace(memory, "pnpm")
+    report = observe(memory, "s2", Session().prompt(RULE))
+    assert report.promoted == ()
+    assert [(each.decision, each.gate, each.text, each.subject) for each in report.candidates] == [
+        (Decision.REJECTED, Gate.NOVELTY, "", "")
+    ]
+    # Nor does a replay of the first session bring it back.
+    observe(open_memory(), "s1", Session().prompt(f"Hello. {RULE}").prompt(OTHER))
+    assert [each.content for each in records(memory)] == [OTHER]
+
+
+def test_a_purged_dead_end_leaves_no_copy(memory: Memory) -> None:
+    observe(memory, "s1", Session().read("tides/tide.go").think(DEAD_END), outcome="failure")
+    (record,) = records(memory, "dead_end")
+    memory.forget(record.id, hard=True)
+    assert_no_trace(memory, "timer is global", "mock the clock", "inject a clock")
+
+
+def test_a_purged_turn_leaves_no_copy(memory: Memory) -> None:
+    secret = "The harbour master Odalys Brandt lives in Quayside Row."
+    observe(memory, "s1", Session().prompt(secret).think("I see.").prompt("Go on with the tides."))
+    memory.settle()
+    turn = next(each for each in turns(memory) if each.text == secret)
+    purged = memory.forget(turn.id, hard=True)
+    assert purged is not None
+    proof = purged.prove()
+    assert proof.clean, str(proof)
+    assert_no_trace(memory, "Odalys", "Quayside")
+    assert memory.sessions.get("s1").session.prompts == ("Go on with the tides.",)
+    more = Session().prompt(secret).think("I see.").prompt("Go on with the tides.").prompt("Thank you.")
+    observe(memory, "s1", more)
+    memory.settle()
+    assert sorted(each.text for each in turns(memory)) == ["Go on with the tides.", "I see.", "Thank you."]
+
+
+def test_a_purged_turn_takes_along_what_was_noted_of_it_and_not_promoted(memory: Memory) -> None:
+    observe(memory, "s1", Session().prompt(RULE), type="terminal")
+    memory.settle()
+    assert [each.text for each in memory.sessions.why("s1")] == [RULE]
+    memory.forget(turns(memory)[0].id, hard=True)
+    assert_no_trace(memory, "pnpm")
+
+
+def test_events_are_not_counted_again_after_a_purge(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    observe(memory, "s1", failing())
+    (record,) = observe(memory, "s2", failing()).promoted
+    memory.forget(record.id, hard=True)
+    watch = open_memory().observe("s2", root=ROOT)
+    assert watch.events == len(failing().events)
+    for event in failing().events:
+        watch.event(event)
+    assert watch.new_events == len(failing().events)
+    watch.event({"kind": "prompt", "text": OTHER, "id": "more", "at": START})
+    assert [each.content for each in watch.finish().promoted] == [OTHER]
+
+
+def test_a_forgotten_session_leaves_no_words(memory: Memory) -> None:
+    observe(memory, "s1", Session().prompt("No, that is wrong: the tide tables are in metres."), type="terminal")
+    observe(memory, "s2", failing())
+    memory.sessions.forget("s1")
+    assert_no_trace(memory, "tide tables", "metres", '"s1"')
+    memory.sessions.forget("s2")
+    assert evidence(memory) == {}
+    assert stored_text(memory) == ""
+    assert observe(memory, "s3", failing()).promoted == ()
+
+
+def test_an_unreadable_scratchpad_is_emptied(memory: Memory) -> None:
+    (record,) = observe(memory, "s1", Session().prompt(RULE)).promoted
+    with memory.store.transaction(memory.scope, START) as tx:
+        saved = tx.scratchpads.get("s1")
+        assert saved is not None
+        tx.scratchpads.put_many([saved.replace(state=json.dumps({"kept": RULE}))])
+    memory.forget(record.id, hard=True)
+    assert_no_trace(memory, "pnpm")
