@@ -475,3 +475,47 @@ def test_hostile_events_never_raise(memory: Memory) -> None:
     assert report.session.events == len(hostile)
     memory.settle()
     assert memory.doctor().dead_jobs == ()
+
+
+def resumed(session: Session) -> Session:
+    """The session with ids of calls as agents give them, which are unique."""
+    for event in session.events:
+        if "call_id" in event:
+            event["call_id"] = f"toolu_01PU4UVwSzn4N9oF7G8K{event['call_id']}"
+    return session
+
+
+def test_a_session_that_repeats_the_events_of_another_is_not_a_second_one(memory: Memory) -> None:
+    observe(memory, "s1", resumed(failing()))
+    fork = observe(memory, "s2", resumed(failing().read("reefs/reef.go")))
+    assert decisions(fork, Signal.ERROR_RETRY) == [(Decision.REJECTED, Gate.FREQUENCY)]
+    errors = [each for (signal, _), each in evidence(memory).items() if signal == Signal.ERROR_RETRY]
+    assert [each.sessions for each in errors] == [("s1",)]
+    assert observe(memory, "s1", resumed(failing())).promoted == ()
+    other = Session()
+    other.event("prompt", text="Another day")
+    (record,) = observe(memory, "s3", failing(after=other)).promoted
+    assert record.provenance_sessions == ("s1", "s3")
+
+
+def test_two_candidates_of_a_session_may_reinforce_one_record(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    taught = memory.remember("Run make before a commit", type="preference")
+    monkeypatch.setattr(
+        "treering.observe.promotion.finish.same_meaning", lambda tx, models, texts: [taught.id] * len(texts)
+    )
+    report = observe(memory, "s1", Session().prompt(RULES[0]).prompt(RULES[1]))
+    assert decisions(report, Signal.SELF_CORRECTION) == [(Decision.REINFORCED, None)] * 2
+    (record,) = report.reinforced
+    assert (record.id, record.provenance_sessions) == (taught.id, ("s1",))
+
+
+def test_checkpoints_do_not_hold_up_events_that_come_faster_than_time(memory: Memory) -> None:
+    watch = memory.observe("s1", root=ROOT)
+    for minute in range(200):
+        at = START + timedelta(minutes=minute)
+        watch.event({"kind": "prompt", "text": f"Look at berth {minute}.", "at": at})
+    with memory.store.reading(memory.scope, START) as tx:
+        saved = tx.scratchpads.get("s1")
+    assert saved is not None
+    restored = memory.observe("s1", root=ROOT)
+    assert 2 <= restored.events < 200

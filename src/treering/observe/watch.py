@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from treering.core.errors import InvalidInput, TreeringError
 from treering.core.events import Event, EventKind, SessionOutcome, SessionType
 from treering.core.observations import UNREADABLE_CHECKPOINTS, SavedScratchpad
+from treering.core.values import KEY_BYTES
 from treering.observe.conversation import ObservedConversation
 from treering.observe.scratchpad import Alert, Scratchpad, merged
 from treering.observe.scratchpad.intake import time_of
@@ -58,6 +59,7 @@ class Watch:
         self._conversation = ObservedConversation()
         self._saved_at = 0.0
         self._next_save = 0.0
+        self._first_call = ""
         self._started_at: datetime | None = None
         self._last_at: datetime | None = None
         self._unreadable = 0
@@ -95,6 +97,8 @@ class Watch:
         if pad.duplicates > duplicates or pad.unknown > unknown:
             return
         kind = fields.get("kind")
+        if not self._first_call and kind == EventKind.TOOL_CALL:
+            self._first_call = str(fields.get("call_id") or "-")[:KEY_BYTES]
         self._note_time(fields.get("at"))
         if pad is self._pads[_MAIN]:
             self._conversation.add(fields, pad.taint)
@@ -159,6 +163,7 @@ class Watch:
             pads = {name: Scratchpad.from_state(pad) for name, pad in state["pads"].items()}
             conversation = ObservedConversation.from_state(state["conversation"])
             self._started_at, self._last_at = (time_of(state[name]) for name in ("started_at", "last_at"))
+            self._first_call = str(state.get("first_call") or "")
             self._unreadable += state.get(UNREADABLE_CHECKPOINTS, 0)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as exc:
             _LOG.warning("session %s: its checkpoint cannot be read and is ignored: %r", self.session, exc)
@@ -172,6 +177,7 @@ class Watch:
             "identity": [self._identity.type.value, self._identity.agent, self._identity.root],
             "pads": {name: pad.state() for name, pad in self._pads.items()},
             "conversation": self._conversation.state(),
+            "first_call": self._first_call,
             UNREADABLE_CHECKPOINTS: self._unreadable,
             **{name: None if at is None else at.isoformat() for name, at in times.items()},
         }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MIN_SIMILARITY = 0.88
 _NEAREST = 3
-_QUOTED = re.compile(r"`([^`]+)`")
+_QUOTED = re.compile(r"`` (.+?) ``|`([^`]+)`")
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,4 +58,4 @@ def same_meaning(tx: Transaction, models: Models, texts: Sequence[tuple[str, str
 
 def _names_all(content: str, text: str) -> bool:
     """Whether the content has every name that the text quotes."""
-    return all(name in content for name in _QUOTED.findall(text))
+    return all((found[1] or found[2]) in content for found in _QUOTED.finditer(text))
