@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -16,7 +17,7 @@ from tests.contract.test_forgetting import Counted, run_of
 from tests.contract.test_reflection import Written
 from tests.session_events import ROOT, Session
 from treering.compose import now
-from treering.core.errors import ModelUnavailable
+from treering.core.errors import ModelUnavailable, NotFound
 from treering.core.graph import CoAccessEdge
 from treering.core.jobs import after_session_job
 from treering.core.observations import PROMOTION, SignalEvidence
@@ -121,6 +122,24 @@ def test_sessions_make_edges_that_search_uses(memory: Memory) -> None:
     assert edge.mean_delta_ms == 2_000
     with memory.store.reading(memory.scope, now()) as tx:
         assert [*coupled_files(tx, (TIDE,))] == [TABLE, MOON]
+
+
+def test_related_uses_sessions_with_and_without_an_index(memory: Memory, tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        memory.code.related(TIDE)
+    for number in range(3):
+        observe(memory, f"s{number}", together(TIDE, TABLE, MOON))
+    found = memory.code.related(TIDE)
+    assert [each.path for each in found.related] == [MOON, TABLE]
+    assert found.related[0].reasons == ("used together in sessions",)
+    assert "not indexed" in found.without_history
+    for path in (TIDE, TABLE, MOON, "tides/other.go"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text("package x\n")
+    memory.code.index(tmp_path)
+    ranked = memory.code.related(TIDE).related
+    assert {each.path for each in ranked[:2]} == {TABLE, MOON}
+    assert all("used together in sessions" in each.reasons for each in ranked[:2])
 
 
 def test_a_repeated_job_and_a_continued_session_count_nothing_twice(memory: Memory) -> None:

@@ -325,20 +325,28 @@ class Code:
         """A node name as typed in `folder`, usable from anywhere: a path relative to the folder becomes absolute."""
         from treering.code.live.path_names import from_folder
 
-        return from_folder(name, folder, self.root)
+        return from_folder(name, folder, self._name_root())
 
     def related(self, path: str, *, limit: int = 10) -> Relations:
-        """Files related to a file: changed together, imported, or named alike.
+        """Files related to a file: changed together, used together in sessions, imported, or named alike.
 
-        With a git history the file need not exist yet; without one, an unknown file raises `NotFound`.
+        With a git history the file need not exist yet; without one, an unknown file raises `NotFound`. If the code is
+        not indexed, only sessions count.
         """
-        from treering.code.history.relatives import relations
+        from treering.code.history.relatives import relations, relations_by_sessions
         from treering.code.live.targets import resolve_file_name
 
         _check_limits(cap=limit)
-        graph = self._current.graph()
+        try:
+            graph = self._current.graph()
+        except NotFound:
+            name = self._parse_name(path).asked
+            if not (ties := self._session_ties(name)):
+                raise
+            return relations_by_sessions(name, limit, ties, self._default_root)
         target = resolve_file_name(graph, self._parse_name(path))
-        related = relations(self._history, self._current.root(), target.id, limit, graph.file_graph())
+        root, ties = self._current.root(), self._session_ties(target.id)
+        related = relations(self._history, root, target.id, limit, graph.file_graph(), ties=ties)
         return target.annotate(dataclasses.replace(related, status=graph.status))
 
     def unresolved(self, path: str) -> CodeAnswers[Unresolved]:
@@ -357,6 +365,12 @@ class Code:
         uses = (redact_use(use) for file in files for use in unpack_unresolved(packed.get(file, b"")))
         return target.annotate(CodeAnswers(tuple(uses), status))
 
+    def _session_ties(self, path: str) -> dict[str, float]:
+        from treering.code.history.session_ties import session_ties
+
+        with self._store.reading(self._scope, self._clock()) as tx:
+            return session_ties(tx, path)
+
     def _resolve(self, name: str) -> tuple[CodeGraph, ResolvedName]:
         """The graph, and the node that a name refers to."""
         from treering.code.live.targets import resolve_name
@@ -367,7 +381,16 @@ class Code:
     def _parse_name(self, name: str) -> NodeName:
         if not isinstance(name, str):
             raise InvalidInput(f"the name of a node is a {type(name).__name__}; give a string")
-        return from_root(name, self.root) if needs_root(name.strip()) else NodeName(name.strip(), placed=False)
+        return from_root(name, self._name_root()) if needs_root(name.strip()) else NodeName(name.strip(), placed=False)
+
+    def _name_root(self) -> Path:
+        """The folder that paths are relative to: the indexed one, else the surrounding repository."""
+        try:
+            return self.root
+        except NotFound:
+            if self._default_root is None:
+                raise
+            return self._default_root.resolve()
 
 
 def _check_limits(depth: int | None = None, cap: int | None = None, min_confidence: float = 0.0) -> None:

@@ -36,25 +36,22 @@ def do_after_session(
 ) -> None:
     """Run the job as the session's principal; a session that was forgotten meanwhile is left alone.
 
-    Each transaction is complete in itself and changes nothing if it is repeated.
+    Conversation, statistics and records are stored in one transaction, which changes nothing if it is repeated. A
+    language model is asked after it.
     """
     owner, session = scope.replace(principal=job.payload["principal"]), job.payload["session"]
 
-    def store_turns(tx: Transaction) -> None:
+    def run(tx: Transaction) -> list[str]:
         saved, observed = tx.scratchpads.get(session), tx.observed_sessions.get(session)
-        if saved is not None and observed is not None:
-            _store_turns(tx, saved, json.loads(saved.state), new_id)
-
-    def synthesise(tx: Transaction) -> list[str]:
-        saved, observed = tx.scratchpads.get(session), tx.observed_sessions.get(session)
-        # Statistics are shared by the project, so that a personal session is not part of them.
-        if saved is None or observed is None or observed.visibility is Visibility.PERSONAL:
+        if saved is None or observed is None:
             return []
-        facts = session_facts(json.loads(saved.state))
-        return synthesise_session(tx, observed, facts, models=models, new_id=new_id)
+        state = json.loads(saved.state)
+        _store_turns(tx, saved, state, new_id)
+        if observed.visibility is Visibility.PERSONAL:
+            return []  # the statistics are shared by the project
+        return synthesise_session(tx, observed, session_facts(state), models=models, new_id=new_id)
 
-    store.write(owner, now, store_turns)
-    modules = store.write(owner, now, synthesise, claims=(PROMOTION,))
+    modules = store.write(owner, now, run, claims=(PROMOTION,))
     if modules:
         ModelSynthesis(owner, store, now, models, settings, new_id).run(modules, claim=PROMOTION)
 

@@ -114,7 +114,8 @@ class SessionFinisher:
             stored = stored.replace(outcome=None, validated=None)
         tx.observed_sessions.put_many([stored])
         tx.scratchpads.put_many([saved])
-        tx.jobs.enqueue(after_session_job(saved.id, self.scope.principal, tx.now, self.new_id()))
+        jobs = [after_session_job(saved.id, self.scope.principal, tx.now, self.new_id(), turn) for turn in (1, 2)]
+        tx.jobs.enqueue_first(jobs)
         return report_of(tx, stored)
 
     def _session(

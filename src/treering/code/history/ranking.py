@@ -24,7 +24,9 @@ Imports = Mapping[str, Collection[str]] | Callable[[str], Collection[str]]
 DEFAULTS = RankSettings()
 _MAX_REASONS = 3
 _IMPORTS = "imports"
+SESSIONS = "sessions"
 _REASONS = {
+    SESSIONS: "used together in sessions",
     "imports": "imports",
     "lately": "changed together lately",
     "at_once": "both just changed",

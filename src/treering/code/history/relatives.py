@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from treering.code.graph import IndexStatus
 from treering.code.history.ranking import RankedFile, related, related_without_history
+from treering.code.history.session_ties import with_sessions
 from treering.code.history.stored_history import CoChangeHistory, RepositoryCounts
 from treering.core.errors import NotFound, RepositoryUnavailable
 
@@ -27,13 +29,22 @@ class Relations:
 
 
 _MANY = 1_000
+_NO_INDEX = "the code is not indexed, so only sessions are known; run `treering index`"
 _NO_REPOSITORY = "the repository is not on this machine, or not the one of the current folder"
 
 
-def relations(stored: CoChangeHistory, root: Path | None, path: str, limit: int, files: "FileGraph") -> Relations:
-    """Files related to a path of the project.
+def relations(
+    stored: CoChangeHistory,
+    root: Path | None,
+    path: str,
+    limit: int,
+    files: "FileGraph",
+    *,
+    ties: Mapping[str, float] = MappingProxyType({}),
+) -> Relations:
+    """Files related to a path of the project; `ties` are the weights of files that sessions used together with it.
 
-    With a history, the path need not exist yet. Raises `NotFound` for an unknown file if there is no history.
+    With a history or ties, the path need not exist yet. Raises `NotFound` for an unknown file if there are neither.
     """
     near, here = _neighbours(files), _there(root, frozenset(files.paths))
     reason = _NO_REPOSITORY
@@ -42,10 +53,19 @@ def relations(stored: CoChangeHistory, root: Path | None, path: str, limit: int,
     except RepositoryUnavailable as exc:
         history, reason = None, str(exc)
     if history is None:
-        if not here(path):
+        if not here(path) and not ties:
             raise NotFound(f"no file {path!r} in the project, and no history to compare it with: {reason}")
-        return Relations(path, tuple(related_without_history(files.paths, path, limit, near)), reason)
-    return Relations(path, _ranked(history, path, limit, near, here))
+        by_name = related_without_history(files.paths, path, max(_MANY, limit), near)
+        return Relations(path, with_sessions(by_name, ties, limit, here), reason)
+    return Relations(path, with_sessions(_ranked(history, path, max(_MANY, limit), near, here), ties, limit, here))
+
+
+def relations_by_sessions(path: str, limit: int, ties: Mapping[str, float], root: Path | None) -> Relations:
+    """Files that sessions used together with a file of a project whose code is not indexed."""
+    # A folder that has the file is the one of the sessions, so that files missing in it are gone.
+    known = root is not None and (root / path).is_file()
+    here = _there(root if known else None, frozenset(() if known else ties))
+    return Relations(path, with_sessions((), ties, limit, here), _NO_INDEX)
 
 
 def _there(root: Path | None, indexed: frozenset[str]) -> Callable[[str], bool]:
@@ -63,7 +83,7 @@ def _ranked(
     inside = history.inside
     here = {inside + path: {inside + other for other in near.get(path, ())}}
     # Files outside the root, and of other branches, are ranked as well, and then left out.
-    found = related(history.counts, inside + path, max(_MANY, limit), here)
+    found = related(history.counts, inside + path, limit, here)
     ours = (replace(each, path=each.path[len(inside) :]) for each in found if each.path.startswith(inside))
     return tuple(islice((each for each in ours if is_there(each.path)), limit))
 

@@ -91,7 +91,7 @@ class MaintenanceSettings(Value):
     nightly: Cron = "0 3 * * *"
     """Cron schedule of all stages, run one after the other; empty: no schedule."""
     weekly: Cron = "0 3 * * 0"
-    """Cron schedule of the `reflect` stage, which runs with the nightly stages; empty: no schedule."""
+    """Cron schedule of the `reflect` and `synthesise` stages, which run with the nightly stages; empty: no schedule."""
     by_hand: tuple[str, ...] = ()
     """Stages that the schedule leaves out, such as `forget`."""
     keep_runs: int = Field(default=60, ge=10)

@@ -81,7 +81,7 @@ COMMANDS: tuple[Command, ...] = (
         "related",
         "Code",
         "code.commands:related",
-        "List the files related to a file: changed together in the history, imported, or named alike.",
+        "List the files related to a file: changed or used together, imported, or named alike.",
     ),
     Command(
         "map",

@@ -11,7 +11,7 @@ from treering.observe.scratchpad import Activity
 from treering.observe.scratchpad.entries import FilePair, SubtaskRun
 from treering.observe.signals.command_signals import main_module, test_order
 
-MAX_PAIRS = 1_000  # of one session; the strongest
+MAX_PAIRS = 100  # of one session, the strongest: those with edits first
 _MAX_FILES = 20  # of one subtask
 _MAX_FAILURES = 5
 

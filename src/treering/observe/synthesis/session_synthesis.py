@@ -13,6 +13,7 @@ from treering.observe.synthesis.measured_work import calibrations, context_costs
 from treering.observe.synthesis.module_patterns import ModuleHistory, file_shares, module_drafts
 from treering.observe.synthesis.records import RecordOutcome, SynthesisWriter
 from treering.observe.synthesis.statistics import (
+    MAX_MODULE_SESSIONS,
     SESSION_COUNTS,
     ModuleStatistics,
     SessionUpdate,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Transaction
 
-TRIGGERS = (5, 10, 20, 50, 100)
+TRIGGERS = (5, 10, 20, 50, MAX_MODULE_SESSIONS)
 """Numbers of sessions after which the records of a module are synthesised."""
 MAX_NEW_RECORDS = 5  # of one module and trigger
 MAX_MEASURED = 5  # new records of measured work after one session

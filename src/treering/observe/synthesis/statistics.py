@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from treering.core.observations import SignalEvidence
 from treering.core.taint import Taint
-from treering.core.values import thaw
+from treering.core.values import FrozenDict, thaw
 from treering.observe.co_access import FilePairKey, edge_id, updated_edges, weight_of
 from treering.observe.scratchpad.path_kinds import module_of
 from treering.observe.synthesis.session_facts import CountedPair, SessionFacts
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SESSION_COUNTS = "session_counts"
 FILE_SESSIONS = "file_sessions"
 MODULE_SESSIONS = "module_sessions"
-MAX_MODULE_SESSIONS = 100  # kept of each kind; no synthesis needs more
+MAX_MODULE_SESSIONS = 100  # kept of each kind, until the last synthesis of the module
 MAX_SAMPLES = 20  # sessions of a module whose tokens, plans and tests are kept, the latest
 MAX_FILES = 1_000  # of one session
 MAX_MODULES = 20  # of one session, those with most edits
@@ -183,7 +183,9 @@ class SessionUpdate:
         changes: dict[str, Any] = {"last_seen_at": max(row.last_seen_at, self.at)}
         if not counted:
             changes["occurrences"] = row.occurrences + 1
-        if clean:
+        if MAX_MODULE_SESSIONS in row.detail.get("triggers", ()):
+            changes |= {"sessions": (), "tainted_sessions": ()}  # no synthesis will read them
+        elif clean:
             changes["sessions"] = _with(row.sessions, id)
             changes["tainted_sessions"] = tuple(each for each in row.tainted_sessions if each != id)
         elif id not in row.sessions:
@@ -191,8 +193,8 @@ class SessionUpdate:
         if not clean or facts.taint is not None:
             changes["taint"] = row.taint or session_taint(facts)
         samples = [("tokens", facts.tokens.get(row.subject), facts.taint is not None)]
-        if row.subject == facts.module:
-            samples += self._samples_of_main_module()
+        if row.subject == facts.module or counted:
+            samples += self._samples_of_main_module(is_main=row.subject == facts.module)
         details = {"detail": thaw(row.detail), "tainted_detail": thaw(row.tainted_detail)}
         for name, value, tainted in samples:
             for each, is_tainted in (("detail", False), ("tainted_detail", True)):
@@ -202,11 +204,13 @@ class SessionUpdate:
                     kept[id] = value
                 if kept:
                     details[each][name] = dict([*kept.items()][-MAX_SAMPLES:])
-        return row.replace(**changes, **details)
+        # Parts of valid rows and facts: validating a hundred session ids again takes longer than the rest.
+        return row.model_copy(update={**changes, **{name: FrozenDict(each) for name, each in details.items()}})
 
-    def _samples_of_main_module(self) -> list[tuple[str, Any, bool]]:
+    def _samples_of_main_module(self, *, is_main: bool) -> list[tuple[str, Any, bool]]:
+        """Plan and tests; None if the main module of a continued session has changed."""
         facts, session = self.facts, self.session
-        plan, tests = facts.plan, facts.tests
+        plan, tests = (facts.plan, facts.tests) if is_main else (None, None)
         done = session.finished_at is not None and session.outcome == "success"
         planned = None if plan is None or not done else [session.type.value, plan.unit, plan.planned, plan.actual]
         ordered = None if tests is None else [tests.order, tests.command]

@@ -187,7 +187,7 @@ def related(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the files related to a file: changed together in the history, imported, or named alike.
+    """List the files related to a file: changed or used together, imported, or named alike.
 
     The most related come first, each with the strongest reasons.
     """
