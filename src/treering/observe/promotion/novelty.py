@@ -57,7 +57,7 @@ def same_meaning(tx: Transaction, models: Models, texts: Sequence[tuple[str, str
 
 
 def has_same_names(content: str, text: str) -> bool:
-    """Whether both quote the same names in the same order; content without quotations must contain those of the text."""
+    """Whether both quote the same names in the same order; content without quotations must contain them."""
     names, known = _quoted(text), _quoted(content)
     return names == known if known else all(name in content for name in names)
 
