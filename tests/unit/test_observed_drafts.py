@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from treering.observe.promotion.drafts import Support, draft_of
+from treering.observe.promotion.novelty import has_same_names
 from treering.observe.scratchpad import Signal
 
 
@@ -33,3 +34,20 @@ def test_an_alternative_that_repeats_the_approach_is_none() -> None:
     assert text_of(Signal.SELF_CORRECTION, with_approach) == (
         "Did not work: I changed the interface. Instead: Let me add a helper."
     )
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "same"),
+    [
+        ("`a.go` and `b.go` are edited together", "`a.go` and `b.go` are edited together", True),
+        ("`a.go` and `c.go` are edited together", "`a.go` and `b.go` are edited together", False),
+        ("Change b.go whenever you change a.go", "`a.go` and `b.go` are edited together", True),
+        ("Change a.go", "`a.go` and `b.go` are edited together", False),
+        ("First `make lint`, then `make test`", "First `make test`, then `make lint`", False),
+        ("First `make lint`, then `make test`", "First `make lint`", False),
+        ("`x` fails with `` no `y` ``", "`x` fails with `` no `y` ``", True),
+        ("Use pnpm", "Always use pnpm", True),
+    ],
+)
+def test_a_record_says_the_same_only_with_the_same_names(content: str, text: str, same: bool) -> None:
+    assert has_same_names(content, text) is same
