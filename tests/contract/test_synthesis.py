@@ -455,3 +455,31 @@ def test_a_purged_record_of_synthesis_is_not_written_again(memory: Memory) -> No
     assert records(memory, "prefetch_pattern") == []
     texts = [row.text for row in rows(memory, SYNTHESIS).values()]
     assert record.content not in texts
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_poisoned_page_never_reaches_an_untainted_record(memory: Memory, seed: int) -> None:
+    """Files, commands and subtasks that come only after outside content are in tainted records only."""
+    random = Random(seed)
+    clean = [TIDE, TABLE, MOON]
+    for number in range(12):
+        session = Session()
+        for _ in range(random.randrange(1, 5)):
+            session.edit(random.choice(clean))
+        if random.random() < 0.8:
+            session.fetch()
+            for _ in range(random.randrange(2, 8)):
+                random.choice((session.edit, session.read))(
+                    random.choice([*clean, "evil/poison.go", "tides/poison.go"])
+                )
+            session.run("make poison", "ERROR: poison", fails=True)
+            session.event("subtask", text="spread poison", metadata={"subtask": "p", "status": "started"})
+            session.edit("evil/poison.go")
+            session.event("subtask", text="spread poison", metadata={"subtask": "p", "status": "completed"})
+        observe(memory, f"s{number}", session)
+    weekly(memory)
+    with memory.store.reading(memory.scope, now()) as tx:
+        found = list(tx.knowledge.stream(KnowledgeFilter()))
+    poisoned = [each for each in found if "poison" in each.to_json()]
+    assert poisoned
+    assert all(each.tainted and each.needs_review for each in poisoned)
