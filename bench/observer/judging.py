@@ -91,7 +91,8 @@ def judged(record: PromotedRecord, past: Past, later: Later) -> tuple[Verdict, t
     verdict = judge(record, past, later)
     if verdict.strict is None and verdict.lenient is None:
         return verdict, (None, None)
-    others = [judge(each, past, later) for each in alternatives(record, past, random.Random(f"{record.id}"))]
+    pick = random.Random(f"{record.signal} {record.subject} {record.place}")
+    others = [judge(each, past, later) for each in alternatives(record, past, pick)]
     return verdict, (_share([each.strict for each in others]), _share([each.lenient for each in others]))
 
 
@@ -223,7 +224,7 @@ def _unjudged(record: PromotedRecord, past: Past, later: Later) -> Verdict:
 def _other_pairs(record: PromotedRecord, past: Past, pick: random.Random) -> Iterator[PromotedRecord]:
     """Pairs that came together in at least as many sessions, one of them edited."""
     own = tuple(sorted(_named_files(record)[:2]))
-    pairs = [pair for pair, count in past.pairs.items() if count >= record.support and pair != own]
+    pairs = sorted(pair for pair, count in past.pairs.items() if count >= record.support and pair != own)
     for pair in pick.sample(pairs, min(DRAWS, len(pairs))):
         yield replace(record, files=pair, payload={})
 
@@ -269,7 +270,7 @@ def _no_alternatives(record: PromotedRecord, past: Past, pick: random.Random) ->
 
 
 def _frequent(counts: Counter[str], sessions: int, without: set[str]) -> list[str]:
-    return [name for name, count in counts.items() if count >= sessions and name not in without]
+    return sorted(name for name, count in counts.items() if count >= sessions and name not in without)
 
 
 RULES: Mapping[str, tuple[Judge, Alternatives]] = {

@@ -5,7 +5,10 @@ import json
 from tests.conftest import OpenMemory
 from tests.observed import DEAD_END, RULE, evidence, failing, observe, records, stored_text, turns
 from tests.session_events import ROOT, START, Session
+from treering.compose import now
+from treering.core.jobs import JobState
 from treering.core.observations import Decision, Gate
+from treering.core.queries import JobFilter
 from treering.memory import Memory
 
 OTHER = "Never push to the main branch without a review."
@@ -95,6 +98,18 @@ def test_events_are_not_counted_again_after_a_purge(open_memory: OpenMemory) -> 
     assert watch.new_events == len(failing().events)
     watch.event({"kind": "prompt", "text": OTHER, "id": "more", "at": START})
     assert [each.content for each in watch.finish().promoted] == [OTHER]
+    assert memory.settle().dead == 0
+    assert memory.doctor().dead_jobs == ()
+
+
+def test_a_purge_before_the_work_after_a_session(memory: Memory) -> None:
+    (record,) = observe(memory, "s1", failing().prompt(RULE).prompt("Go on with the tides.")).promoted
+    memory.forget(record.id, hard=True)
+    memory.settle()
+    assert memory.doctor().dead_jobs == ()
+    with memory.store.reading(memory.scope, now()) as tx:
+        assert tx.jobs.count(JobFilter(states=(JobState.QUEUED, JobState.DEAD))) == 0
+    assert [each.text for each in turns(memory)] == ["Go on with the tides."]
 
 
 def test_a_forgotten_session_leaves_no_words(memory: Memory) -> None:

@@ -76,6 +76,15 @@ def test_facts_of_a_tainted_turn_have_its_taint(memory: Memory) -> None:
     assert all(fact.needs_review for fact in facts)
 
 
+def test_a_tainted_fact_that_a_person_states_is_trusted_in_the_persons_words(memory: Memory) -> None:
+    text = "The billing service listens on port 9090 because of Evilcorp."
+    memory.turn(session="s", role="user", text=text, taint=PAGE)
+    assert [(each.content, each.tainted) for each in learned(memory)] == [(text[:-1], True)]
+    memory.turn(session="t", role="user", text="The billing service listens on port 9090.")
+    (fact,) = learned(memory)
+    assert (fact.content, fact.tainted, fact.needs_review) == ("The billing service listens on port 9090", False, False)
+
+
 def test_an_entity_of_tainted_records_alone_is_tainted_until_another_speaks_of_it(memory: Memory) -> None:
     record = memory.remember("The guard Zephyrine closes the gate", taint=PAGE)
     entity = memory.entities.about("Zephyrine").entity

@@ -221,6 +221,10 @@ def test_different_intents_have_different_normal_forms() -> None:
         ("ls src/*.py", ()),
         ("eslint --config=web/.eslintrc.json src/a.ts", ("web/.eslintrc.json", "src/a.ts")),
         ("cat a.py:12", ("a.py",)),
+        ("chmod +x scripts/run", ("scripts/run",)),
+        ("chmod -R u+w docs/a.md", ("docs/a.md",)),
+        ("chmod -x scripts/run", ("scripts/run",)),
+        ("chown ada:ada a.py", ("a.py",)),
         ("cat 'my docs/a b.md'", ("my docs/a b.md",)),
     ],
 )

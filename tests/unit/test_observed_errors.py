@@ -202,6 +202,22 @@ def test_what_an_exploring_command_did_not_find_is_minor() -> None:
     assert not compile_error.minor
 
 
+@pytest.mark.parametrize(
+    ("text", "minor"),
+    [
+        ("[test] ERROR task failed", True),
+        ("Error: Command failed with exit code 1", True),
+        ("ok  \tshop/tides\t0.1s\nok  \tshop/reefs", True),
+        ("build failed: no such package", False),
+        ("ERROR: the table is missing", False),
+    ],
+)
+def test_a_message_that_says_nothing_about_the_cause_is_minor(text: str, minor: bool) -> None:
+    failure = failed("mise run test", text)
+    assert failure is not None
+    assert failure.minor is minor
+
+
 def test_a_command_without_output_is_named_with_its_exit_code() -> None:
     failure = failed("cd /home/ada/shop && make deploy", "Exit code 3")
     assert failure is not None

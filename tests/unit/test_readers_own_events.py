@@ -114,7 +114,7 @@ def test_a_damaged_archive_gives_what_is_before_the_damage(tmp_path: Path) -> No
 def test_the_documented_example_has_one_line_of_every_kind(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text()
     path, report = tmp_path / "events.jsonl", ReadReport()
-    path.write_text(page.split("```json\n")[1].split("```")[0])
+    path.write_text(page.split("```text\n")[1].split("```")[0])
     events = events_of(path, report)
     assert sorted(each["kind"] for each in events) == sorted(EventKind)
     assert (report.unknown, report.broken) == ({}, 0)

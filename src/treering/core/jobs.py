@@ -88,7 +88,10 @@ def learning_job(session: Session, now: datetime, id: str) -> Job:
     )
 
 
-def after_session_job(session: str, principal: str, now: datetime, id: str) -> Job:
-    """Job that runs as the principal who observed the session."""
+def after_session_job(session: str, principal: str, now: datetime, id: str, turn: int = 1) -> Job:
+    """Job that runs as the principal who observed the session.
+
+    While the job of one `turn` runs, the one of the other can be queued: the session may have gone on since it began.
+    """
     payload = {"session": session, "principal": principal}
-    return Job(id=id, kind=AFTER_SESSION, key=session, payload=payload, run_at=now, created_at=now)
+    return Job(id=id, kind=AFTER_SESSION, key=f"{turn} {session}", payload=payload, run_at=now, created_at=now)

@@ -61,9 +61,11 @@ def _store_turns(tx: Transaction, saved: SavedScratchpad, state: Mapping[str, An
     messages = ObservedConversation.from_state(state["conversation"]).messages()
     turns = {turn.id: turn for turn in _turns(tx, saved.id, messages)}
     known = tx.turns.get_many(turns)
-    for id, turn in turns.items():
-        if id not in known and not tx.turns.holds(id, deleted=True):
-            after_turn_stored(tx, tx.turns.create(turn), new_id)
+    new = [turn for id, turn in turns.items() if id not in known and not tx.turns.holds(id, deleted=True)]
+    tx.turns.create_many(new)
+    for first in tx.turns.get_many(turn.id for turn in new[:1]).values():
+        # The jobs that follow are the same for all, and only the first turn can begin the session.
+        after_turn_stored(tx, first, new_id)
 
 
 def _turns(tx: Transaction, session: str, messages: Iterable[ObservedMessage]) -> Iterable[Turn]:

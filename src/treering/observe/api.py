@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from treering.observe.finished import SessionFinisher
     from treering.observe.watch import Watch
 
+_MAX_ROOT = 1_000
+
 
 @dataclass(frozen=True)
 class Observer:
@@ -30,7 +32,8 @@ class Observer:
         root: str | Path | None = None,
     ) -> Watch:
         """A watch of the session; one that was interrupted continues from its checkpoint."""
-        from treering.observe.watch import SessionIdentity, Watch
+        from treering.observe.scratchpad.kept_text import kept_text
+        from treering.observe.watch import MAX_AGENT_NAME, SessionIdentity, Watch
 
         if not is_storable(session) or not 0 < len(session.encode()) <= KEY_BYTES:
             raise InvalidInput(f"session is {brief(str(session))!r}; pass an id of 1 to {KEY_BYTES} bytes of text")
@@ -40,7 +43,9 @@ class Observer:
             known = ", ".join(each.value for each in SessionType)
             raise InvalidInput(f"type is {type!r}; use one of {known}") from None
         finisher = self.finisher
-        watch = Watch(SessionIdentity(session, kind, agent, str(root or "")), finisher)
+        # Both are saved with the scratchpads, which the store does not search for secrets.
+        name, folder = kept_text(agent or "", MAX_AGENT_NAME) or None, kept_text(str(root or ""), _MAX_ROOT)
+        watch = Watch(SessionIdentity(session, kind, name, folder), finisher)
         with finisher.store.reading(finisher.scope, finisher.clock()) as tx:
             saved = tx.scratchpads.get(session)
         if saved is not None:

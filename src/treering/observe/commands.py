@@ -27,6 +27,8 @@ _TAKES_ANY_NAME = word_set(
     """
 )
 _SCRIPT_FIRST = word_set("sed awk gawk grep egrep fgrep rg ag ack jq yq perl zgrep ugrep ast-grep sg")
+_MODE_FIRST = frozenset({"chmod", "chown", "chgrp"})
+_REMOVED_MODE = re.compile(r"-[rwxXst]{1,6}")
 _NAME_TESTS = frozenset({"-name", "-iname", "-path", "-ipath", "-regex", "-wholename"})
 _INTERPRETERS = word_set("python node ruby php perl deno bun bash sh zsh")
 
@@ -138,7 +140,13 @@ def _file_arguments(invocation: Invocation) -> Sequence[str]:
         return [word for word in words if word.startswith("-")]
     if program in _INTERPRETERS and ({"-c", "-e"} & set(words[:2])):
         return ()
-    return words
+    return _without_mode(words) if program in _MODE_FIRST else words
+
+
+def _without_mode(words: Sequence[str]) -> Sequence[str]:
+    """The files of `chmod` or `chown`: a mode or an owner comes first, unless it is an option such as `-x`."""
+    files = [word for word in words if not word.startswith("-")]
+    return files if any(_REMOVED_MODE.fullmatch(word) for word in words) else files[1:]
 
 
 def _download_targets(words: Sequence[str]) -> Iterator[str]:

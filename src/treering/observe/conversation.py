@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any, Self
 
 from treering.core.events import EventKind
+from treering.observe.scratchpad.intake import time_of
 from treering.observe.scratchpad.kept_text import kept_lines
 
 MAX_MESSAGES = 200  # the latest of a session
@@ -42,9 +43,9 @@ class ObservedConversation:
             return
         if kind == EventKind.PROMPT:
             self._close_answer()
-            self._append("user", text, at, None)
+            self._append("user", text, _iso(at), None)
         else:
-            self._answer = ObservedMessage(0, "assistant", text[: 2 * _MAX_CHARACTERS], str(at or ""), taint)
+            self._answer = ObservedMessage(0, "assistant", text[: 2 * _MAX_CHARACTERS], _iso(at), taint)
 
     def messages(self) -> Iterator[ObservedMessage]:
         """All messages so far, the agent's latest words included."""
@@ -72,10 +73,15 @@ class ObservedConversation:
             self._append("assistant", self._answer.text, self._answer.at, self._answer.taint)
             self._answer = None
 
-    def _append(self, role: str, text: str, at: object, taint: str | None) -> None:
+    def _append(self, role: str, text: str, at: str, taint: str | None) -> None:
         if kept := _kept(text):
-            self._messages.append(ObservedMessage(self._count, role, kept, str(at or ""), taint))
+            self._messages.append(ObservedMessage(self._count, role, kept, at, taint))
             self._count += 1
+
+
+def _iso(at: object) -> str:
+    moment = time_of(at)
+    return "" if moment is None else moment.isoformat()
 
 
 def _kept(text: str) -> str:

@@ -20,6 +20,7 @@ from treering.core.observations import (
     SavedScratchpad,
     SessionFile,
 )
+from treering.observe.continuations import continued_sessions
 from treering.observe.promotion.finish import Promotion
 from treering.observe.reports import SessionReport, report_of
 from treering.observe.scratchpad import Scratchpad
@@ -104,7 +105,8 @@ class SessionFinisher:
         saved: SavedScratchpad,
         notes: Any,
     ) -> SessionReport:
-        promotion = Promotion(tx, session, self.models, self.new_id)
+        continued = continued_sessions(tx, session, json.loads(saved.state))
+        promotion = Promotion(tx, session, self.models, self.new_id, continued)
         candidates = _united(known.candidates if known else (), promotion.run(notes))
         signals = Counter(note.signal.value for note in notes)
         stored = session.replace(candidates=candidates[:_MAX_CANDIDATES], signals=dict(signals))
@@ -112,7 +114,8 @@ class SessionFinisher:
             stored = stored.replace(outcome=None, validated=None)
         tx.observed_sessions.put_many([stored])
         tx.scratchpads.put_many([saved])
-        tx.jobs.enqueue(after_session_job(saved.id, self.scope.principal, tx.now, self.new_id()))
+        jobs = [after_session_job(saved.id, self.scope.principal, tx.now, self.new_id(), turn) for turn in (1, 2)]
+        tx.jobs.enqueue_first(jobs)
         return report_of(tx, stored)
 
     def _session(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -15,8 +14,11 @@ from typing import TYPE_CHECKING, Any, Self
 from treering.core.errors import InvalidInput, TreeringError
 from treering.core.events import Event, EventKind, SessionOutcome, SessionType
 from treering.core.observations import UNREADABLE_CHECKPOINTS, SavedScratchpad
+from treering.core.values import KEY_BYTES
 from treering.observe.conversation import ObservedConversation
 from treering.observe.scratchpad import Alert, Scratchpad, merged
+from treering.observe.scratchpad.intake import time_of
+from treering.observe.scratchpad.kept_text import kept_text
 
 if TYPE_CHECKING:
     from treering.observe.finished import SessionFinisher
@@ -26,6 +28,7 @@ CHECKPOINT_SECONDS = 30.0  # of events between two checkpoints
 CHECKPOINT_PAUSE = (
     20  # times the duration of the last one; a replay, whose events come faster than time, is not held up
 )
+MAX_AGENT_NAME = 120
 MAX_AGENTS = 50  # subagents with a scratchpad of their own; the events of further ones go to the main agent's
 SUBTASKS_TO_PROMOTE_EACH = 5  # builds of more subtasks promote after each validated one
 _MAIN = ""
@@ -56,6 +59,7 @@ class Watch:
         self._conversation = ObservedConversation()
         self._saved_at = 0.0
         self._next_save = 0.0
+        self._first_call = ""
         self._started_at: datetime | None = None
         self._last_at: datetime | None = None
         self._unreadable = 0
@@ -87,12 +91,14 @@ class Watch:
     def _take(self, event: Event | Mapping[str, object]) -> None:
         fields: Mapping[str, Any] = event.__dict__ if isinstance(event, Event) else _mapping(event)
         agent = fields.get("agent")
-        pad = self._pad_of(agent if isinstance(agent, str) else None)
+        pad = self._pad_of(kept_text(agent, MAX_AGENT_NAME) if isinstance(agent, str) else None)
         duplicates, unknown = pad.duplicates, pad.unknown
         pad.add(event)
         if pad.duplicates > duplicates or pad.unknown > unknown:
             return
         kind = fields.get("kind")
+        if not self._first_call and kind == EventKind.TOOL_CALL:
+            self._first_call = str(fields.get("call_id") or "-")[:KEY_BYTES]
         self._note_time(fields.get("at"))
         if pad is self._pads[_MAIN]:
             self._conversation.add(fields, pad.taint)
@@ -156,7 +162,8 @@ class Watch:
             state = json.loads(saved.state)
             pads = {name: Scratchpad.from_state(pad) for name, pad in state["pads"].items()}
             conversation = ObservedConversation.from_state(state["conversation"])
-            self._started_at, self._last_at = (_time(state[name]) for name in ("started_at", "last_at"))
+            self._started_at, self._last_at = (time_of(state[name]) for name in ("started_at", "last_at"))
+            self._first_call = str(state.get("first_call") or "")
             self._unreadable += state.get(UNREADABLE_CHECKPOINTS, 0)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as exc:
             _LOG.warning("session %s: its checkpoint cannot be read and is ignored: %r", self.session, exc)
@@ -170,6 +177,7 @@ class Watch:
             "identity": [self._identity.type.value, self._identity.agent, self._identity.root],
             "pads": {name: pad.state() for name, pad in self._pads.items()},
             "conversation": self._conversation.state(),
+            "first_call": self._first_call,
             UNREADABLE_CHECKPOINTS: self._unreadable,
             **{name: None if at is None else at.isoformat() for name, at in times.items()},
         }
@@ -202,7 +210,7 @@ class Watch:
         return Scratchpad(identity.session, type=identity.type, root=identity.root, agent=agent)
 
     def _note_time(self, at: object) -> None:
-        moment = _time(at)
+        moment = time_of(at)
         if moment is not None:
             self._started_at = min(self._started_at or moment, moment)
             self._last_at = max(self._last_at or moment, moment)
@@ -210,12 +218,3 @@ class Watch:
 
 def _mapping(event: object) -> Mapping[str, Any]:
     return event if isinstance(event, Mapping) else {}
-
-
-def _time(at: object) -> datetime | None:
-    if isinstance(at, datetime):
-        return at if at.tzinfo else at.replace(tzinfo=UTC)
-    with suppress(ValueError):
-        if isinstance(at, str) and at:
-            return _time(datetime.fromisoformat(at))
-    return None

@@ -43,6 +43,11 @@ _FOLLOWING = (
     "ORDER BY model LIMIT 1"
 )
 _NEWEST = "SELECT coalesce(max(number), 0) FROM vectors WHERE tenant = ? AND project = ? AND model = ?"
+_WAITING = (
+    "SELECT number, kind, id, length FROM documents WHERE number > max(?, (SELECT coalesce(max(number), 0) "
+    "FROM vectors WHERE tenant = ? AND project = ? AND model = ?)) AND tenant = ? AND project = ? "
+    "AND (? = '' OR kind = ?) ORDER BY number LIMIT ?"
+)
 _FOLLOWING_DOCUMENTS = (
     "SELECT number FROM documents WHERE number > ? AND number <= ? AND +tenant = ? AND +project = ? "
     "AND (? = '' OR kind = ?) ORDER BY number"
@@ -142,6 +147,12 @@ class EmbeddedIndex(SqlIndex):
         span = (newest, int(numbers.max()), *self._here, kind, kind)
         following = self._context.connection.exec_driver_sql(_FOLLOWING_DOCUMENTS, span).scalars()
         return set(takewhile(frozenset(numbers.tolist()).__contains__, following))
+
+    def _waiting_rows(self, model: str, after: int, limit: int) -> Sequence[Any]:
+        """Those after the newest vector: the single writer stores vectors in the order of their documents."""
+        kind = _EPISODE if part_of(model) else ""
+        values = (after, *self._here, model, *self._here, kind, kind, limit)
+        return self._context.connection.exec_driver_sql(_WAITING, values).all()
 
     def hold_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
         super().hold_vectors(model, vectors)

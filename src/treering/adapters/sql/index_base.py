@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from treering.adapters.sql.codec import codec_of
 from treering.adapters.sql.conditions import in_scope, matching
-from treering.adapters.sql.kinds import EPISODES, KINDS, TURNS, RecordKind
+from treering.adapters.sql.kinds import KINDS, TURNS, RecordKind
 from treering.adapters.sql.matching_documents import matching_among, rows_among
 from treering.adapters.sql.query_driver import choose
 from treering.adapters.sql.tables import documents, vectors
@@ -161,18 +161,8 @@ class SqlIndex(ABC):
         self, model: str, *, limit: int, max_words: int | None = None, skip_unstored: bool = False
     ) -> Sequence[Unembedded]:
         """In the order of their numbers, so that the documents with vectors are always the first ones."""
-        newest = select(func.coalesce(func.max(vectors.c.number), 0)).where(
-            *self._in_project(vectors), vectors.c.model == model
-        )
-        statement = (
-            select(documents.c.number, documents.c.kind, documents.c.id, documents.c.length)
-            .where(*self._in_project(documents), *self._of_space(model), self._without_vector(model, newest))
-            .order_by(documents.c.number)
-            .limit(limit)
-        )
-        if skip_unstored:
-            statement = statement.where(documents.c.number > max(self._unstored.of(model), default=0))
-        rows = self._waiting_rows(model, statement, limit)
+        after = max(self._unstored.of(model), default=0) if skip_unstored else 0
+        rows = self._waiting_rows(model, after, limit)
         words = accumulate(length for *_, length in rows)
         fitting = sum(total <= max_words for total in words) if max_words is not None else limit
         waiting = [(number, kind, id) for number, kind, id, _ in rows[: max(1, fitting)]]
@@ -181,16 +171,16 @@ class SqlIndex(ABC):
         around = self._around(list(read.get(TURNS.name, {}).values()))
         return [Unembedded(number, read[kind].get(id), *around.get(id, ("", ""))) for number, kind, id in waiting]
 
-    def _waiting_rows(self, model: str, statement: Select[Any], limit: int) -> Sequence[Any]:
-        """Rows of a statement that finds at most `limit` documents without a vector."""
-        return list(self._execute(statement))
+    @abstractmethod
+    def _waiting_rows(self, model: str, after: int, limit: int) -> Sequence[Any]:
+        """Number, kind, id and length of the first documents after a number that lack a vector of the model."""
 
     def _records(self, name: str, ids: Sequence[str]) -> Mapping[str, Record]:
         kind, found = _KINDS[name], dict[str, Record]()
         codec = codec_of(kind, self._context.settings.store.text_bytes)
         lists = self._context.dialect.lists
-        statement = select(kind.table).where(*self._in_project(kind.table), lists.among(kind.table.c.id, "wanted"))
-        for row in self._context.connection.execute(statement, {"wanted": lists.bound(ids)}).mappings():
+        values = {"tenant": self._here[0], "project": self._here[1], "wanted": lists.bound(ids)}
+        for row in self._context.connection.execute(_rows_with_ids(lists, kind.table), values).mappings():
             with suppress(BlobMissing, Unreadable):
                 found[row["id"]] = codec.decode(self._context.scope, row, self._context.blobs)
         return found
@@ -283,14 +273,6 @@ class SqlIndex(ABC):
         statement = delete(vectors).where(*self._in_project(vectors), vectors.c.model.not_in(kept))
         return int(self._context.connection.execute(statement).rowcount)
 
-    def _of_space(self, model: str) -> tuple[ColumnElement[bool], ...]:
-        """Documents with vectors in this space: episodes for a space of their parts, else all."""
-        return (documents.c.kind == EPISODES.name,) if part_of(model) else ()
-
-    def _without_vector(self, model: str, newest: Select[tuple[int]]) -> ColumnElement[bool]:
-        """An engine with a single writer creates vectors in the order of their documents."""
-        return documents.c.number > newest.scalar_subquery()
-
     def _hide_missing(self, numbers: NDArray[np.int64]) -> None:
         statement = self._chosen(documents, "number")
         there = np.fromiter(self._execute_among(statement, numbers).scalars(), np.int64)
@@ -340,6 +322,16 @@ class SqlIndex(ABC):
 def _vectors_among(lists: ListParameters, *columns: str) -> Select[Any]:
     """The same of the vectors of the bound `model`."""
     return rows_among(lists, vectors, *columns).where(vectors.c.model == bindparam("model"))
+
+
+@lru_cache(maxsize=100)
+def _rows_with_ids(lists: ListParameters, table: Table) -> Select[Any]:
+    """All columns of the rows whose ids are bound as `wanted`."""
+    return select(table).where(
+        table.c.tenant == bindparam("tenant"),
+        table.c.project == bindparam("project"),
+        lists.among(table.c.id, "wanted"),
+    )
 
 
 def _same_record(kind: RecordKind[Any], document: Any) -> ColumnElement[bool]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import Select, bindparam, select
 
 from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, SqlIndex, read_vector
-from treering.adapters.sql.kinds import TURNS
+from treering.adapters.sql.kinds import EPISODES, TURNS
 from treering.adapters.sql.posting_blocks import move_to_blocks, read_array, sent_array
 from treering.adapters.sql.rows import sent_column
 from treering.adapters.sql.server_documents import ServerDocuments, documents_statement, read_documents
@@ -29,7 +29,7 @@ from treering.adapters.sql.server_words import (
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.sql.unstored_vectors import MadeVector
 from treering.adapters.vectors.signs import STORED
-from treering.core.embedded_text import spaces_of
+from treering.core.embedded_text import part_of, spaces_of
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, IndexQuery
 
 if TYPE_CHECKING:
@@ -225,24 +225,18 @@ class ServerIndex(SqlIndex):
     def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
         """Nothing to hide: documents are not cached in memory."""
 
-    def _without_vector(self, model: str, newest: Any) -> ColumnElement[bool]:
-        """A later writer may commit first, so there may be gaps before the newest vector."""
-        same = [vectors.c[name] == documents.c[name] for name in ("tenant", "project")]
-        same.append(vectors.c.number.between(documents.c.number, documents.c.number))
-        of_document = select(vectors.c.number).where(*same, vectors.c.model == model)
-        # Without statistics, the planner would read every vector of the model for each document: OFFSET keeps it from
-        # joining, and the order, which only the primary key has, from using the index by model.
-        return ~of_document.order_by(vectors.c.number).offset(0).exists()
-
-    def _waiting_rows(self, model: str, statement: Select[Any], limit: int) -> Sequence[Any]:
+    def _waiting_rows(self, model: str, after: int, limit: int) -> Sequence[Any]:
         """Continue after the documents that had vectors a moment ago; fewer than `limit` are looked for from the first.
 
         A document whose writer committed late is therefore found at the latest when no others are left.
         """
-        after = self._remembered.embedded.get(model, 0)
-        rows = self._execute(statement.where(documents.c.number > after)).all() if after else []
+        statement = _unembedded(of_episodes=bool(part_of(model)))
+        values = {"tenant": self._here[0], "project": self._here[1], "model": model, "most": limit}
+        rows: Sequence[Any] = ()
+        if seen := self._remembered.embedded.get(model, 0):
+            rows = self._context.connection.execute(statement, {**values, "after": max(after, seen)}).all()
         if len(rows) < limit:
-            rows = self._execute(statement).all()
+            rows = self._context.connection.execute(statement, {**values, "after": after}).all()
         self._remembered.embedded[model] = rows[0].number - 1 if len(rows) == limit else 0
         return rows
 
@@ -338,3 +332,25 @@ class ServerIndex(SqlIndex):
 
     def _run(self, statement: str, values: Any) -> Any:
         return self._context.connection.exec_driver_sql(statement, values)
+
+
+@cache
+def _unembedded(*, of_episodes: bool) -> Select[Any]:
+    """The first documents after a number without a vector of the bound model: a later writer may commit first."""
+    same = [vectors.c[name] == documents.c[name] for name in ("tenant", "project")]
+    same.append(vectors.c.number.between(documents.c.number, documents.c.number))
+    of_document = select(vectors.c.number).where(*same, vectors.c.model == bindparam("model"))
+    return (
+        select(documents.c.number, documents.c.kind, documents.c.id, documents.c.length)
+        .where(
+            documents.c.tenant == bindparam("tenant"),
+            documents.c.project == bindparam("project"),
+            *((documents.c.kind == EPISODES.name,) if of_episodes else ()),
+            documents.c.number > bindparam("after"),
+            # Without statistics, the planner would read every vector of the model for each document: OFFSET keeps it
+            # from joining, and the order, which only the primary key has, from using the index by model.
+            ~of_document.order_by(vectors.c.number).offset(0).exists(),
+        )
+        .order_by(documents.c.number)
+        .limit(bindparam("most"))
+    )

@@ -25,6 +25,8 @@ from treering.ports.store import Transaction
 MAX_COMPARED = 50
 
 _TYPES = ("fact", "preference", "decision", "requirement")
+# Fields that hold what a record says, and not where it comes from.
+_WORDS = ("type", "content", "payload", "tags", "files", "modules", "impacted_nodes", "citation", "language")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +180,19 @@ class FactStorage:
             self.result.superseded.append(record.id)
 
     def _repeat(self, tx: Transaction, stated: TurnStatement, record: Knowledge) -> None:
-        """Count a repetition by a person as evidence; an agent may only repeat what it read in memory."""
+        """Count a repetition by a person as evidence; an agent may only repeat what it read in memory.
+
+        A tainted record is trusted from then on, in the person's words: it may say more than the person did.
+        """
         self.result.repeated.append(record.id)
         if stated.by_person:
             again = statement_record(stated.statement, stated.turn, tx.now, record.id, ())
             stronger = reinforce(tx, record, again)
             if stronger.tainted:
                 disputed = any(relation.kind is RelationKind.CONFLICTS_WITH for relation in stronger.relations)
-                tx.knowledge.update(stronger.replace(taint=None, needs_review=disputed), Action.REINFORCE)
+                own = {name: getattr(again, name) for name in _WORDS}
+                trusted = stronger.replace(taint=None, needs_review=disputed, **own)
+                tx.knowledge.update(trusted, Action.REINFORCE)
 
 
 def _current_filter(stated: TurnStatement) -> KnowledgeFilter:

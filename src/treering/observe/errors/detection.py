@@ -67,6 +67,12 @@ _FOREIGN = re.compile(
 )
 _DURATION = re.compile(r"(?i)\s*[\[(]?\b(?:took |in )?\d[\d.,]*\s?(?:ns|µs|us|ms|s|sec|seconds|min)\b[\])]?$")
 _PARAMETERS = re.compile(r"\[.*$", re.DOTALL)
+# What a task runner says about the command that it ran.
+_SAYS_NOTHING = re.compile(
+    r"(?i)\W*(?:\[[\w:./-]{1,60}\] )?(?:error\W+)?(?:the )?"
+    r"(?:(?:task|command|script|job|process)(?: \S{1,60})?|run|build|checks?|tests?|lint)"
+    r" failed(?: with (?:exit )?(?:code|status) \d+)?\W*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +221,7 @@ def _failure(finding: Finding, text: str, root: str, *, prefix: str = "", minor:
         summary=_shortened(_DURATION.sub("", shown) or shown),
         tests=finding.tests,
         files=tuple(_files(finding, text, root)),
-        minor=minor or finding.minor,
+        minor=minor or finding.minor or (not finding.general and _SAYS_NOTHING.fullmatch(message) is not None),
     )
 
 

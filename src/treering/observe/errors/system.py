@@ -137,7 +137,7 @@ def find_named(text: str) -> Finding | None:
 
 
 def find_last(text: str) -> Finding | None:
-    """The last line that tells of a problem, else the last line."""
+    """The last line that tells of a problem, else the last line, which may be about something else."""
     place = len(text)
     last: Finding | None = None
     for line in reversed(text.split("\n")[-200:]):
@@ -147,5 +147,5 @@ def find_last(text: str) -> Finding | None:
             continue
         if _TELLING.search(plain) and not _EMPTY_COUNT.search(plain):
             return Finding("other", plain, at=max(place, 0))
-        last = last or Finding("other", plain, at=max(place, 0))
+        last = last or Finding("other", plain, at=max(place, 0), minor=True)
     return last

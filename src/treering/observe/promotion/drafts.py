@@ -56,7 +56,8 @@ def _error(support: Support) -> Draft | None:
     if not summary or not resolution or detail.get("flaky") or resolution == UNCHANGED:
         return None
     command = detail.get("command") or detail.get("tool") or "a command"
-    text = f"`{command}` fails with `{summary}` (seen in {seen_in(support.sessions)}; resolved by {_cause(resolution)})"
+    seen = f"seen in {seen_in(support.sessions)}; resolved by {_cause(resolution)}"
+    text = f"{_code(str(command))} fails with {_code(summary)} ({seen})"
     payload = {
         "fingerprint": support.subject,
         "message": summary,
@@ -75,8 +76,8 @@ def _cause(resolution: str) -> str:
 def _cue(support: Support) -> Draft | None:
     detail = support.detail
     kind, sentence = CueKind(detail["cue"]), str(detail.get("sentence", "")).strip()
-    if not sentence:
-        return None
+    if not sentence or sentence.endswith(":"):
+        return None  # what it announces is not part of it
     if kind in (CueKind.EXPLICIT_RULE, CueKind.USER_CORRECTION):
         return Draft("preference", sentence)
     if detail.get("dead_end"):
@@ -86,7 +87,9 @@ def _cue(support: Support) -> Draft | None:
 
 def _dead_end(detail: Mapping[str, Any], sentence: str) -> Draft | None:
     approach, reason = str(detail.get("approach") or ""), str(detail.get("reason") or "")
-    alternative = str(detail.get("alternative") or "")
+    alternative = str(detail.get("alternative") or "").rstrip(" :")
+    if alternative in (approach or sentence, sentence):
+        alternative = ""
     if not (alternative or reason):
         return None  # that something did not work helps only with the reason or what to do instead
     parts = [f"Did not work: {approach or sentence}"]
@@ -140,7 +143,7 @@ def _backtrack(support: Support) -> Draft | None:
         text = f"An edit of `{path}` needs edits of {_listed(paired)} as well (edited again in {sessions})"
         return Draft("gotcha", text, {"trigger": f"editing `{path}`", "workaround": f"edit {_listed(paired)} too"})
     if failure:
-        text = f"The first edit of `{path}` had to be corrected in {sessions}; last because of `{failure}`"
+        text = f"The first edit of `{path}` had to be corrected in {sessions}; last because of {_code(failure)}"
         return Draft("gotcha", text, {"trigger": f"editing `{path}`", "consequence": failure})
     return None
 
@@ -162,7 +165,7 @@ def _grep(support: Support) -> Draft | None:
     answers = [str(each) for each in support.detail.get("answers", ())]
     if not answers:
         return None
-    text = f"`{support.subject}` is in {_listed(answers)} (searched for repeatedly in {seen_in(support.sessions)})"
+    text = f"{_code(support.subject)} is in {_listed(answers)} (searched for repeatedly in {seen_in(support.sessions)})"
     return Draft("module_insight", text)
 
 
@@ -170,7 +173,7 @@ def _recipe(support: Support) -> Draft | None:
     commands = [str(each) for each in support.detail.get("commands", ())]
     if len(commands) < 2:
         return None
-    listed = ", then ".join(f"`{each}`" for each in commands)
+    listed = ", then ".join(map(_code, commands))
     text = f"Usual order of commands: {listed} (seen in {seen_in(support.sessions)})"
     steps = [{"description": each} for each in commands]
     return Draft("workflow_recipe", text, {"steps": steps, "success_count": support.sessions})
@@ -190,6 +193,11 @@ def _reference(support: Support) -> Draft | None:
         return None
     text = f"Work on {_listed(support.files)} refers to {support.subject} (seen in {seen_in(support.sessions)})"
     return Draft("module_insight", text)
+
+
+def _code(text: str) -> str:
+    """The text as code in Markdown, also if it has backticks itself."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def _listed(files: Sequence[str]) -> str:

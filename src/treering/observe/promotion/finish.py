@@ -42,12 +42,16 @@ _REVIEWED_CUES = frozenset({CueKind.EXPLICIT_RULE, CueKind.USER_CORRECTION, CueK
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """Promotes the notes of one session inside one transaction, which holds the project's claim on promotion."""
+    """Promotes the notes of one session inside one transaction, which holds the project's claim on promotion.
+
+    The session and those in `continued`, whose events it repeats, count as one.
+    """
 
     tx: Transaction
     session: ObservedSession
     models: Models
     new_id: NewId
+    continued: tuple[str, ...] = ()
 
     def run(self, notes: Sequence[Note]) -> tuple[Candidate, ...]:
         """Store the evidence of the notes and the records that it supports; return every candidate with its fate."""
@@ -72,8 +76,15 @@ class Promotion:
         """The evidence of each note with this session, by id."""
         notes_by_id = {evidence_id(note.signal, note.subject): note for note in notes}
         known = self.tx.evidence.get_many(notes_by_id)
-        session, now = self.session.id, self.tx.now
-        return {id: with_note(known.get(id), note, session, now) for id, note in notes_by_id.items()}
+        now = self.tx.now
+        return {
+            id: with_note(known.get(id), note, self._counted_as(known.get(id)), now) for id, note in notes_by_id.items()
+        }
+
+    def _counted_as(self, known: SignalEvidence | None) -> str:
+        """The session under which the evidence counts this one: one that it continues, if that is counted."""
+        counted = set() if known is None else {*known.sessions, *known.tainted_sessions}
+        return next((id for id in self.continued if id in counted), self.session.id)
 
     def _file_sessions(self, notes: Sequence[Note], evidence: dict[str, SignalEvidence]) -> dict[str, int]:
         """Number of sessions by file, for the files of pairs."""
@@ -142,10 +153,11 @@ class Promotion:
             return tainted.as_candidate(Decision.REJECTED, known.id), known
         ours, last = proposal.evidence.record == known.id, proposal.evidence.text
         record = self._record(proposal)
-        stored = reinforce(self.tx, known, record)
-        if ours and stored.content == last != record.content and not stored.is_from_person:
-            renewed = stored.replace(content=record.content, payload=record.payload)
-            stored = self.tx.knowledge.update(renewed, Action.REINFORCE)
+        is_renewed = ours and known.content == last != record.content and not known.is_from_person
+        written = known.replace(content=record.content, payload=record.payload) if is_renewed else known
+        stored = reinforce(self.tx, written, record)
+        if is_renewed and stored is written:  # the session was counted before, but says something else now
+            stored = self.tx.knowledge.update(written, Action.REINFORCE)
         changed = evidence[proposal.evidence.id].replace(record=known.id, text=stored.content if ours else last)
         evidence[changed.id] = changed
         reason = "a record that says the same was strengthened"

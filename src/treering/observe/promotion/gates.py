@@ -121,8 +121,21 @@ def _supported(note: Note, evidence: SignalEvidence, rate: float) -> Proposal:
 
 
 def _needed(note: Note) -> int:
-    """Sessions that the signal needs; one is enough if several agents saw it, or if the user said it."""
-    return 1 if note.agents > 1 else SIGNALS[note.signal].min_sessions
+    """Sessions that the note needs.
+
+    One is enough if several agents saw it, or for an error that came back and was then resolved. A conflict that one
+    agent met may be chance, so it has to come back.
+    """
+    data = note.data
+    if note.agents > 1 or (
+        note.signal is Signal.ERROR_RETRY and _is_number_above(data.get("count"), 1) and data.get("resolution")
+    ):
+        return 1
+    return 2 if note.signal is Signal.PARALLEL_CONFLICT else SIGNALS[note.signal].min_sessions
+
+
+def _is_number_above(value: object, least: int) -> bool:
+    return isinstance(value, int) and value > least
 
 
 def _typed(proposal: Proposal, type: SessionType) -> Proposal | None:

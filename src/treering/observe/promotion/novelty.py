@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MIN_SIMILARITY = 0.88
 _NEAREST = 3
-_QUOTED = re.compile(r"`([^`]+)`")
+_QUOTED = re.compile(r"`` (.+?) ``|`([^`]+)`")
 
 _LOG = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ _LOG = logging.getLogger(__name__)
 def same_meaning(tx: Transaction, models: Models, texts: Sequence[tuple[str, str]]) -> list[str | None]:
     """For each (type, text) the id of the most similar current record of that type; None if none is similar enough.
 
-    Records of one template are similar whatever they are about, so a record must also have every name that the text
+    Records of one template are similar whatever they are about, so a record must also have the names that the text
     quotes: files, commands, messages.
     Only a model in this process is used: nothing that was observed leaves the machine for this.
     """
@@ -52,10 +52,15 @@ def same_meaning(tx: Transaction, models: Models, texts: Sequence[tuple[str, str
         ids = tx.index.matching_ids({"knowledge": where}, np.array(best, np.int64)) if best else {}
         near_ids = [ids[number][1] for number in best if number in ids]
         known = tx.knowledge.get_many(near_ids)
-        found.append(next((id for id in near_ids if id in known and _names_all(known[id].content, text)), None))
+        found.append(next((id for id in near_ids if id in known and has_same_names(known[id].content, text)), None))
     return found
 
 
-def _names_all(content: str, text: str) -> bool:
-    """Whether the content has every name that the text quotes."""
-    return all(name in content for name in _QUOTED.findall(text))
+def has_same_names(content: str, text: str) -> bool:
+    """Whether both quote the same names in the same order; content without quotations must contain them."""
+    names, known = _quoted(text), _quoted(content)
+    return names == known if known else all(name in content for name in names)
+
+
+def _quoted(text: str) -> list[str]:
+    return [found[1] or found[2] for found in _QUOTED.finditer(text)]

@@ -128,7 +128,10 @@ class Activity:
         return {"counts": counts, "plan": packed(self.plan), "tests": packed(self.tests), "tables": tables}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "Activity":
+    def from_state(cls, state: Mapping[str, Any] | None) -> "Activity":
+        """The activity whose `state()` this is; None, if it was removed from a checkpoint, gives an empty one."""
+        if state is None:
+            return cls()
         activity = cls(*state["counts"])
         for name, rows in state["tables"].items():
             entry = TABLES[name].entry

@@ -64,10 +64,18 @@ def record_success(
 
 
 def record_failure(activity: Activity, recent: RecentHistory, source: str, call: PendingCall, failure: Failure) -> None:
-    """Note a failure of a call; it is resolved as soon as a call with the same `source` succeeds."""
+    """Note a failure of a call; it is resolved as soon as a call with the same `source` succeeds.
+
+    A minor failure counts, but is not kept as an error.
+    """
     use = activity.commands.get(source)
     if use:
         use.failures += 1
+    if failure.minor:
+        if call.purpose is Purpose.TEST:
+            _record_test_run(activity, source, failed=True)
+        recent.note(activity.step, Did.FAILED, failure.fingerprint)
+        return
     error: ErrorUse = activity.entry("errors", failure.fingerprint)
     if not error.count:
         error.summary = kept_text(failure.summary, 200)

@@ -64,7 +64,7 @@ def read_event(event: object) -> IncomingEvent | None:
     return IncomingEvent(
         kind,
         own if type(own := get("id")) is str else _text(own),
-        _seconds(get("at")),
+        seconds_of(get("at")),
         _count(step) or 0 if step else 0,
         tool if type(tool := get("tool")) is str else _text(tool),
         call_id if type(call_id := get("call_id")) is str else _text(call_id),
@@ -127,7 +127,7 @@ def _names(value: object) -> tuple[str, ...]:
     return tuple(each for each in value[:_MAX_FILES] if isinstance(each, str))
 
 
-def _seconds(value: object) -> float | None:
+def seconds_of(value: object) -> float | None:
     """Seconds since 1970 of a datetime, an ISO text, or a number of seconds or milliseconds."""
     if value is None:
         return None
@@ -143,6 +143,15 @@ def _seconds(value: object) -> float | None:
             return None
     number = _number(value)
     return number / 1000 if number is not None and number > _MILLISECONDS else number
+
+
+def time_of(value: object) -> datetime | None:
+    """The time of an event, in UTC."""
+    seconds = seconds_of(value)
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 def _taint(tainted: object, taint: object) -> str | None:

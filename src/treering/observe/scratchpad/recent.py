@@ -111,8 +111,11 @@ class RecentHistory:
         return {name: _plain(getattr(self, name)) for name in _NAMES}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "RecentHistory":
+    def from_state(cls, state: Mapping[str, Any] | None) -> "RecentHistory":
+        """The history whose `state()` this is; None, if it was removed from a checkpoint, gives an empty one."""
         recent = cls()
+        if state is None:
+            return recent
         for name, value in state.items():
             empty = getattr(recent, name)
             if isinstance(empty, deque):

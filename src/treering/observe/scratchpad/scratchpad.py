@@ -344,7 +344,7 @@ class Scratchpad:
     def from_state(cls, state: Mapping[str, Any]) -> "Scratchpad":
         """The scratchpad whose `state()` this is; notes that were removed from it since are empty."""
         pad = cls(state["session"], type=SessionType(state["type"]), root=state["root"], agent=state["agent"])
-        pad.activity = Activity() if state["activity"] is None else Activity.from_state(state["activity"])
+        pad.activity = Activity.from_state(state["activity"])
         pad.clean = None if state["clean"] is None else Activity.from_state(state["clean"])
         pad.taint, pad.tainted_step = state["taint"], state["tainted_step"]
         pad.prompts = tuple(state["prompts"])
@@ -352,7 +352,7 @@ class Scratchpad:
         pad.same = dict(state["same"])
         for name, count in zip(_COUNTERS, state["counters"], strict=True):
             setattr(pad, name, count)
-        pad._recent = RecentHistory() if state["recent"] is None else RecentHistory.from_state(state["recent"])
+        pad._recent = RecentHistory.from_state(state["recent"])
         pad._clock = SessionClock(*state["clock"])
         pad._seen = RecentHashes.from_state(state["seen"])
         pad._pending = {call_id: PendingCall.from_state(call) for call_id, *call in state["pending"]}

@@ -17,9 +17,14 @@ _DEAD_ENDS = frozenset({CueKind.ABANDONED_APPROACH, CueKind.ENVIRONMENT_UNAVAILA
 
 
 def self_correction(activity: Activity) -> Iterator[SignalFinding]:
-    """Sentences with a cue. Those about a failed approach have `dead_end`, with the sentences around them."""
+    """Sentences with a cue, each once. Those about a failed approach have `dead_end`, with what is said around them."""
+    strongest = dict[str, float]()
+    for cue in activity.cues.values():
+        strongest[cue.sentence] = max(strongest.get(cue.sentence, 0.0), _WEIGHTS[CueKind(cue.kind)])
     for key, cue in activity.cues.items():
         kind = CueKind(cue.kind)
+        if _WEIGHTS[kind] < strongest[cue.sentence]:
+            continue
         data: dict[str, object] = {
             "cue": cue.kind,
             "sentence": cue.sentence,

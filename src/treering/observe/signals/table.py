@@ -96,6 +96,7 @@ SIGNALS: Mapping[Signal, SignalSpec] = MappingProxyType(
             _spec(
                 *(Signal.EXTERNAL_REFERENCE, external_reference, (0.60, 0.60, 0.35), 3, "module_insight"),
                 max_notes=10,
+                needs_another=True,
             ),
             _spec(Signal.IMPORT_CHASE, import_chase, (0.45, 0.55, 0.35), 4, "causal_dependency", max_notes=5),
             _spec(Signal.TIME_ANOMALY, time_anomaly, (0.40, 0.50, 0.35), 3, max_notes=5, needs_another=True),

@@ -1,0 +1,32 @@
+"""Sessions that continue another one: agents copy the events of a session when it is resumed or forked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from treering.core.queries import ObservedSessionFilter, TimeRange
+
+if TYPE_CHECKING:
+    from treering.core.observations import ObservedSession
+    from treering.ports.store import Transaction
+
+MIN_UNIQUE_CALL_ID = 16  # characters; shorter ids of calls are counters, which every session begins anew
+_MAX_SESSIONS = 20
+
+
+def continued_sessions(tx: Transaction, session: ObservedSession, state: Mapping[str, Any]) -> tuple[str, ...]:
+    """Ids of the other sessions that began at the same moment with the same tool call.
+
+    What such sessions show is one observation, not several. `state` is the session's saved scratchpad.
+    """
+    call = str(state.get("first_call") or "")
+    if len(call) < MIN_UNIQUE_CALL_ID or not state.get("started_at"):
+        return ()
+    began = session.started_at
+    same_time = TimeRange(since=began, before=began + timedelta(microseconds=1))
+    found = tx.observed_sessions.find(ObservedSessionFilter(started=same_time), limit=_MAX_SESSIONS).items
+    others = tx.scratchpads.get_many(each.id for each in found if each.id != session.id)
+    return tuple(id for id, saved in others.items() if json.loads(saved.state).get("first_call") == call)
