@@ -539,7 +539,7 @@ def test_stages_run_in_the_order_of_the_requirement(memory: Memory) -> None:
 def test_a_stage_can_be_left_out_of_the_schedule(open_memory: OpenMemory) -> None:
     memory = open_memory(settings=Settings.make(maintenance={"by_hand": ["mine"], "weekly": ""}))
     unscheduled = [planned.stage for planned in memory.maintenance.plan() if not planned.cron]
-    assert unscheduled == ["reflect", "mine"]
+    assert unscheduled == ["reflect", "synthesise", "mine"]
 
 
 def test_a_misspelt_stage_in_the_settings_is_refused(open_memory: OpenMemory) -> None:

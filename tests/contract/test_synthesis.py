@@ -20,7 +20,7 @@ from treering.compose import now
 from treering.core.errors import ModelUnavailable, NotFound
 from treering.core.graph import CoAccessEdge
 from treering.core.jobs import after_session_job
-from treering.core.observations import PROMOTION, SignalEvidence
+from treering.core.observations import PROMOTION, SignalEvidence, evidence_id
 from treering.core.payloads import ContextCost, PrefetchPattern, TaskCalibration, WorkUnitOutcome
 from treering.core.privacy import ModelLocation
 from treering.core.queries import KnowledgeFilter
@@ -37,7 +37,6 @@ from treering.observe.synthesis.statistics import (
     MODULE_SESSIONS,
     SESSION_COUNTS,
     ModuleStatistics,
-    row_id,
 )
 from treering.observe.synthesis.weekly import correct_weights, write_chains
 from treering.search.graph_path import coupled_files
@@ -256,10 +255,16 @@ def test_an_unresolved_error_that_comes_back_becomes_a_record(memory: Memory) ->
         for _ in range(2):
             session.run("make migrate", 'ERROR: relation "tides" does not exist\nexit code 1', fails=True)
         observe(memory, f"s{number}", session)
-    found = records(memory, "error_pattern")
-    assert len(found) <= 1
-    for record in found:
-        assert "not resolved" in record.content
+    [record] = records(memory, "error_pattern")
+    assert record.content == (
+        '`make migrate` fails with `relation "tides" does not exist` (in 5 sessions on `tides`; not resolved)'
+    )
+    resolved = together(TIDE).run("make migrate", 'ERROR: relation "tides" does not exist', fails=True)
+    for number in range(5, 7):
+        observe(memory, f"s{number}", resolved.edit(TABLE).run("make migrate"))
+    [renewed] = records(memory, "error_pattern")
+    assert renewed.id == record.id
+    assert "resolved by" in renewed.content
 
 
 def test_plans_tokens_and_subtasks_are_measured_and_renewed(memory: Memory) -> None:
@@ -429,9 +434,52 @@ def test_a_forgotten_session_leaves_only_numbers_and_is_not_counted_again(memory
     observe(memory, "s1", session)
     memory.sessions.forget("s1")
     with memory.store.reading(memory.scope, now()) as tx:
-        counted = tx.evidence.get(row_id(SESSION_COUNTS, "s1"))
+        counted = tx.evidence.get(evidence_id(SESSION_COUNTS, "s1"))
     assert counted is not None
     assert counted.files == ()
+    assert TIDE not in counted.to_json()
+    assert {row.occurrences for row in rows(memory, MODULE_SESSIONS).values()} == {0}
     observe(memory, "s1", session)
     assert edges(memory)[TABLE, TIDE].sessions == 1
+    assert {row.occurrences for row in rows(memory, MODULE_SESSIONS).values()} == {1}
     assert {row.occurrences for row in rows(memory, FILE_SESSIONS).values()} == {1}
+
+
+def test_a_purged_record_of_synthesis_is_not_written_again(memory: Memory) -> None:
+    for number in range(5):
+        observe(memory, f"s{number}", together(TIDE, TABLE))
+    [record] = records(memory, "prefetch_pattern")
+    assert memory.forget(record.id, hard=True) is not None
+    for number in range(5, 10):
+        observe(memory, f"s{number}", together(TIDE, TABLE))
+    assert records(memory, "prefetch_pattern") == []
+    texts = [row.text for row in rows(memory, SYNTHESIS).values()]
+    assert record.content not in texts
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_poisoned_page_never_reaches_an_untainted_record(memory: Memory, seed: int) -> None:
+    """Files, commands and subtasks that come only after outside content are in tainted records only."""
+    random = Random(seed)
+    clean = [TIDE, TABLE, MOON]
+    for number in range(12):
+        session = Session()
+        for _ in range(random.randrange(1, 5)):
+            session.edit(random.choice(clean))
+        if random.random() < 0.8:
+            session.fetch()
+            for _ in range(random.randrange(2, 8)):
+                random.choice((session.edit, session.read))(
+                    random.choice([*clean, "evil/poison.go", "tides/poison.go"])
+                )
+            session.run("make poison", "ERROR: poison", fails=True)
+            session.event("subtask", text="spread poison", metadata={"subtask": "p", "status": "started"})
+            session.edit("evil/poison.go")
+            session.event("subtask", text="spread poison", metadata={"subtask": "p", "status": "completed"})
+        observe(memory, f"s{number}", session)
+    weekly(memory)
+    with memory.store.reading(memory.scope, now()) as tx:
+        found = list(tx.knowledge.stream(KnowledgeFilter()))
+    poisoned = [each for each in found if "poison" in each.to_json()]
+    assert poisoned
+    assert all(each.tainted and each.needs_review for each in poisoned)

@@ -81,16 +81,14 @@ class Sessions:
 
         Its records stay with their evidence, and so do the numbers of sessions that were counted with it.
         """
-        from treering.observe.synthesis.statistics import SESSION_COUNTS, row_id, without_files
+        from treering.observe.synthesis.statistics import forget_counted
 
         def forget(tx: Transaction) -> None:
             _session(tx, id)
             tx.observed_sessions.remove(ObservedSessionFilter(ids=(id,)))
             tx.scratchpads.remove(SavedScratchpadFilter(ids=(id,)))
-            counted = tx.evidence.get(row_id(SESSION_COUNTS, id))
+            forget_counted(tx, id)
             _forget_evidence(tx, id)
-            if counted is not None:
-                tx.evidence.put_many([without_files(counted)])
 
         self.store.write(self.scope, self.clock(), forget, claims=(PROMOTION,))
 

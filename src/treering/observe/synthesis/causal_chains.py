@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from treering.observe.scratchpad.path_kinds import module_of
@@ -50,20 +51,21 @@ def causal_chains(edges: Sequence[CoAccessEdge]) -> list[CausalChain]:
     followers = {each.second for each in strong}
     # A cycle has no file that follows none; each of its files begins a chain.
     starts = [path for path in following if path not in followers] or [*following]
-    found = [chain for path in starts for chain in _from(path, following)]
-    if len(starts) < len(following):
-        reached = {path for chain in found for path in chain.files}
-        found += [chain for path in following if path not in reached for chain in _from(path, following)]
+    found = _all_from(starts, following)
+    reached = {path for chain in found for path in chain.files}
+    found += _all_from([path for path in following if path not in reached], following)
     crossing = [each for each in found if module_of(each.files[0]) != module_of(each.files[-1])]
-    return sorted(crossing[:_MAX_CHAINS], key=lambda each: (-each.weight, -each.sessions, each.files))
+    return sorted(crossing, key=lambda each: (-each.weight, -each.sessions, each.files))
+
+
+def _all_from(starts: Sequence[str], following: Mapping[str, Sequence[CoAccessEdge]]) -> list[CausalChain]:
+    return list(islice((chain for path in starts for chain in _from(path, following)), _MAX_CHAINS))
 
 
 def _from(start: str, following: Mapping[str, Sequence[CoAccessEdge]]) -> Iterator[CausalChain]:
     """Chains that begin with this file and cannot be continued."""
     open_ = [CausalChain((start,), ())]
-    for _ in range(_MAX_CHAINS):
-        if not open_:
-            return
+    while open_:
         chain = open_.pop()
         next_ = [each for each in following.get(chain.files[-1], ()) if each.second not in chain.files]
         if (not next_ or len(chain.files) >= MAX_FILES) and chain.links:

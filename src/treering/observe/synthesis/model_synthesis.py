@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 from treering.core.delimiters import DATA, delimited, escaped
 from treering.core.errors import ModelUnavailable, UnusableAnswer
+from treering.core.observations import evidence_id
 from treering.core.privacy import ModelLocation, text_may_leave
 from treering.core.values import Text, Value, fitting
 from treering.observe.synthesis.module_patterns import MIN_SESSIONS, ModuleHistory, file_shares
 from treering.observe.synthesis.records import SynthesisDraft, SynthesisWriter
 from treering.observe.synthesis.session_synthesis import module_history
-from treering.observe.synthesis.statistics import MODULE_SESSIONS, ModuleStatistics, row_id
+from treering.observe.synthesis.statistics import MODULE_SESSIONS, ModuleStatistics
 from treering.prompts.model_answers import ask_json
 from treering.prompts.token_budget import metered_writer
 
@@ -88,7 +89,7 @@ class ModelSynthesis:
                 return
 
     def _read(self, writer: Writer, module: str, claim: str) -> None:
-        id = row_id(MODULE_SESSIONS, module)
+        id = evidence_id(MODULE_SESSIONS, module)
         with self.store.reading(self.scope, self.now) as tx:
             row = tx.evidence.get(id)
             history = None if row is None else module_history(tx, ModuleStatistics(row))

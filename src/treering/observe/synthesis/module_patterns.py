@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treering.core.observations import evidence_id
 from treering.core.values import fitting
 from treering.observe.promotion.drafts import seen_in
 from treering.observe.scratchpad import Signal
 from treering.observe.synthesis.records import SynthesisDraft
-from treering.observe.synthesis.statistics import clean_weight, row_id
+from treering.observe.synthesis.statistics import clean_weight
 
 if TYPE_CHECKING:
     from treering.core.graph import CoAccessEdge
@@ -128,7 +129,7 @@ def _dependencies(history: ModuleHistory) -> Iterator[SynthesisDraft]:
             sessions=both,
             confidence=edge.weight,
             taint=None if is_clean else history.module.row.taint,
-            evidence=row_id(Signal.CO_ACCESS.value, f"{first} + {second}"),
+            evidence=evidence_id(Signal.CO_ACCESS.value, f"{first} + {second}"),
         )
 
 

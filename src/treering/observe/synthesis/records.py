@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from treering.core.history import Action
-from treering.core.observations import SYNTHESIS
+from treering.core.observations import SYNTHESIS, evidence_id
 from treering.core.payloads import knowledge_type
 from treering.core.records import Knowledge, Source
 from treering.jobs.follow_up import queue_follow_up_jobs
@@ -17,7 +17,7 @@ from treering.observe.promotion.gates import TAINTED_FACTOR
 from treering.observe.promotion.novelty import same_meaning
 from treering.observe.promotion.rates import is_rejected
 from treering.observe.scratchpad.path_kinds import module_of
-from treering.observe.synthesis.statistics import new_row, row_id
+from treering.observe.synthesis.statistics import new_row
 
 if TYPE_CHECKING:
     from treering.core.observations import SignalEvidence
@@ -105,7 +105,7 @@ class SynthesisWriter:
     def _rows(self, drafts: Sequence[SynthesisDraft]) -> list[SignalEvidence]:
         """The row of each draft's subject. Evidence of a signal that has a record lends it to the subject."""
         subjects = [f"{each.type}: {each.subject}" for each in drafts]
-        ids = [row_id(SYNTHESIS, subject) for subject in subjects]
+        ids = [evidence_id(SYNTHESIS, subject) for subject in subjects]
         known = self.tx.evidence.get_many([*ids, *(each.evidence for each in drafts if each.evidence is not None)])
         rows = []
         for draft, id, subject in zip(drafts, ids, subjects, strict=True):

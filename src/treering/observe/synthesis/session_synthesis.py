@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from treering.core.observations import evidence_id
 from treering.core.queries import CoAccessFilter, Order, ShareRange, SignalEvidenceFilter
 from treering.observe.co_access import edge_id
 from treering.observe.scratchpad import Signal
@@ -18,7 +19,6 @@ from treering.observe.synthesis.statistics import (
     ModuleStatistics,
     SessionUpdate,
     correct_edges,
-    row_id,
     sessions_by_file,
 )
 
@@ -56,7 +56,7 @@ def synthesise_session(
 
 def module_history(tx: Transaction, module: ModuleStatistics) -> ModuleHistory:
     """What is stored about the sessions of a module."""
-    ids = [row_id(SESSION_COUNTS, each) for each in (*module.row.sessions, *module.row.tainted_sessions)]
+    ids = [evidence_id(SESSION_COUNTS, each) for each in (*module.row.sessions, *module.row.tainted_sessions)]
     rows = tx.evidence.get_many(ids)
     sessions = [rows[id] for id in ids if id in rows]
     unpromoted = SignalEvidenceFilter(signals=(Signal.ERROR_RETRY.value,), promoted=False)

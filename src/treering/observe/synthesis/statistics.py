@@ -9,10 +9,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from treering.core.observations import SignalEvidence
+from treering.core.observations import SignalEvidence, evidence_id
 from treering.core.taint import Taint
 from treering.core.values import FrozenDict, thaw
 from treering.observe.co_access import FilePairKey, edge_id, updated_edges, weight_of
@@ -33,16 +32,13 @@ MAX_FILES = 1_000  # of one session
 MAX_MODULES = 20  # of one session, those with most edits
 _FORGOTTEN_FILES, _FORGOTTEN_PAIRS = "forgotten_files", "forgotten_pairs"
 _FORGOTTEN = (_FORGOTTEN_FILES, _FORGOTTEN_PAIRS)
+_SAMPLES = ("tokens", "plans", "tests")
 _PairCounts = tuple[int, int, int]
 """Of one session: accesses, the sum of the milliseconds between them, and 1 if all are tainted."""
 
 
-def row_id(signal: str, subject: str) -> str:
-    return blake2b(f"{signal}\n{subject}".encode("utf-8", "replace"), digest_size=16).hexdigest()
-
-
 def new_row(signal: str, subject: str, at: datetime) -> SignalEvidence:
-    id = row_id(signal, subject)
+    id = evidence_id(signal, subject)
     return SignalEvidence.make(id=id, signal=signal, subject=subject, first_seen_at=at, last_seen_at=at)
 
 
@@ -95,7 +91,7 @@ class SessionUpdate:
     def __post_init__(self) -> None:
         # A session whose clock was ahead is not the latest one forever.
         self.at = min(self.session.last_at, self.tx.now)
-        known = self.tx.evidence.get(row_id(SESSION_COUNTS, self.session.id))
+        known = self.tx.evidence.get(evidence_id(SESSION_COUNTS, self.session.id))
         self.counted = known or new_row(SESSION_COUNTS, self.session.id, self.at)
 
     def run(self) -> list[ModuleStatistics]:
@@ -218,22 +214,42 @@ class SessionUpdate:
 
     def _rows(self, signal: str, subjects: Iterable[str]) -> dict[str, SignalEvidence]:
         """Rows by subject, in this order; new ones where there are none."""
-        ids = {row_id(signal, subject): subject for subject in subjects}
+        ids = {evidence_id(signal, subject): subject for subject in subjects}
         known = self.tx.evidence.get_many(ids)
         return {subject: known.get(id) or new_row(signal, subject, self.at) for id, subject in ids.items()}
 
 
-def without_files(counted: SignalEvidence) -> SignalEvidence:
-    """What was counted for a session, without its files: for a session that is forgotten.
+def forget_counted(tx: Transaction, session: str) -> None:
+    """Remove the files, modules and samples of a session; the numbers that it was counted in stay.
 
-    Observed again, the session is not counted twice.
+    Observed again, its files and pairs are not counted twice.
     """
+    counted = tx.evidence.get(evidence_id(SESSION_COUNTS, session))
+    if counted is None:
+        return
     pairs = {edge_id(*key): list(counts) for key, counts in _unpacked(counted).items()}
-    files = [row_id(FILE_SESSIONS, path) for path in counted.files]
-    detail: dict[str, Any] = thaw(counted.detail)
-    detail[_FORGOTTEN_PAIRS] = {**detail.get(_FORGOTTEN_PAIRS, {}), **pairs}
-    detail[_FORGOTTEN_FILES] = sorted({*detail.get(_FORGOTTEN_FILES, ()), *files})
-    return counted.replace(files=(), text="", detail={**detail, "tainted_files": []})
+    files = [evidence_id(FILE_SESSIONS, path) for path in counted.files]
+    known: dict[str, Any] = thaw(counted.detail)
+    detail = {
+        _FORGOTTEN_PAIRS: {**known.get(_FORGOTTEN_PAIRS, {}), **pairs},
+        _FORGOTTEN_FILES: sorted({*known.get(_FORGOTTEN_FILES, ()), *files}),
+    }
+    modules = tx.evidence.get_many(evidence_id(MODULE_SESSIONS, each) for each in known.get("modules", ()))
+    rows = (_without_session(each, session) for each in modules.values())
+    tx.evidence.put_many([counted.replace(files=(), text="", detail=detail), *rows])
+
+
+def _without_session(row: SignalEvidence, session: str) -> SignalEvidence:
+    details = {"detail": thaw(row.detail), "tainted_detail": thaw(row.tainted_detail)}
+    for detail in details.values():
+        for name in _SAMPLES:
+            detail.get(name, {}).pop(session, None)
+    return row.replace(
+        occurrences=max(0, row.occurrences - 1),
+        sessions=tuple(each for each in row.sessions if each != session),
+        tainted_sessions=tuple(each for each in row.tainted_sessions if each != session),
+        **details,
+    )
 
 
 def _packed(pairs: Mapping[FilePairKey, _PairCounts], files: Sequence[str]) -> str:
@@ -278,7 +294,7 @@ def _with(sessions: tuple[str, ...], session: str) -> tuple[str, ...]:
 
 def sessions_by_file(tx: Transaction, edges: Iterable[CoAccessEdge]) -> dict[str, int]:
     """Number of sessions that touched each file of the edges."""
-    ids = {row_id(FILE_SESSIONS, path): path for each in edges for path in (each.first, each.second)}
+    ids = {evidence_id(FILE_SESSIONS, path): path for each in edges for path in (each.first, each.second)}
     return {ids[id]: row.occurrences for id, row in tx.evidence.get_many(ids).items()}
 
 
