@@ -121,6 +121,23 @@ def holding(parts: Iterable[Postings], forms: Sequence[int]) -> tuple[NDArray[np
     return together, summed
 
 
+def containing(parts: Iterable[Postings], words: Sequence[Sequence[int]], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each document contains each word in any of its forms: a row for each of the ascending `rows`."""
+    found = np.zeros((len(words), len(rows)), np.bool_)
+    for part in parts:
+        own = slice(*np.searchsorted(rows, (part.first, part.first + part.size)).tolist())
+        inside = (rows[own] - part.first).astype(np.int32)
+        if not len(inside):
+            continue
+        for place, forms in enumerate(words):
+            for code in forms:
+                numbers, _ = part.holding(code)
+                if len(numbers):
+                    there = np.minimum(np.searchsorted(numbers, inside), len(numbers) - 1)
+                    found[place, own] |= numbers[there] == inside
+    return found.T
+
+
 @dataclass(frozen=True, slots=True)
 class WordScores:
     """BM25 scores of all documents, the rows with a score, and the total weight of the words."""
