@@ -43,10 +43,17 @@ _FOLLOWING = (
     "ORDER BY model LIMIT 1"
 )
 _NEWEST = "SELECT coalesce(max(number), 0) FROM vectors WHERE tenant = ? AND project = ? AND model = ?"
+# By number: SQLite may prefer an index by kind or model, and would read all documents or vectors of the project.
 _WAITING = (
     "SELECT number, kind, id, length FROM documents WHERE number > max(?, (SELECT coalesce(max(number), 0) "
+    "FROM vectors WHERE tenant = ? AND project = ? AND +model = ?)) AND +tenant = ? AND +project = ? "
+    "ORDER BY number LIMIT ?"
+)
+# Few documents are episodes.
+_WAITING_EPISODES = (
+    "SELECT number, kind, id, length FROM documents WHERE number > max(?, (SELECT coalesce(max(number), 0) "
     "FROM vectors WHERE tenant = ? AND project = ? AND model = ?)) AND tenant = ? AND project = ? "
-    "AND (? = '' OR kind = ?) ORDER BY number LIMIT ?"
+    f"AND kind = '{_EPISODE}' ORDER BY number LIMIT ?"
 )
 _FOLLOWING_DOCUMENTS = (
     "SELECT number FROM documents WHERE number > ? AND number <= ? AND +tenant = ? AND +project = ? "
@@ -166,9 +173,9 @@ class EmbeddedIndex(SqlIndex):
 
     def _waiting_rows(self, model: str, after: int, limit: int) -> Sequence[Any]:
         """Those after the newest vector: the single writer stores vectors in the order of their documents."""
-        kind = _EPISODE if part_of(model) else ""
-        values = (after, *self._here, model, *self._here, kind, kind, limit)
-        return self._context.connection.exec_driver_sql(_WAITING, values).all()
+        statement = _WAITING_EPISODES if part_of(model) else _WAITING
+        values = (after, *self._here, model, *self._here, limit)
+        return self._context.connection.exec_driver_sql(statement, values).all()
 
     def hold_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
         super().hold_vectors(model, vectors)
