@@ -185,8 +185,9 @@ def score_rows(
     """The same scores for some rows, whose documents have these lengths, and the total weight of the words."""
     scores, total = np.zeros(len(rows), np.float32), 0.0
     for place, forms in enumerate(wanted.words):
-        found = [(part.first, *part.holding(code)) for part in parts for code in forms]
-        if seen is None and len(forms) == 1:
+        found = [(part.first, *each) for part in parts for code in forms if len((each := part.holding(code))[0])]
+        # Without two forms in one part, no document is counted twice.
+        if seen is None and len({first for first, *_ in found}) == len(found):
             held = sum(len(numbers) for _, numbers, _ in found)
         else:
             together, _ = holding(parts, forms)
@@ -195,9 +196,9 @@ def score_rows(
         total += weight
         counts = np.zeros(len(rows), np.float32)
         for first, numbers, times in found:
-            if len(numbers):
-                there = np.minimum(np.searchsorted(numbers, rows - first), len(numbers) - 1)
-                counts += np.where(numbers[there] == rows - first, times[there], 0)
+            inside = (rows - first).astype(numbers.dtype)  # of another type, `searchsorted` would copy the numbers
+            there = np.minimum(np.searchsorted(numbers, inside), len(numbers) - 1)
+            counts += np.where(numbers[there] == inside, times[there], 0)
         holds = np.flatnonzero(counts)
         scores[holds] += weight * ranking.saturation(counts[holds], lengths[holds])
     return scores, total
