@@ -13,6 +13,7 @@ from treering.observe.scratchpad.kept_text import kept_lines
 
 MAX_MESSAGES = 200  # the latest of a session
 _MAX_CHARACTERS = 4_000
+_MAX_READ = 2 * _MAX_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +46,18 @@ class ObservedConversation:
             self._close_answer()
             self._append("user", text, _iso(at), None)
         else:
-            self._answer = ObservedMessage(0, "assistant", text[: 2 * _MAX_CHARACTERS], _iso(at), taint)
+            self._answer = ObservedMessage(0, "assistant", text[:_MAX_READ], _iso(at), taint)
 
     def messages(self) -> Iterator[ObservedMessage]:
         """All messages so far, the agent's latest words included."""
-        yield from self._messages
+        yield from map(_kept, self._messages)
         if self._answer is not None:
-            yield replace(self._answer, number=self._count, text=_kept(self._answer.text))
+            yield _kept(replace(self._answer, number=self._count))
 
     def state(self) -> dict[str, Any]:
         return {
-            "messages": [astuple(each) for each in self._messages],
-            "answer": None if self._answer is None else astuple(replace(self._answer, text=_kept(self._answer.text))),
+            "messages": [astuple(_kept(each)) for each in self._messages],
+            "answer": None if self._answer is None else astuple(_kept(self._answer)),
             "count": self._count,
         }
 
@@ -74,9 +75,8 @@ class ObservedConversation:
             self._answer = None
 
     def _append(self, role: str, text: str, at: str, taint: str | None) -> None:
-        if kept := _kept(text):
-            self._messages.append(ObservedMessage(self._count, role, kept, at, taint))
-            self._count += 1
+        self._messages.append(ObservedMessage(self._count, role, text[:_MAX_READ], at, taint))
+        self._count += 1
 
 
 def _iso(at: object) -> str:
@@ -84,5 +84,6 @@ def _iso(at: object) -> str:
     return "" if moment is None else moment.isoformat()
 
 
-def _kept(text: str) -> str:
-    return kept_lines(text, _MAX_CHARACTERS)
+def _kept(message: ObservedMessage) -> ObservedMessage:
+    """The message as it may be stored. Secrets are removed only here: searching for them takes longer than the rest."""
+    return replace(message, text=kept_lines(message.text, _MAX_CHARACTERS))

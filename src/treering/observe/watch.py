@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from treering.core.errors import InvalidInput, TreeringError
 from treering.core.events import Event, EventKind, SessionOutcome, SessionType
 from treering.core.observations import UNREADABLE_CHECKPOINTS, SavedScratchpad
-from treering.core.values import KEY_BYTES
+from treering.observe.continuations import call_digest
 from treering.observe.conversation import ObservedConversation
 from treering.observe.scratchpad import Alert, Scratchpad, merged
 from treering.observe.scratchpad.intake import time_of
@@ -98,7 +98,7 @@ class Watch:
             return
         kind = fields.get("kind")
         if not self._first_call and kind == EventKind.TOOL_CALL:
-            self._first_call = str(fields.get("call_id") or "-")[:KEY_BYTES]
+            self._first_call = call_digest(fields.get("call_id"))
         self._note_time(fields.get("at"))
         if pad is self._pads[_MAIN]:
             self._conversation.add(fields, pad.taint)
