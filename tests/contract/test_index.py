@@ -384,3 +384,24 @@ def test_a_filter_leaves_what_it_allows_of_a_word_that_is_too_common_to_look_up(
     bounded, _ = found(memory, wanted, limit=300, among=allowed)
     assert len(bounded) > 5
     np.testing.assert_array_equal(bounded.number, whole.number)
+
+
+def test_words_are_known_of_each_document(memory: Memory, engine: str) -> None:
+    fill(memory)
+    memory.forget("k3", hard=True)
+    words = [[code_of(VOCABULARY[0])], [code_of(VOCABULARY[40]), code_of(VOCABULARY[1])], [code_of("nowhere")]]
+
+    def work(tx: Any) -> None:
+        numbers = tx.index.matching_numbers({"knowledge": KnowledgeFilter(), "turn": TurnFilter()})
+        codes = {number: set(found.tolist()) for number, (found, _) in tx.index.words_of(numbers).items()}
+        wanted = [[not codes[number].isdisjoint(forms) for forms in words] for number in numbers.tolist()]
+        assert tx.index.containing(words, numbers).tolist() == wanted
+        assert not tx.index.containing(words, np.array([10**9])).any()
+        holding = tx.index.holding(words[1:], KINDS)
+        if engine == "sqlite":
+            assert set(numbers[[row[1] for row in wanted]].tolist()) <= set(holding.tolist())
+            assert not tx.index.holding(words[1:], ["pattern"]).size
+        else:
+            assert holding is None
+
+    look(memory, work)

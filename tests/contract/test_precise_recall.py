@@ -339,3 +339,18 @@ def test_a_small_memory_in_which_most_say_the_same_finds_them(open_memory: OpenM
     kept = {memory.remember(text, type="gotcha").id for text in said}
     found = memory.search("the build needs node 22", precise=True, repeated=True)
     assert {hit.id for hit in found} == kept
+
+
+# Many candidates
+
+
+@pytest.mark.parametrize("candidates", [10, 200])
+def test_excluded_candidates_leave_room_for_others(open_memory: OpenMemory, candidates: int) -> None:
+    """Better matches that the filter excludes do not displace others, however few candidates are examined."""
+    settings = Settings.make(embedder={"provider": "none"}, search={"candidates": candidates})
+    memory = open_memory(clock=lambda: NOW, settings=settings)
+    memory.remember_many([f"berth {place} has a bollard" for place in range(140)])
+    memory.remember_many([f"bollard torque {place}" for place in range(11)])
+    memory.remember(f"bollard torque, {' '.join(FILLING)}", id="long", tags=["kept"])
+    assert len(found(memory, "bollard torque", limit=50)) == min(candidates, 12)
+    assert found(memory, "bollard torque", limit=50, knowledge=KnowledgeFilter(tags=("kept",))) == {"long"}

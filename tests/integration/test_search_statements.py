@@ -8,6 +8,10 @@ import pytest
 from sqlalchemy import event
 
 import treering
+from treering.adapters.sql.embedded_index import EmbeddedIndex
+from treering.adapters.sql.index_base import SqlIndex
+from treering.core.queries import KnowledgeFilter
+from treering.core.settings import Settings
 from treering.memory import Memory
 
 # One BEGIN, two look-ups of the embedding models, what is new of documents and vectors, entities by name, candidates
@@ -50,3 +54,23 @@ def test_a_search_makes_few_statements(tmp_path: Path, fill: Callable[[Memory], 
     assert not answer.missing.keys() & {"meaning", "meaning of some"}
     assert statements.count("BEGIN") == 1
     assert len(statements) <= most, "\n".join(statements)
+
+
+def test_a_precise_search_reads_few_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words in memory show that no further document matches, although a better candidate does not pass."""
+    checked: list[int] = []
+
+    def note(index: EmbeddedIndex, filters: Any, numbers: Any) -> Any:
+        checked.append(len(numbers))
+        return SqlIndex.matching_ids(index, filters, numbers)
+
+    settings = Settings.make(embedder={"provider": "none"}, search={"candidates": 10})
+    with treering.open(tmp_path / "memory.db", project="p", background=False, settings=settings) as memory:
+        memory.remember_many([f"berth {place} has a bollard" for place in range(40)])
+        memory.remember("bollard torque", id="torque", tags=["kept"])
+        memory.remember("torque of a bollard", id="other")
+        monkeypatch.setattr(EmbeddedIndex, "matching_ids", note)
+        monkeypatch.delattr(SqlIndex, "matching_numbers")
+        found = memory.search("bollard torque", precise=True, knowledge=KnowledgeFilter(tags=("kept",)))
+    assert [hit.id for hit in found] == ["torque"]
+    assert max(checked) == 2
