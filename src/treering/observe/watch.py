@@ -98,7 +98,7 @@ class Watch:
             return
         kind = fields.get("kind")
         if not self._first_call and kind == EventKind.TOOL_CALL:
-            self._first_call = str(fields.get("call_id") or "-")[:KEY_BYTES]
+            self._first_call = kept_text(str(fields.get("call_id") or "-"), KEY_BYTES) or "-"
         self._note_time(fields.get("at"))
         if pad is self._pads[_MAIN]:
             self._conversation.add(fields, pad.taint)
