@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from threading import Barrier, Thread
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from treering.compose import now
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.events import SessionOutcome, SessionType
 from treering.core.jobs import AFTER_SESSION
-from treering.core.observations import Decision, Gate
+from treering.core.observations import PROMOTION, Decision, Gate, SavedScratchpad
 from treering.core.records import Source
 from treering.memory import Memory
 from treering.observe.promotion.gates import SESSION_LIMITS
@@ -348,6 +349,22 @@ def test_long_builds_promote_after_each_validated_subtask(
     assert [each.content for each in report.promoted] == [RULE]
     assert len(records(memory)) == 1
     assert all(each.occurrences == 1 for each in evidence(memory).values())
+
+
+def test_events_do_not_wait_for_another_writer(open_memory: OpenMemory) -> None:
+    memory, other = open_memory(), open_memory()
+    *before, last = with_subtasks(6).events
+    watch = memory.observe("s1", root=ROOT)
+    for event in before:
+        watch.event(event)
+    with other.store.transaction(other.scope, now()) as tx:
+        tx.claim(PROMOTION)
+        tx.scratchpads.put_many([SavedScratchpad.make(id="s1", saved_at=START, state="{}")])
+        begun = monotonic()
+        watch.event(last)
+        assert monotonic() - begun < 2
+    assert records(memory) == []
+    assert [each.content for each in watch.finish().promoted] == [RULE]
 
 
 def test_two_parallel_agents_that_see_the_same_error_make_a_quorum(memory: Memory) -> None:

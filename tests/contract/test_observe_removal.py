@@ -97,7 +97,9 @@ def test_events_are_not_counted_again_after_a_purge(open_memory: OpenMemory) -> 
         watch.event(event)
     assert watch.new_events == len(failing().events)
     watch.event({"kind": "prompt", "text": OTHER, "id": "more", "at": START})
-    assert [each.content for each in watch.finish().promoted] == [OTHER]
+    report = watch.finish()
+    assert [each.content for each in report.promoted] == [OTHER]
+    assert [each.path for each in report.session.files] == ["tides/tide.go"]
     assert memory.settle().dead == 0
     assert memory.doctor().dead_jobs == ()
 

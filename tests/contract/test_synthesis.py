@@ -20,7 +20,7 @@ from treering.compose import now
 from treering.core.errors import ModelUnavailable, NotFound
 from treering.core.graph import CoAccessEdge
 from treering.core.jobs import after_session_job
-from treering.core.observations import PROMOTION, SignalEvidence, evidence_id
+from treering.core.observations import PROMOTION, SYNTHESIS, SignalEvidence, evidence_id
 from treering.core.payloads import ContextCost, PrefetchPattern, TaskCalibration, WorkUnitOutcome
 from treering.core.privacy import ModelLocation
 from treering.core.queries import KnowledgeFilter
@@ -30,7 +30,6 @@ from treering.observe.after_session import do_after_session
 from treering.observe.co_access import ID_PREFIX, edge_id, weight_of
 from treering.observe.synthesis import session_synthesis
 from treering.observe.synthesis.model_synthesis import MODEL_TAG
-from treering.observe.synthesis.records import SYNTHESIS
 from treering.observe.synthesis.session_facts import session_facts
 from treering.observe.synthesis.statistics import (
     FILE_SESSIONS,

@@ -30,9 +30,8 @@ def test_an_alternative_that_repeats_the_approach_is_none() -> None:
     sentence = "Let me revert the interface and add a helper instead."
     detail = {"cue": "abandoned_approach", "sentence": sentence, "dead_end": True, "alternative": sentence}
     assert text_of(Signal.SELF_CORRECTION, detail) is None
-    with_approach = detail | {"approach": "I changed the interface.", "alternative": "Let me add a helper:"}
-    assert text_of(Signal.SELF_CORRECTION, with_approach) == (
-        "Did not work: I changed the interface. Instead: Let me add a helper."
+    assert text_of(Signal.SELF_CORRECTION, detail | {"alternative": "Let me add a helper:"}) == (
+        f"An approach was given up: {sentence} Instead: Let me add a helper."
     )
 
 

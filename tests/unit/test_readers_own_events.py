@@ -20,14 +20,14 @@ def test_fields_are_kept_and_unknown_ones_go_to_the_metadata(tmp_path: Path) -> 
     line = {
         "id": "e1", "session": "s1", "kind": "tool_result", "at": AT.format(1), "step": 7, "agent": "a", "tool": "Bash",
         "call_id": "c1", "text": "out", "is_error": True, "duration_ms": 5, "tokens": 3, "files": ["a.py", "/etc/x"],
-        "visibility": "personal", "owner": "me", "taint": {"source": "web: x.org"}, "colour": "red",
+        "taint": {"source": "web: x.org"}, "colour": "red",
         "metadata": {"x": 1},
     }  # fmt: skip
     [event] = events_of(write_lines(tmp_path / "events.jsonl", [line]))
     assert event | {"at": None} == {
         "id": "e1", "kind": "tool_result", "at": None, "step": 7, "agent": "a", "tool": "Bash", "call_id": "c1",
-        "text": "out", "is_error": True, "duration_ms": 5.0, "tokens": 3, "files": ("a.py",), "visibility": "personal",
-        "owner": "me", "tainted": True, "taint": {"source": "web: x.org", "reason": ""},
+        "text": "out", "is_error": True, "duration_ms": 5.0, "tokens": 3, "files": ("a.py",),
+        "tainted": True, "taint": {"source": "web: x.org", "reason": ""},
         "metadata": {"colour": "red", "x": 1},
     }  # fmt: skip
 

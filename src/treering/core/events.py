@@ -4,7 +4,8 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from treering.core.values import EMPTY, Count, FilePaths, FrozenMap, Instant, Key, Label, Text, Value
+from treering.core.taint import Taint, Taintable
+from treering.core.values import EMPTY, Count, FilePaths, FrozenMap, Instant, Key, Label, Text
 
 
 class EventKind(StrEnum):
@@ -47,7 +48,7 @@ class SessionOutcome(StrEnum):
     ABANDONED = "abandoned"
 
 
-class Event(Value):
+class Event(Taintable):
     """One event of a session. A tool call and its result share `call_id`; an event with a known `id` is ignored.
 
     `text` is the prompt, the reasoning, the output of a tool, the plan, the report or the subject of a commit.
@@ -67,4 +68,6 @@ class Event(Value):
     duration_ms: float | None = Field(default=None, ge=0)
     tokens: Count | None = None
     files: FilePaths = ()
+    tainted: bool = False
+    taint: Taint | None = None
     metadata: FrozenMap = EMPTY

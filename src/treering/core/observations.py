@@ -31,6 +31,8 @@ UNREADABLE_CHECKPOINTS = "unreadable_checkpoints"
 """Key of `ObservedSession.ignored`."""
 SIGNAL_TAG = "signal:"
 """Beginning of the tag that names the signal of a promoted record."""
+SYNTHESIS = "synthesis"
+"""Tag of records that were written from statistics over sessions, and signal of their evidence."""
 OWN_WORDS = f"{SIGNAL_TAG}self_correction"
 """Tag of records in the words of a session. Other signals write a sentence around names that sessions share."""
 

@@ -79,17 +79,18 @@ class SessionFinisher:
 
         return self.store.write(self.scope, self.clock(), finish, claims=(PROMOTION,))
 
-    def promote(self, pad: Scratchpad, saved: SavedScratchpad) -> SessionReport:
-        """Promote what a session shows so far; it goes on."""
+    def promote_if_free(self, pad: Scratchpad, saved: SavedScratchpad) -> bool:
+        """Promote what a session shows so far, unless another writer holds the store; the session goes on."""
         notes = notes_of(pad)
 
-        def promote(tx: Transaction) -> SessionReport:
+        def promote(tx: Transaction) -> None:
+            tx.claim(PROMOTION)
             known = tx.observed_sessions.get(saved.id)
             session = self._session(pad, saved, known, tx.now)
             promoted = session.replace(outcome=SessionOutcome.SUCCESS, validated=True)
-            return self._promote(tx, promoted, known, saved, notes)
+            self._promote(tx, promoted, known, saved, notes)
 
-        return self.store.write(self.scope, self.clock(), promote, claims=(PROMOTION,))
+        return self.store.write_if_free(self.scope, self.clock(), promote, seconds=_CHECKPOINT_WAIT)
 
     def similarity(self, one: str, other: str) -> float:
         """Cosine of two texts by the local model, or their share of common words without it."""
@@ -124,7 +125,8 @@ class SessionFinisher:
         state: Mapping[str, Any] = json.loads(saved.state)
         type, agent, root = state["identity"]
         started = state["started_at"] or (known.started_at if known else now)
-        files = _files(pad)
+        # Files of a known session whose scratchpad was emptied since are known from the session alone.
+        files = _united_files(_files(pad), known.files if known else ())
         parts = pad.parts or (pad,)
         counts = {
             name: sum(getattr(part, name) for part in parts)
@@ -170,6 +172,11 @@ def _files(pad: Scratchpad) -> tuple[SessionFile, ...]:
             )
     ranked = sorted(found.values(), key=lambda each: (-each.edits, -each.reads, each.first_step))
     return tuple(ranked[:_MAX_FILES])
+
+
+def _united_files(found: tuple[SessionFile, ...], known: tuple[SessionFile, ...]) -> tuple[SessionFile, ...]:
+    paths = {each.path for each in found}
+    return (*found, *(each for each in known if each.path not in paths))[:_MAX_FILES]
 
 
 def _united(known: tuple[Candidate, ...], found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:

@@ -192,7 +192,7 @@ class Watch:
             metadata = fields.get("metadata")
             validated = isinstance(metadata, Mapping) and bool(metadata.get("validated"))
             if done and validated and self._identity.type is SessionType.BUILD:
-                self._finisher.promote(self.merged(), self._saved())
+                self._finisher.promote_if_free(self.merged(), self._saved())
         except TreeringError as exc:
             _LOG.warning("session %s: no checkpoint: %s", self.session, exc)
 

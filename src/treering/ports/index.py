@@ -153,6 +153,14 @@ class SearchIndex(Protocol):
         """The word codes of documents and their counts."""
         ...
 
+    def containing(self, words: Sequence[Sequence[int]], numbers: "Numbers") -> "NDArray[np.bool_]":
+        """Whether each of the ascending `numbers` (rows) contains each word (columns) in any of its forms."""
+        ...
+
+    def holding(self, words: Sequence[Sequence[int]], kinds: Sequence[str]) -> "Numbers | None":
+        """All visible documents of these kinds that contain one of the words; None if that is not known in memory."""
+        ...
+
     def word_scores(self, wanted: IndexQuery, numbers: "Numbers") -> "Scores":
         """BM25 scores of documents, as shares of the total weight of the words."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,10 +24,12 @@ from treering.search.graph_path import (
     files_in,
     related,
 )
-from treering.search.query_terms import QueryWords
+from treering.search.query_terms import QueryWord, QueryWords
 from treering.search.spellings import corrections, spellings
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from treering.core.settings import Settings
     from treering.ports.store import Transaction
     from treering.search.query import Question
@@ -120,26 +122,52 @@ class PreciseSearch:
                 yield GraphMatch("knowledge", each.match.id, each.match.weight, f"related: {each.match.why}")
 
     def _similar(self, filters: Mapping[str, Filter]) -> Mapping[int, GraphMatch]:
-        """Documents with most of the query's words or nearly the same meaning."""
-        seen = self._candidates(filters)
-        found: dict[int, GraphMatch] = {}
-        similarity = self.meaning.reliability * np.nan_to_num(seen.meaning)
-        for row in np.flatnonzero(similarity >= self.settings.precise.likeness).tolist():
-            found[int(seen.number[row])] = GraphMatch("", "", 0.0, f"similar meaning: {similarity[row]:.2f}")
-        holding = np.sort(seen.number[seen.words > 0])
-        for number, (codes, _) in self.tx.index.words_of(holding).items() if len(holding) else ():
-            if shared := self._query_words.shared(codes):
-                found[number] = GraphMatch("", "", 0.0, f"words: {', '.join(word.term.word for word in shared)}")
-        return found
+        """Documents with most of the query's words or nearly the same meaning, among the best by words and vector.
 
-    def _candidates(self, filters: Mapping[str, Filter]) -> Candidates:
-        """The best by words and vector; searched again among the passing documents if the filters excluded some."""
+        If the filters exclude some of the best, the best of the passing documents count instead.
+        """
         index, kinds, limit = self.tx.index, tuple(filters), self.settings.search.candidates
         wanted = self.meaning.wanted(self._query_words.codes())
         seen = self.meaning.candidates(self.tx, wanted, kinds, most=limit)
-        if int((seen.words > 0).sum()) < limit or len(index.matching_ids(filters, np.sort(seen.number))) == len(seen):
-            return seen
-        return self.meaning.candidates(self.tx, wanted, kinds, most=limit, among=index.matching_numbers(filters))
+        holding = self._query_words.holding(kinds)
+        by_words = None if holding is None else self._query_words.matches(holding)
+        if int((seen.words > 0).sum()) < limit:
+            return self._accepted(seen, by_words)
+        if by_words is not None and self._includes_all(seen, by_words, limit):
+            found = self._accepted(seen, by_words)
+            passing = index.matching_ids(filters, np.array(sorted(found), np.int64)) if found else {}
+            return {number: found[number] for number in passing}
+        if len(index.matching_ids(filters, np.sort(seen.number))) < len(seen):
+            among = index.matching_numbers(filters)
+            seen = self.meaning.candidates(self.tx, wanted, kinds, most=limit, among=among)
+        return self._accepted(seen, by_words)
+
+    def _includes_all(self, seen: Candidates, by_words: Collection[int], limit: int) -> bool:
+        """Whether the best `limit` include all matches of the project, so that excluding some can add no match."""
+        best = seen.number[seen.words > np.partition(seen.words, -limit)[-limit]]
+        return len(self._alike(seen)) < limit and frozenset(best.tolist()).issuperset(by_words)
+
+    def _accepted(
+        self, seen: Candidates, by_words: Mapping[int, Sequence[QueryWord]] | None
+    ) -> Mapping[int, GraphMatch]:
+        """Those of the documents that match; `by_words` holds the matches by words if they are known."""
+        found = {
+            int(seen.number[row]): GraphMatch("", "", 0.0, f"similar meaning: {self._similarity(seen)[row]:.2f}")
+            for row in self._alike(seen)
+        }
+        if by_words is None:
+            by_words = self._query_words.matches(np.sort(seen.number[seen.words > 0]))
+        for number in by_words.keys() & set(seen.number.tolist()):
+            words = ", ".join(word.term.word for word in by_words[number])
+            found[number] = GraphMatch("", "", 0.0, f"words: {words}")
+        return found
+
+    def _alike(self, seen: Candidates) -> list[int]:
+        """Rows of the documents with nearly the same meaning."""
+        return np.flatnonzero(self._similarity(seen) >= self.settings.precise.likeness).tolist()
+
+    def _similarity(self, seen: Candidates) -> NDArray[np.float64]:
+        return self.meaning.reliability * np.nan_to_num(seen.meaning)
 
     @cached_property
     def _query_words(self) -> QueryWords:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.core.settings import PreciseSettings
-    from treering.ports.index import SearchIndex
+    from treering.ports.index import Numbers, SearchIndex
     from treering.search.query import Question
 
 # A word in this few records is rare even in a small memory; else the square root of the record count decides.
@@ -45,12 +45,6 @@ class QueryWord:
     codes: Codes
     parts: tuple[Codes, ...] = ()
 
-    def is_in(self, document: Codes) -> bool:
-        """Whether a document with these codes has the word or all of its parts."""
-        if not self.codes.isdisjoint(document):
-            return True
-        return bool(self.parts) and not any(part.isdisjoint(document) for part in self.parts)
-
 
 @dataclass(frozen=True)
 class QueryWords:
@@ -65,19 +59,46 @@ class QueryWords:
         """Codes of each word and each part, to search the index for."""
         return [sorted(codes) for word in self.words for codes in (word.codes, *word.parts)]
 
-    def shared(self, document: NDArray[np.uint32]) -> Sequence[QueryWord]:
-        """Words of the query in a document with these codes; empty if they are too few for a match.
+    def holding(self, kinds: Sequence[str]) -> Numbers | None:
+        """The documents of these kinds with a rare word, all matches among them; None if they are not in memory."""
+        return self.index.holding([sorted(codes) for codes in self._rare_codes()], kinds)
+
+    def matches(self, numbers: Numbers) -> Mapping[int, Sequence[QueryWord]]:
+        """The words of the query in each of these documents that matches it.
 
         A match needs more than half of the query's weight, one rare word, and two words unless the query has only one.
         """
-        present = self._asked_codes.intersection(document.tolist())
+        contained = self._contained(numbers)
+        weights = np.array([word.weight for word in self.words])
+        found: dict[int, Sequence[QueryWord]] = {}
         # Most documents share a word or two, which is too little whatever the words are.
-        if sum(map(self._weight_of_code.__getitem__, present)) < _ROUNDED * self._least_weight:
-            return ()
-        found = [word for word in self.words if word.is_in(present)]
-        has_weight = sum(word.weight for word in found) > self._least_weight
-        several = len(found) >= min(2, len(self.words))
-        return found if has_weight and several and any(word.documents <= self._rare for word in found) else ()
+        for row in np.flatnonzero(contained @ weights >= _ROUNDED * self._least_weight).tolist():
+            shared = [word for word, is_in in zip(self.words, contained[row].tolist(), strict=True) if is_in]
+            has_weight = sum(word.weight for word in shared) > self._least_weight
+            several = len(shared) >= min(2, len(self.words))
+            if has_weight and several and any(word.documents <= self._rare for word in shared):
+                found[int(numbers[row])] = shared
+        return found
+
+    def _contained(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Whether each document (row) has each word (column) itself or all of its parts."""
+        coded = self.index.containing(self.codes(), numbers)
+        contained = np.zeros((len(numbers), len(self.words)), np.bool_)
+        column = 0
+        for place, word in enumerate(self.words):
+            parts = slice(column + 1, column + 1 + len(word.parts))
+            contained[:, place] = coded[:, column]
+            if word.parts:
+                contained[:, place] |= coded[:, parts].all(axis=1)
+            column = parts.stop
+        return contained
+
+    def _rare_codes(self) -> Iterator[Codes]:
+        """Each match contains a code of one of these sets: of a rare word, or of a part of it."""
+        for word in self.words:
+            if word.documents <= self._rare:
+                yield word.codes
+                yield from word.parts[-1:]
 
     def unknown(self) -> frozenset[str]:
         """Long words that occur in no document, such as misspelt names."""
@@ -130,19 +151,6 @@ class QueryWords:
     @cached_property
     def _asked(self) -> NDArray[np.uint32]:
         return np.array([code for term in self._terms for code in codes_of(term.forms)], np.uint32)
-
-    @cached_property
-    def _asked_codes(self) -> Codes:
-        return frozenset(self._asked.tolist())
-
-    @cached_property
-    def _weight_of_code(self) -> Mapping[int, float]:
-        """Weight of the words that have the code, in themselves or in a part."""
-        weights = dict.fromkeys(self._asked_codes, 0.0)
-        for word in self.words:
-            for code in word.codes.union(*word.parts):
-                weights[code] += word.weight
-        return weights
 
     @cached_property
     def _least_weight(self) -> float:

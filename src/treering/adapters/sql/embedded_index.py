@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treering.adapters.arrays.sets import union
+from treering.adapters.arrays.sets import distinct, union
 from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, SqlIndex
 from treering.adapters.sql.index_state import DOCUMENTS, KIND_NUMBERS, IndexState, as_matrix, with_documents
 from treering.adapters.sql.unstored_vectors import MadeVector
 from treering.adapters.vectors.signs import SAMPLE, first_sampled, in_common
 from treering.adapters.vectors.space import VectorSpace
-from treering.adapters.words.postings import WordScores, score, score_rows
+from treering.adapters.words.postings import WordScores, containing, holding, score, score_rows
 from treering.core.embedded_text import part_of, spaces_of
 from treering.core.ranking import BM25, BM25_B, BM25_K1
 from treering.ports.index import Candidates, Coverage, IndexQuery
@@ -43,10 +43,17 @@ _FOLLOWING = (
     "ORDER BY model LIMIT 1"
 )
 _NEWEST = "SELECT coalesce(max(number), 0) FROM vectors WHERE tenant = ? AND project = ? AND model = ?"
+# By number: SQLite may prefer an index by kind or model, and would read all documents or vectors of the project.
 _WAITING = (
     "SELECT number, kind, id, length FROM documents WHERE number > max(?, (SELECT coalesce(max(number), 0) "
+    "FROM vectors WHERE tenant = ? AND project = ? AND +model = ?)) AND +tenant = ? AND +project = ? "
+    "ORDER BY number LIMIT ?"
+)
+# Few documents are episodes.
+_WAITING_EPISODES = (
+    "SELECT number, kind, id, length FROM documents WHERE number > max(?, (SELECT coalesce(max(number), 0) "
     "FROM vectors WHERE tenant = ? AND project = ? AND model = ?)) AND tenant = ? AND project = ? "
-    "AND (? = '' OR kind = ?) ORDER BY number LIMIT ?"
+    f"AND kind = '{_EPISODE}' ORDER BY number LIMIT ?"
 )
 _FOLLOWING_DOCUMENTS = (
     "SELECT number FROM documents WHERE number > ? AND number <= ? AND +tenant = ? AND +project = ? "
@@ -106,6 +113,22 @@ class EmbeddedIndex(SqlIndex):
     def columns_of(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> Candidates:
         return self._columns(wanted, self._state(wanted.model).segments.rows_of(np.sort(numbers)))
 
+    def containing(self, words: Sequence[Sequence[int]], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        segments = self._state().segments
+        rows = segments.rows_of(numbers)
+        found = np.zeros((len(numbers), len(words)), np.bool_)
+        found[np.isin(numbers, segments.columns.number[rows])] = containing(segments.postings, words, rows)
+        return found
+
+    def holding(self, words: Sequence[Sequence[int]], kinds: Sequence[str]) -> NDArray[np.int64]:
+        segments, seen = self._state().segments, self._seen()
+        found = [holding(segments.postings, forms)[0] for forms in words]
+        rows = distinct(np.concatenate(found)) if found else np.empty(0, np.int64)
+        rows = rows if seen is None else rows[seen[rows]]
+        return segments.columns.number[
+            rows[np.isin(segments.columns.kind[rows], [KIND_NUMBERS[kind] for kind in kinds])]
+        ]
+
     def word_scores(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         segments, seen = self._state().segments, self._seen()
         rows = segments.rows_of(numbers)
@@ -150,9 +173,9 @@ class EmbeddedIndex(SqlIndex):
 
     def _waiting_rows(self, model: str, after: int, limit: int) -> Sequence[Any]:
         """Those after the newest vector: the single writer stores vectors in the order of their documents."""
-        kind = _EPISODE if part_of(model) else ""
-        values = (after, *self._here, model, *self._here, kind, kind, limit)
-        return self._context.connection.exec_driver_sql(_WAITING, values).all()
+        statement = _WAITING_EPISODES if part_of(model) else _WAITING
+        values = (after, *self._here, model, *self._here, limit)
+        return self._context.connection.exec_driver_sql(statement, values).all()
 
     def hold_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
         super().hold_vectors(model, vectors)
@@ -190,7 +213,7 @@ class EmbeddedIndex(SqlIndex):
         found = segments.neighbours(every, seen)
         place = np.minimum(np.searchsorted(every, found), max(len(every) - 1, 0))
         within = np.where((found >= 0) & (every[place] == found), place, -1) if len(every) else found
-        scored = self._score(wanted)
+        words, words_weight = self._scores_at(wanted, every)
         return Candidates(
             number=number,
             kind=columns.kind[every],
@@ -198,10 +221,10 @@ class EmbeddedIndex(SqlIndex):
             speaker=columns.speaker[every].astype(np.int64),
             marks=columns.marks[every].astype(np.int64),
             length=columns.length[every].astype(np.int64),
-            words=scored.scores[every].astype(np.float64),
+            words=words.astype(np.float64),
             meaning=self._meaning(wanted, number),
             neighbours=within,
-            words_weight=scored.weight,
+            words_weight=words_weight,
         )
 
     def _meaning(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -209,6 +232,14 @@ class EmbeddedIndex(SqlIndex):
         if space is None or wanted.vector is None or not len(space.numbers):
             return np.full(len(numbers), np.nan)
         return space.likeness(space.centred(wanted.vector), numbers)
+
+    def _scores_at(self, wanted: IndexQuery, rows: NDArray[np.int64]) -> tuple[NDArray[np.float32], float]:
+        """Scores of these rows, and the total weight of the words."""
+        if self._scored is not None and self._scored[0] is wanted:
+            return self._scored[1].scores[rows], self._scored[1].weight
+        segments, seen = self._state(wanted.model).segments, self._seen()
+        lengths = segments.columns.length[rows]
+        return score_rows(segments.postings, wanted, rows, lengths, ranking=self._ranking(), seen=seen)
 
     def _score(self, wanted: IndexQuery) -> WordScores:
         if self._scored is None or self._scored[0] is not wanted:

@@ -121,6 +121,17 @@ class SqlIndex(ABC):
             for number, codes, counts in self._execute_among(statement, numbers)
         }
 
+    def containing(self, words: Sequence[Sequence[int]], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        found = np.zeros((len(numbers), len(words)), np.bool_)
+        read = self.words_of(numbers)
+        for row, number in enumerate(numbers.tolist()):
+            codes = frozenset(read[number][0].tolist()) if number in read else frozenset()
+            found[row] = [not codes.isdisjoint(forms) for forms in words]
+        return found
+
+    def holding(self, words: Sequence[Sequence[int]], kinds: Sequence[str]) -> NDArray[np.int64] | None:
+        return None
+
     def vectors(self, model: str, numbers: NDArray[np.int64]) -> Mapping[int, NDArray[np.float32]]:
         statement = self._chosen_vectors("number", "vector")
         stored = {

@@ -121,6 +121,23 @@ def holding(parts: Iterable[Postings], forms: Sequence[int]) -> tuple[NDArray[np
     return together, summed
 
 
+def containing(parts: Iterable[Postings], words: Sequence[Sequence[int]], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each document contains each word in any of its forms: a row for each of the ascending `rows`."""
+    found = np.zeros((len(words), len(rows)), np.bool_)
+    for part in parts:
+        own = slice(*np.searchsorted(rows, (part.first, part.first + part.size)).tolist())
+        inside = (rows[own] - part.first).astype(np.int32)
+        if not len(inside):
+            continue
+        for place, forms in enumerate(words):
+            for code in forms:
+                numbers, _ = part.holding(code)
+                if len(numbers):
+                    there = np.minimum(np.searchsorted(numbers, inside), len(numbers) - 1)
+                    found[place, own] |= numbers[there] == inside
+    return found.T
+
+
 @dataclass(frozen=True, slots=True)
 class WordScores:
     """BM25 scores of all documents, the rows with a score, and the total weight of the words."""
@@ -168,8 +185,9 @@ def score_rows(
     """The same scores for some rows, whose documents have these lengths, and the total weight of the words."""
     scores, total = np.zeros(len(rows), np.float32), 0.0
     for place, forms in enumerate(wanted.words):
-        found = [(part.first, *part.holding(code)) for part in parts for code in forms]
-        if seen is None and len(forms) == 1:
+        found = [(part.first, *each) for part in parts for code in forms if len((each := part.holding(code))[0])]
+        # Without two forms in one part, no document is counted twice.
+        if seen is None and len({first for first, *_ in found}) == len(found):
             held = sum(len(numbers) for _, numbers, _ in found)
         else:
             together, _ = holding(parts, forms)
@@ -178,9 +196,9 @@ def score_rows(
         total += weight
         counts = np.zeros(len(rows), np.float32)
         for first, numbers, times in found:
-            if len(numbers):
-                there = np.minimum(np.searchsorted(numbers, rows - first), len(numbers) - 1)
-                counts += np.where(numbers[there] == rows - first, times[there], 0)
+            inside = (rows - first).astype(numbers.dtype)  # of another type, `searchsorted` would copy the numbers
+            there = np.minimum(np.searchsorted(numbers, inside), len(numbers) - 1)
+            counts += np.where(numbers[there] == inside, times[there], 0)
         holds = np.flatnonzero(counts)
         scores[holds] += weight * ranking.saturation(counts[holds], lengths[holds])
     return scores, total

@@ -9,7 +9,7 @@ from typing import Any
 
 from treering.core.errors import BlobMissing, InvalidInput, Unreadable
 from treering.core.history import Revision
-from treering.core.observations import OWN_WORDS, SIGNAL_TAG
+from treering.core.observations import OWN_WORDS, SIGNAL_TAG, SYNTHESIS
 from treering.core.patterns import Pattern
 from treering.core.queries import EntityLinkFilter, RevisionFilter
 from treering.core.records import Knowledge
@@ -148,7 +148,8 @@ def unique_words(
 def _has_shared_names(tx: Transaction, id: str) -> bool:
     """Whether an observer wrote the record around names of files and commands, which other sessions share."""
     record = tx.knowledge.get(id)
-    return record is not None and any(tag.startswith(SIGNAL_TAG) and tag != OWN_WORDS for tag in record.tags)
+    tags = () if record is None else record.tags
+    return SYNTHESIS in tags or any(tag.startswith(SIGNAL_TAG) and tag != OWN_WORDS for tag in tags)
 
 
 def _labels(tx: Transaction, id: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ from treering.observe.scratchpad import Signal
 
 _MAX_TEXT = 600
 _MAX_FILES = 6
+_MIN_WORDS = 8  # of an agent's correction; a shorter one does not say what was wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +30,16 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What a draft is written from: the subject, its latest details, its files and the number of its sessions."""
+    """What a draft is written from: the subject, its latest details, its files and the number of its sessions.
+
+    `coupling` is the share of the sessions with the busier of two files that have both.
+    """
 
     subject: str
     detail: Mapping[str, Any]
     files: tuple[str, ...]
     sessions: int
+    coupling: float | None = None
 
 
 def draft_of(signal: Signal, support: Support) -> Draft | None:
@@ -82,20 +87,22 @@ def _cue(support: Support) -> Draft | None:
         return Draft("preference", sentence)
     if detail.get("dead_end"):
         return _dead_end(detail, sentence)
-    return Draft("gotcha", f"{sentence} (about {_listed(support.files)})") if support.files else None
+    if not support.files or len(sentence.split()) < _MIN_WORDS:
+        return None
+    return Draft("gotcha", f"{sentence} (about {_listed(support.files)})")
 
 
 def _dead_end(detail: Mapping[str, Any], sentence: str) -> Draft | None:
-    approach, reason = str(detail.get("approach") or ""), str(detail.get("reason") or "")
+    reason = str(detail.get("reason") or "")
     alternative = str(detail.get("alternative") or "").rstrip(" :")
-    if alternative in (approach or sentence, sentence):
+    if alternative == sentence:
         alternative = ""
     if not (alternative or reason):
         return None  # that something did not work helps only with the reason or what to do instead
-    parts = [f"Did not work: {approach or sentence}"]
+    parts = [f"An approach was given up: {sentence}"]
     parts += [f"Reason: {reason}"] if reason and reason not in parts[0] else []
     parts += [f"Instead: {alternative}"] if alternative else []
-    payload = {"approach": approach or sentence, "reason": reason or None, "alternative": alternative or None}
+    payload = {"approach": sentence, "reason": reason or None, "alternative": alternative or None}
     return Draft(
         "dead_end", " ".join(each if each.endswith((".", "!", "?")) else f"{each}." for each in parts), payload
     )
@@ -105,9 +112,10 @@ def _pair(support: Support) -> Draft | None:
     if len(support.files) < 2:
         return None
     cause, effect = support.files[:2]
-    share = support.detail.get("coupling")
-    often = f" ({share:.0%} of the sessions that edit one edit both)" if share else ""
-    text = f"`{cause}` and `{effect}` are edited together{often}, seen in {seen_in(support.sessions)}"
+    share = support.coupling
+    used = "edited" if support.detail.get("both_edited") else "used"
+    often = f", in {share:.0%} of the sessions with either of them" if share else ""
+    text = f"`{cause}` and `{effect}` are {used} together (seen in {seen_in(support.sessions)}{often})"
     payload = {
         "cause": cause,
         "effects": [effect],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from treering.core.events import SessionOutcome
@@ -28,6 +29,7 @@ from treering.observe.promotion.novelty import same_meaning
 from treering.observe.promotion.rates import false_positive_rates, is_rejected
 from treering.observe.scratchpad import Signal
 from treering.observe.scratchpad.path_kinds import module_of
+from treering.observe.signals.command_signals import SEQUENCE_ARROW
 
 if TYPE_CHECKING:
     from treering.observe.signals import Note
@@ -65,6 +67,7 @@ class Promotion:
             validated=session.validated,
             rates=false_positive_rates(self.tx, (note.signal for note in notes)),
             file_sessions=self._file_sessions(notes, evidence),
+            other_orders=self._other_orders(notes),
         )
         ready = sorted((each for each in found if each.gate is None), key=lambda each: -each.confidence)
         stopped = [each.as_candidate(Decision.REJECTED) for each in found if each.gate is not None]
@@ -98,6 +101,21 @@ class Promotion:
         for id, each in self.tx.evidence.get_many(missing).items():
             counts[missing[id]] = len(each.sessions) + len(each.tainted_sessions)
         return counts
+
+    def _other_orders(self, notes: Sequence[Note]) -> dict[str, int]:
+        """By evidence of a command sequence, the most sessions that ran its commands in another order."""
+        orders: dict[str, list[str]] = {}
+        for note in notes:
+            if note.signal is Signal.TOOL_SEQUENCE:
+                commands = note.subject.split(SEQUENCE_ARROW)
+                others = (SEQUENCE_ARROW.join(each) for each in permutations(commands) if list(each) != commands)
+                id = evidence_id(Signal.TOOL_SEQUENCE, note.subject)
+                orders[id] = [evidence_id(Signal.TOOL_SEQUENCE, other) for other in others]
+        known = self.tx.evidence.get_many(other for others in orders.values() for other in others)
+        return {
+            id: max((len(known[other].sessions) for other in others if other in known), default=0)
+            for id, others in orders.items()
+        }
 
     def _promoted(self, ready: Sequence[Proposal], evidence: dict[str, SignalEvidence]) -> list[Candidate]:
         """Reinforce what is known, and create what is new until the limit of the session type is reached."""

@@ -38,6 +38,7 @@ class Proposal:
     sessions: int
     score: float = 0.0
     taint: Taint | None = None
+    coupling: float | None = None
     gate: Gate | None = None
     reason: str = ""
 
@@ -78,10 +79,12 @@ def proposals(
     validated: bool | None,
     rates: Mapping[Signal, float],
     file_sessions: Mapping[str, int],
+    other_orders: Mapping[str, int],
 ) -> list[Proposal]:
     """One proposal for each note that could become a record; the ones without a gate passed all pure checks.
 
-    `evidence` is by id, `rates` are the project's false-positive rates by signal, `file_sessions` counts by file.
+    `evidence` is by id, `rates` are the project's false-positive rates by signal, `file_sessions` counts by file, and
+    `other_orders` by evidence the sessions that ran the same commands in another order.
     """
     corroborated = _corroborated(notes)
     found = []
@@ -94,19 +97,20 @@ def proposals(
             forgotten = Proposal(note, known, None, len(known.sessions))
             found.append(forgotten.stopped(Gate.NOVELTY, "a record of this was forgotten"))
             continue
-        proposal = _supported(note, known, rates.get(note.signal, spec.false_positive_rate))
+        proposal = _supported(note, known, rates.get(note.signal, spec.false_positive_rate), file_sessions)
         found.append(
             _typed(proposal, type)
             or _validated(proposal, type, outcome, validated)
             or _frequent(proposal, corroborated)
-            or _coupled(proposal, file_sessions)
+            or _coupled(proposal)
+            or _ordered(proposal, other_orders)
             or _scored(proposal)
             or proposal
         )
     return found
 
 
-def _supported(note: Note, evidence: SignalEvidence, rate: float) -> Proposal:
+def _supported(note: Note, evidence: SignalEvidence, rate: float, file_sessions: Mapping[str, int]) -> Proposal:
     """The proposal from untainted sessions if they are enough on their own, else from all of them, tainted."""
     spec = SIGNALS[note.signal]
     needed = _needed(note)
@@ -116,8 +120,15 @@ def _supported(note: Note, evidence: SignalEvidence, rate: float) -> Proposal:
     else:
         sessions = clean + len(evidence.tainted_sessions)
         detail, taint = {**evidence.detail, **evidence.tainted_detail}, evidence.taint
-    support = Support(note.subject, detail, evidence.files, sessions)
-    return Proposal(note, evidence, draft_of(note.signal, support), sessions, spec.score_at(rate), taint)
+    coupling = _coupling(note, sessions, file_sessions) if note.signal is Signal.CO_ACCESS else None
+    draft = draft_of(note.signal, Support(note.subject, detail, evidence.files, sessions, coupling))
+    return Proposal(note, evidence, draft, sessions, spec.score_at(rate), taint, coupling)
+
+
+def _coupling(note: Note, sessions: int, file_sessions: Mapping[str, int]) -> float:
+    """Share of the sessions with the busier file that have both."""
+    busiest = max((file_sessions.get(path, 0) for path in note.files), default=0)
+    return sessions / max(busiest, sessions, 1)
 
 
 def _needed(note: Note) -> int:
@@ -169,14 +180,19 @@ def _frequent(proposal: Proposal, corroborated: frozenset[str]) -> Proposal | No
     return None
 
 
-def _coupled(proposal: Proposal, file_sessions: Mapping[str, int]) -> Proposal | None:
-    """Files that are edited together by chance, because both are edited all the time, are no dependency."""
-    if proposal.note.signal is not Signal.CO_ACCESS:
-        return None
-    busiest = max((file_sessions.get(path, 0) for path in proposal.note.files), default=0)
-    share = proposal.sessions / max(busiest, proposal.sessions, 1)
-    if share < MIN_COUPLING:
+def _coupled(proposal: Proposal) -> Proposal | None:
+    """Files that are edited together by chance, because both are edited all the time, do not depend on each other."""
+    share = proposal.coupling
+    if share is not None and share < MIN_COUPLING:
         return proposal.stopped(Gate.FREQUENCY, f"together in {share:.0%} of the sessions; it needs {MIN_COUPLING:.0%}")
+    return None
+
+
+def _ordered(proposal: Proposal, other_orders: Mapping[str, int]) -> Proposal | None:
+    """Commands that run in another order about as often have no usual order."""
+    others = other_orders.get(proposal.evidence.id, 0)
+    if 2 * others >= proposal.sessions > 0 and others:
+        return proposal.stopped(Gate.FREQUENCY, f"in {others} sessions the same commands ran in another order")
     return None
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from treering.core.events import Event, EventKind, SessionType
-from treering.core.scope import Visibility
 from treering.core.values import FilePath
 from treering.observe.readers.event_fields import (
     count,
@@ -166,10 +165,6 @@ def checked(draft: Mapping[str, Any], *, at: datetime, step: int) -> dict[str, o
     event = event_mapping(draft, at=at, step=step if given_step is None else given_step)
     if files := _files(draft.get("files")):
         event["files"] = files
-    if owner := key(draft.get("owner")):
-        event["owner"] = owner
-    if word(draft, "visibility") in set(Visibility):
-        event["visibility"] = draft["visibility"]
     taint = draft.get("taint")
     # An unreadable taint is still a taint.
     if draft.get("tainted") or taint is not None:

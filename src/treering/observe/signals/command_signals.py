@@ -7,6 +7,8 @@ from treering.observe.scratchpad.entries import CommandSequence
 from treering.observe.scratchpad.path_kinds import module_of
 from treering.observe.signals.note import SignalFinding
 
+SEQUENCE_ARROW = " → "  # between the commands of a sequence, in its subject
+
 
 def tool_sequence(activity: Activity) -> Iterator[SignalFinding]:
     """Commands of different purposes that succeed in the same order: the longest sequences."""
@@ -15,7 +17,7 @@ def tool_sequence(activity: Activity) -> Iterator[SignalFinding]:
         if len(set(found.purposes)) < 2 or longer.get(commands, 0) >= found.count:
             continue
         data = {"commands": list(commands), "count": found.count, "purposes": list(found.purposes)}
-        yield SignalFinding(" → ".join(commands), data, (), found.last_step, found.count * len(commands))
+        yield SignalFinding(SEQUENCE_ARROW.join(commands), data, (), found.last_step, found.count * len(commands))
 
 
 def test_order(activity: Activity) -> Iterator[SignalFinding]:

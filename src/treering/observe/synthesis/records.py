@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from treering.core.history import Action
-from treering.core.observations import evidence_id
+from treering.core.observations import SYNTHESIS, evidence_id
 from treering.core.payloads import knowledge_type
 from treering.core.records import Knowledge, Source
 from treering.jobs.follow_up import queue_follow_up_jobs
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from treering.ports.models import Models
     from treering.ports.store import Transaction
 
-SYNTHESIS = "synthesis"
-"""Tag of the records, and signal of the rows that link a subject to its record."""
 _MAX_MODULES = 5
 _MAX_FILES = 20
 _MAX_SESSIONS = 100

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from treering.core.observations import SYNTHESIS
 from treering.core.queries import CoAccessFilter, Order, ShareRange, SignalEvidenceFilter, TimeRange
 from treering.core.taint import Taint
 from treering.observe.co_access import ID_PREFIX
 from treering.observe.promotion.drafts import seen_in
 from treering.observe.synthesis.causal_chains import MIN_WEIGHT, CausalChain, causal_chains
-from treering.observe.synthesis.records import SYNTHESIS, DraftGroup, RecordOutcome, SynthesisDraft, SynthesisWriter
+from treering.observe.synthesis.records import DraftGroup, RecordOutcome, SynthesisDraft, SynthesisWriter
 from treering.observe.synthesis.statistics import clean_weight, correct_edges, sessions_by_file
 
 if TYPE_CHECKING:
