@@ -156,6 +156,20 @@ def test_a_repeated_job_and_a_continued_session_count_nothing_twice(memory: Memo
     assert {name: row.occurrences for name, row in rows(memory, MODULE_SESSIONS).items()} == {"tides": 1, "moon": 1}
 
 
+def test_a_resumed_session_that_repeats_the_events_of_another_counts_once(memory: Memory) -> None:
+    session = Session()
+    for path in (TIDE, TABLE):
+        session.event(
+            "tool_call", tool="Edit", call_id=f"call-of-{path}-0123456789", arguments={"file_path": f"{ROOT}/{path}"}
+        )
+    observe(memory, "s1", session)
+    observe(memory, "s2", session.edit(MOON))
+    found = edges(memory)
+    assert found[TABLE, TIDE].sessions == 1
+    assert {path: row.occurrences for path, row in rows(memory, FILE_SESSIONS).items()} == {TIDE: 1, TABLE: 1, MOON: 1}
+    assert rows(memory, MODULE_SESSIONS)["tides"].sessions == ("s2",)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_counts_equal_a_recount_of_all_sessions(memory: Memory, seed: int) -> None:
     random = Random(seed)

@@ -13,6 +13,7 @@ from tests.conftest import OpenMemory
 from tests.examples import examples
 from tests.lock_order import CLAIMED, CLAIMS, DERIVED, JOB_KEYS, OBSERVED, TABLES
 from tests.observed import failing, observe
+from tests.session_events import Session
 from treering.core.errors import TreeringError
 from treering.memory import Memory
 from treering.task.api import Task
@@ -104,6 +105,17 @@ def _work_on(task: Task) -> None:
     task.prune()
 
 
+def _synthesise(memory: Memory, n: int) -> None:
+    """Reach a trigger of a module, with outcomes of subtasks that are renewed."""
+    for number in range(5):
+        status = {"subtask": f"t{number % 2}", "status": "failed" if n % 2 else "completed"}
+        session = (
+            Session().edit("tides/tide.go").edit("tides/table.go").event("subtask", text="Move it", metadata=status)
+        )
+        observe(memory, f"y{n % 3}-{number}", session.edit("moon/phase.go").prompt("Go on."))
+    memory.settle()
+
+
 VERBS: dict[str, Callable[[Memory, str, int], object]] = {
     "remember": lambda memory, _id, n: memory.remember(f"Alice Miller runs the billing service {n % 5} on port {n}"),
     "turn": lambda memory, _id, n: memory.turn(
@@ -129,6 +141,7 @@ VERBS: dict[str, Callable[[Memory, str, int], object]] = {
     "observe": lambda memory, _id, n: observe(
         memory, f"o{n % 4}", failing().prompt(f"Always run `make check-{n % 3}` before a commit.")
     ),
+    "synthesise": lambda memory, _id, n: _synthesise(memory, n),
     "task": lambda memory, _id, n: _work_on(memory.task(f"Deploy the billing service {n}")),
 }
 

@@ -16,6 +16,7 @@ from treering.core.scope import Visibility
 from treering.core.taint import Taint
 from treering.core.timestamps import timestamp_of
 from treering.core.turns import Turn
+from treering.observe.continuations import continued_sessions
 from treering.observe.conversation import ObservedConversation, ObservedMessage
 from treering.observe.synthesis.model_synthesis import ModelSynthesis
 from treering.observe.synthesis.session_facts import session_facts
@@ -46,10 +47,12 @@ def do_after_session(
         if saved is None or observed is None:
             return []
         state = json.loads(saved.state)
+        modules: list[str] = []
+        if observed.visibility is not Visibility.PERSONAL:  # the statistics are shared by the project
+            facts, continued = session_facts(state), continued_sessions(tx, observed, state)
+            modules = synthesise_session(tx, observed, facts, continued=continued, models=models, new_id=new_id)
         _store_turns(tx, saved, state, new_id)
-        if observed.visibility is Visibility.PERSONAL:
-            return []  # the statistics are shared by the project
-        return synthesise_session(tx, observed, session_facts(state), models=models, new_id=new_id)
+        return modules
 
     modules = store.write(owner, now, run, claims=(PROMOTION,))
     if modules:

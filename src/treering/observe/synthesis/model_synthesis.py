@@ -13,7 +13,7 @@ from treering.core.observations import evidence_id
 from treering.core.privacy import ModelLocation, text_may_leave
 from treering.core.values import Text, Value, fitting
 from treering.observe.synthesis.module_patterns import MIN_SESSIONS, ModuleHistory, file_shares
-from treering.observe.synthesis.records import SynthesisDraft, SynthesisWriter
+from treering.observe.synthesis.records import DraftGroup, SynthesisDraft, SynthesisWriter
 from treering.observe.synthesis.session_synthesis import module_history
 from treering.observe.synthesis.statistics import MODULE_SESSIONS, ModuleStatistics
 from treering.prompts.model_answers import ask_json
@@ -107,7 +107,7 @@ class ModelSynthesis:
             if current is None or not ModuleStatistics(current).left_for_model:
                 return  # another worker was faster
             drafts = [*_drafts(history, lines, statements)]
-            SynthesisWriter(tx, self.models, self.new_id).write(drafts, limit=limit)
+            SynthesisWriter(tx, self.models, self.new_id).write([DraftGroup(drafts, limit)])
             tx.evidence.put_many([ModuleStatistics(current).with_triggers(left_for_model=0).row])
 
         self.store.write(self.scope, self.now, write, claims=(claim,))

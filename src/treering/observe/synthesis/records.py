@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -65,6 +65,14 @@ class SynthesisDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftGroup:
+    """Drafts of which at most `limit` become new records, the first ones first."""
+
+    drafts: Sequence[SynthesisDraft]
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
 class SynthesisWriter:
     """Writes drafts inside one transaction, which holds the project's claim on promotion."""
 
@@ -72,35 +80,62 @@ class SynthesisWriter:
     models: Models
     new_id: NewId
 
-    def write(self, drafts: Sequence[SynthesisDraft], *, limit: int) -> list[RecordOutcome]:
-        """The outcome of each draft; at most `limit` records are created, the first drafts first."""
-        if not drafts:
-            return []
-        rows = self._rows(drafts)
-        known = self.tx.knowledge.get_many({each.record for each in rows if each.record is not None})
-        new = [each for each, row in zip(drafts, rows, strict=True) if row.record is None and not each.renewal_only]
-        similar = iter(same_meaning(self.tx, self.models, [(each.type, each.text) for each in new]))
-        outcomes: list[RecordOutcome] = []
+    def write(self, groups: Sequence[DraftGroup]) -> list[list[RecordOutcome]]:
+        """The outcomes of each group's drafts. Of two drafts of one subject, the first is written.
+
+        Call it once in a transaction: it claims the records that it changes before it changes any.
+        """
+        drafts = [
+            *{(each.type, each.subject): each for group in reversed(groups) for each in group.drafts[::-1]}.values()
+        ]
+        rows = dict(zip(map(id, drafts), self._rows(drafts), strict=True))
+        new = [each for each in drafts if rows[id(each)].record is None and not each.renewal_only]
+        similar = dict(
+            zip(map(id, new), same_meaning(self.tx, self.models, [(each.type, each.text) for each in new]), strict=True)
+        )
+        known = self._claimed({*filter(None, similar.values()), *(row.record for row in rows.values() if row.record)})
         changed: list[SignalEvidence] = []
-        created = 0
-        for draft, row in zip(drafts, rows, strict=True):
-            if row.record is not None:
-                outcome, row_after = self._renew(draft, row, known.get(row.record))
-            elif not draft.renewal_only and (record := next(similar)) is not None:
-                outcome, row_after = self._reinforce(draft, row, self.tx.knowledge.get(record))
-            elif created < limit and not draft.renewal_only:
-                outcome, row_after = RecordOutcome.CREATED, self._create(draft, row)
-                created += 1
-            else:
-                outcome, row_after = RecordOutcome.REJECTED, row
-            outcomes.append(outcome)
-            if row_after is not row:
-                changed.append(row_after)
-                changed += self._linked_evidence(draft, row_after)
+        outcomes = []
+        for group in groups:
+            created, found = 0, list[RecordOutcome]()
+            for draft in group.drafts:
+                row = rows.get(id(draft))
+                if row is None:
+                    found.append(RecordOutcome.UNCHANGED)
+                    continue
+                outcome, after = self._written(draft, row, known, similar.get(id(draft)), full=created >= group.limit)
+                created += outcome is RecordOutcome.CREATED
+                found.append(outcome)
+                if after is not row:
+                    changed += (after, *self._linked_evidence(draft, after))
+            outcomes.append(found)
         self.tx.evidence.put_many({row.id: row for row in changed}.values())
-        if {RecordOutcome.CREATED, RecordOutcome.RENEWED} & {*outcomes}:
+        if any(each in (RecordOutcome.CREATED, RecordOutcome.RENEWED) for found in outcomes for each in found):
             queue_follow_up_jobs(self.tx, self.new_id)
         return outcomes
+
+    def _claimed(self, ids: Collection[str]) -> dict[str, Knowledge]:
+        """Claim the records in sorted order before any change, so that transactions cannot deadlock."""
+        for id in sorted(ids):
+            self.tx.claim(f"record {id}")
+        return dict(self.tx.knowledge.get_many(ids))
+
+    def _written(
+        self,
+        draft: SynthesisDraft,
+        row: SignalEvidence,
+        known: Mapping[str, Knowledge],
+        same: str | None,
+        *,
+        full: bool,
+    ) -> tuple[RecordOutcome, SignalEvidence]:
+        if row.record is not None:
+            return self._renew(draft, row, known.get(row.record))
+        if same is not None:
+            return self._reinforce(draft, row, known.get(same))
+        if full or draft.renewal_only:
+            return RecordOutcome.REJECTED, row
+        return RecordOutcome.CREATED, self._create(draft, row)
 
     def _rows(self, drafts: Sequence[SynthesisDraft]) -> list[SignalEvidence]:
         """The row of each draft's subject. Evidence of a signal that has a record lends it to the subject."""
@@ -131,7 +166,6 @@ class SynthesisWriter:
         ours = known.content == row.text and not known.is_from_person
         if not ours:
             return (self._reinforce(draft, row, known)) if not row.text else (RecordOutcome.UNCHANGED, row)
-        self.tx.claim(f"record {known.id}")
         record = self._record(draft)
         stored = reinforce(self.tx, known, record)
         renewed = stored.replace(content=record.content, payload=record.payload)
@@ -144,7 +178,6 @@ class SynthesisWriter:
         """Add the sessions to a record that says the same and has its own text."""
         if known is None or is_rejected(known) or not _may_change(draft, known):
             return RecordOutcome.REJECTED, row
-        self.tx.claim(f"record {known.id}")
         reinforce(self.tx, known, self._record(draft))
         return RecordOutcome.REINFORCED, row.replace(record=known.id, text=draft.text, last_seen_at=self.tx.now)
 

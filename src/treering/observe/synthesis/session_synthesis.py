@@ -12,7 +12,7 @@ from treering.observe.co_access import edge_id
 from treering.observe.scratchpad import Signal
 from treering.observe.synthesis.measured_work import calibrations, context_costs, work_unit_outcomes
 from treering.observe.synthesis.module_patterns import ModuleHistory, file_shares, module_drafts
-from treering.observe.synthesis.records import RecordOutcome, SynthesisWriter
+from treering.observe.synthesis.records import DraftGroup, RecordOutcome, SynthesisWriter
 from treering.observe.synthesis.statistics import (
     MAX_MODULE_SESSIONS,
     SESSION_COUNTS,
@@ -41,17 +41,32 @@ _MAX_ERRORS = 300  # latest errors without a record
 
 
 def synthesise_session(
-    tx: Transaction, session: ObservedSession, facts: SessionFacts, *, models: Models, new_id: NewId
+    tx: Transaction,
+    session: ObservedSession,
+    facts: SessionFacts,
+    *,
+    continued: tuple[str, ...] = (),
+    models: Models,
+    new_id: NewId,
 ) -> list[str]:
     """Count the session and write what the statistics support; return the modules that a language model may read.
 
-    Repeated for the same session, it changes nothing.
+    The session and those in `continued`, whose events it repeats, count as one. Repeated for the same session, it
+    changes nothing.
     """
-    modules = SessionUpdate(tx, session, facts).run()
-    writer = SynthesisWriter(tx, models, new_id)
-    writer.write([*_measured(session, facts, modules)], limit=MAX_MEASURED)
-    after = [_triggered(tx, writer, module) for module in modules]
-    return [module.module for module in after if module.left_for_model]
+    modules = SessionUpdate(tx, session, facts, continued).run()
+    due = {module.module: _due(module) for module in modules}
+    triggered = [module for module in modules if due[module.module]]
+    measured = DraftGroup([*_measured(session, facts, modules)], MAX_MEASURED)
+    groups = [measured, *(DraftGroup(_module_drafts(tx, module), MAX_NEW_RECORDS) for module in triggered)]
+    _, *outcomes = SynthesisWriter(tx, models, new_id).write(groups)
+    after = [
+        module.with_triggers(due[module.module], left_for_model=MAX_NEW_RECORDS - found.count(RecordOutcome.CREATED))
+        for module, found in zip(triggered, outcomes, strict=True)
+    ]
+    tx.evidence.put_many(module.row for module in after)
+    latest = {module.module: module for module in (*modules, *after)}
+    return [name for name, module in latest.items() if module.left_for_model]
 
 
 def module_history(tx: Transaction, module: ModuleStatistics) -> ModuleHistory:
@@ -82,15 +97,12 @@ def _measured(
     yield from work_unit_outcomes(session.id, facts)
 
 
-def _triggered(tx: Transaction, writer: SynthesisWriter, module: ModuleStatistics) -> ModuleStatistics:
-    """Write the records of a module that reached a trigger, once for each trigger."""
-    due = [each for each in TRIGGERS if each <= module.count and each not in module.triggers]
-    if not due:
-        return module
+def _due(module: ModuleStatistics) -> list[int]:
+    """Triggers that the module has reached and that were not synthesised yet."""
+    return [each for each in TRIGGERS if each <= module.count and each not in module.triggers]
+
+
+def _module_drafts(tx: Transaction, module: ModuleStatistics) -> list[SynthesisDraft]:
     history = module_history(tx, module)
     corrected, _ = correct_edges(tx, history.edges)
-    drafts = module_drafts(replace(history, edges=corrected))
-    outcomes = writer.write(drafts, limit=MAX_NEW_RECORDS)
-    after = module.with_triggers(due, left_for_model=MAX_NEW_RECORDS - outcomes.count(RecordOutcome.CREATED))
-    tx.evidence.put_many([after.row])
-    return after
+    return module_drafts(replace(history, edges=corrected))

@@ -85,14 +85,19 @@ class SessionUpdate:
     tx: Transaction
     session: ObservedSession
     facts: SessionFacts
+    continued: tuple[str, ...] = ()
     at: datetime = field(init=False)
     counted: SignalEvidence = field(init=False)
 
     def __post_init__(self) -> None:
         # A session whose clock was ahead is not the latest one forever.
         self.at = min(self.session.last_at, self.tx.now)
-        known = self.tx.evidence.get(evidence_id(SESSION_COUNTS, self.session.id))
-        self.counted = known or new_row(SESSION_COUNTS, self.session.id, self.at)
+        ids = [evidence_id(SESSION_COUNTS, each) for each in (self.session.id, *self.continued)]
+        known = self.tx.evidence.get_many(ids)
+        first = next((known[id] for id in ids if id in known), None)
+        # A session that repeats another one begins with what is counted of that one.
+        own = {"id": ids[0], "subject": self.session.id}
+        self.counted = new_row(SESSION_COUNTS, own["subject"], self.at) if first is None else first.replace(**own)
 
     def run(self) -> list[ModuleStatistics]:
         """Store the statistics with this session; return those of its modules."""
@@ -182,10 +187,10 @@ class SessionUpdate:
         if MAX_MODULE_SESSIONS in row.detail.get("triggers", ()):
             changes |= {"sessions": (), "tainted_sessions": ()}  # no synthesis will read them
         elif clean:
-            changes["sessions"] = _with(row.sessions, id)
-            changes["tainted_sessions"] = tuple(each for each in row.tainted_sessions if each != id)
+            changes["sessions"] = _with(_without(row.sessions, self.continued), id)
+            changes["tainted_sessions"] = _without(row.tainted_sessions, (id, *self.continued))
         elif id not in row.sessions:
-            changes["tainted_sessions"] = _with(row.tainted_sessions, id)
+            changes["tainted_sessions"] = _with(_without(row.tainted_sessions, self.continued), id)
         if not clean or facts.taint is not None:
             changes["taint"] = row.taint or session_taint(facts)
         samples = [("tokens", facts.tokens.get(row.subject), facts.taint is not None)]
@@ -195,7 +200,8 @@ class SessionUpdate:
         for name, value, tainted in samples:
             for each, is_tainted in (("detail", False), ("tainted_detail", True)):
                 kept = details[each].get(name, {})
-                kept.pop(id, None)
+                for session in (id, *self.continued):
+                    kept.pop(session, None)
                 if value is not None and tainted is is_tainted:
                     kept[id] = value
                 if kept:
@@ -286,6 +292,10 @@ def _recounted(edge: CoAccessEdge, pair: CountedPair, before: _PairCounts, at: d
 
 def _key(edge: CoAccessEdge) -> FilePairKey:
     return (edge.first, edge.second) if edge.first <= edge.second else (edge.second, edge.first)
+
+
+def _without(sessions: tuple[str, ...], others: Sequence[str]) -> tuple[str, ...]:
+    return tuple(each for each in sessions if each not in others)
 
 
 def _with(sessions: tuple[str, ...], session: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from treering.core.taint import Taint
 from treering.observe.co_access import ID_PREFIX
 from treering.observe.promotion.drafts import seen_in
 from treering.observe.synthesis.causal_chains import MIN_WEIGHT, CausalChain, causal_chains
-from treering.observe.synthesis.records import RecordOutcome, SynthesisDraft, SynthesisWriter
+from treering.observe.synthesis.records import DraftGroup, RecordOutcome, SynthesisDraft, SynthesisWriter
 from treering.observe.synthesis.statistics import clean_weight, correct_edges, sessions_by_file
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def write_chains(run: StageRun, claim: str) -> Mapping[str, int]:
     def write(tx: Transaction) -> Mapping[str, int]:
         drafts = _drafts(tx)
         limit = max(0, MAX_NEW_CHAINS - _written_this_week(tx))
-        outcomes = SynthesisWriter(tx, run.models, run.new_id).write(drafts, limit=limit)
+        [outcomes] = SynthesisWriter(tx, run.models, run.new_id).write([DraftGroup(drafts, limit)])
         counts = {each.value: outcomes.count(each) for each in RecordOutcome}
         return {name: count for name, count in counts.items() if count}
 
