@@ -4,7 +4,7 @@ import json
 
 from tests.conftest import OpenMemory
 from tests.observed import DEAD_END, RULE, evidence, failing, observe, records, stored_text, turns
-from tests.session_events import ROOT, START, Session
+from tests.session_events import GO_FAILURE, ROOT, START, Session
 from treering.compose import now
 from treering.core.jobs import JobState
 from treering.core.observations import Decision, Gate
@@ -133,3 +133,51 @@ def test_an_unreadable_scratchpad_is_emptied(memory: Memory) -> None:
         tx.scratchpads.put_many([saved.replace(state=json.dumps({"kept": RULE}))])
     memory.forget(record.id, hard=True)
     assert_no_trace(memory, "pnpm")
+
+
+def _resumed(session: Session) -> Session:
+    """The session as an agent copies it when it is resumed: with the id of its first call."""
+    call = {"tool": "Read", "call_id": "toolu_0123456789abcdefgh", "arguments": {"file_path": f"{ROOT}/tides/tide.go"}}
+    return session.event("tool_call", **call)
+
+
+def test_a_purged_record_leaves_no_copy_in_a_session_that_repeats_its_events(memory: Memory) -> None:
+    def failing_twice() -> Session:
+        return failing(after=_resumed(Session()).run("go test ./tides", GO_FAILURE, fails=True))
+
+    (record,) = observe(memory, "s1", failing_twice()).promoted
+    observe(memory, "s2", failing_twice(), outcome="abandoned")
+    memory.forget(record.id, hard=True)
+    assert_no_trace(memory, "got 3, want 7")
+
+
+def test_a_purged_error_leaves_no_copy_in_other_candidates_and_their_evidence(memory: Memory) -> None:
+    report = observe(memory, "s1", failing(after=failing()))
+    (record,) = report.promoted
+    assert [each for each in report.rejected if "got 3, want 7" in each.text]
+    memory.forget(record.id, hard=True)
+    assert_no_trace(memory, "got 3, want 7")
+
+
+def test_a_purged_turn_leaves_no_copy_in_evidence_without_a_text(memory: Memory) -> None:
+    text = "Never push to the branch of Odalys Brandt without these checks:"
+    observe(memory, "s1", Session().prompt(text).prompt("Go on with the tides."))
+    memory.settle()
+    assert [each.text for each in memory.sessions.get("s1").candidates] == [""]
+    turn = next(each for each in turns(memory) if each.text == text)
+    memory.forget(turn.id, hard=True)
+    assert_no_trace(memory, "Odalys")
+
+
+def test_a_forgotten_session_leaves_no_details_in_shared_evidence(memory: Memory) -> None:
+    def failing_for(user: int) -> Session:
+        failure = GO_FAILURE.replace("got 3, want 7", f"user {user} is missing")
+        return Session().run("go test ./tides", failure, fails=True).edit("tides/tide.go").run("go test ./tides")
+
+    observe(memory, "s1", failing_for(1111), outcome="failure")
+    observe(memory, "s2", failing_for(4711), outcome="failure")
+    memory.settle()
+    memory.sessions.forget("s2")
+    assert_no_trace(memory, "4711")
+    (record,) = observe(memory, "s3", failing_for(2222)).promoted
+    assert (record.provenance_sessions, "user 2222" in record.content) == (("s1", "s3"), True)

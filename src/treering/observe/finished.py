@@ -92,12 +92,6 @@ class SessionFinisher:
 
         return self.store.write_if_free(self.scope, self.clock(), promote, seconds=_CHECKPOINT_WAIT)
 
-    def similarity(self, one: str, other: str) -> float:
-        """Cosine of two texts by the local model, or their share of common words without it."""
-        from treering.observe.similarity import similarity
-
-        return similarity(self.models, one, other)
-
     def _promote(
         self,
         tx: Transaction,

@@ -19,6 +19,7 @@ from treering.observe.conversation import ObservedConversation
 from treering.observe.scratchpad import Alert, Scratchpad, merged
 from treering.observe.scratchpad.intake import time_of
 from treering.observe.scratchpad.kept_text import kept_text
+from treering.observe.similarity import TextSimilarity
 
 if TYPE_CHECKING:
     from treering.observe.finished import SessionFinisher
@@ -90,26 +91,28 @@ class Watch:
 
     def _take(self, event: Event | Mapping[str, object]) -> None:
         fields: Mapping[str, Any] = event.__dict__ if isinstance(event, Event) else _mapping(event)
-        agent = fields.get("agent")
+        agent, kind, main = fields.get("agent"), fields.get("kind"), self._pads[_MAIN]
         pad = self._pad_of(kept_text(agent, MAX_AGENT_NAME) if isinstance(agent, str) else None)
+        if main.taint is not None and (kind == EventKind.PROMPT or not pad.events):
+            pad.mark_tainted(main.taint)  # the main agent tells a subagent what to do
         duplicates, unknown = pad.duplicates, pad.unknown
         pad.add(event)
         if pad.duplicates > duplicates or pad.unknown > unknown:
             return
-        kind = fields.get("kind")
         if not self._first_call and kind == EventKind.TOOL_CALL:
-            self._first_call = str(fields.get("call_id") or "-")[:KEY_BYTES]
+            self._first_call = kept_text(str(fields.get("call_id") or "-"), KEY_BYTES)
         self._note_time(fields.get("at"))
-        if pad is self._pads[_MAIN]:
+        if pad is main:
             self._conversation.add(fields, pad.taint)
         elif pad.taint is not None:
-            self._pads[_MAIN].mark_tainted(pad.taint)
+            main.mark_tainted(pad.taint)
         self._report = None
         is_subtask = kind == EventKind.SUBTASK
-        is_due = pad.elapsed - self._saved_at >= CHECKPOINT_SECONDS
+        elapsed = sum(each.elapsed for each in self._pads.values())
+        is_due = elapsed - self._saved_at >= CHECKPOINT_SECONDS
         if is_subtask or (is_due and monotonic() >= self._next_save):
             begun = monotonic()
-            self._saved_at = pad.elapsed
+            self._saved_at = elapsed
             self._after_step(is_subtask=is_subtask, fields=fields)
             ended = monotonic()
             self._next_save = ended + CHECKPOINT_PAUSE * (ended - begun)
@@ -154,7 +157,7 @@ class Watch:
     def merged(self) -> Scratchpad:
         """The scratchpads of all agents as one."""
         pads = list(self._pads.values())
-        return pads[0] if len(pads) == 1 else merged(pads, self._finisher.similarity)
+        return pads[0] if len(pads) == 1 else merged(pads, TextSimilarity(self._finisher.models))
 
     def restore(self, saved: SavedScratchpad) -> None:
         """Continue from a checkpoint of another process; an unreadable one is logged and ignored."""

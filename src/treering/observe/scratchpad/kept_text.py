@@ -7,6 +7,7 @@ from treering.core.secret_formats import MARK
 from treering.core.secrets import redact
 
 MAX_KEPT = 400
+_MAX_SOURCE = 120
 _MAX_READ = 4_096  # characters that are looked at; a longer text is cut before it is cleaned
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _SPACE = re.compile(r"\s+")
@@ -29,6 +30,11 @@ def kept_part(text: str, of: str, limit: int) -> str:
 def kept_lines(text: str, limit: int) -> str:
     """The beginning of a text with its lines, safe to keep."""
     return _kept(text if len(text) <= _MAX_READ else text[:_MAX_READ], limit, True)
+
+
+def kept_source(source: str) -> str:
+    """The label of outside content."""
+    return kept_text(source, _MAX_SOURCE) or "unknown"
 
 
 @lru_cache(maxsize=2_048)  # commands, patterns and sentences repeat
