@@ -1,8 +1,10 @@
 """Observed sessions: what is promoted, reinforced and rejected, and what a repetition of all that does."""
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 from threading import Barrier, Thread
 from time import monotonic, sleep
 from typing import Any
@@ -628,3 +630,35 @@ def test_a_merge_embeds_each_text_once(memory: Memory, monkeypatch: pytest.Monke
     monkeypatch.setattr(type(embedder), "documents", lambda _self, texts: documents(texts))
     watch.merged()
     assert len(embedded) == 6
+
+
+def write_events(path: Path, session: str, events: Session, root: str = ROOT) -> None:
+    start = {"kind": "session_start", "id": "start", "at": START.isoformat(), "metadata": {"root": root}}
+    path.write_text("".join(json.dumps({**each, "session": session}) + "\n" for each in (start, *events.events)))
+
+
+def test_a_replay_without_new_events_keeps_the_outcome(memory: Memory, tmp_path: Path) -> None:
+    write_events(tmp_path / "s1.jsonl", "s1", failing(after=failing()))
+    memory.sessions.replay([tmp_path])
+    memory.observe("s1", root=ROOT).finish("failure")
+    report = memory.sessions.replay([tmp_path])
+    assert (report.known, memory.sessions.get("s1").session.outcome) == (1, SessionOutcome.FAILURE)
+
+
+def test_a_replay_with_a_root_leaves_out_sessions_of_other_folders(memory: Memory, tmp_path: Path) -> None:
+    for number, folder in enumerate((ROOT, f"{ROOT}/tides", "/home/dev", f"{ROOT}2", "/home/other/client")):
+        write_events(tmp_path / f"s{number}.jsonl", f"s{number}", Session().prompt(RULES[number]), folder)
+    report = memory.sessions.replay([tmp_path], root=ROOT)
+    assert (report.sessions, report.elsewhere) == (3, 2)
+    assert {each.id for each in memory.sessions.list()} == {"s0", "s1", "s2"}
+
+
+def test_an_error_of_the_observer_does_not_replace_that_of_the_block(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_pad: object) -> None:
+        raise ValueError("a mistake in a detector")
+
+    monkeypatch.setattr("treering.observe.finished.notes_of", fail)
+    with pytest.raises(KeyError), memory.observe("s1", root=ROOT):
+        raise KeyError("of the agent")

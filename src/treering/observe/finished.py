@@ -52,6 +52,11 @@ class SessionFinisher:
     def saved(self, session: str, state: str) -> SavedScratchpad:
         return SavedScratchpad.make(id=session, saved_at=self.clock(), state=state, owner=self.scope.principal)
 
+    def is_finished(self, session: str) -> bool:
+        with self.store.reading(self.scope, self.clock()) as tx:
+            known = tx.observed_sessions.get(session)
+        return known is not None and known.finished_at is not None
+
     def save(self, saved: SavedScratchpad) -> None:
         self.store.write(self.scope, self.clock(), lambda tx: tx.scratchpads.put_many([saved]))
 

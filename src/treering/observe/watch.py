@@ -151,8 +151,8 @@ class Watch:
     ) -> None:
         try:
             self.finish(SessionOutcome.SUCCESS if type is None else SessionOutcome.FAILURE)
-        except TreeringError as exc:
-            _LOG.warning("session %s was not finished, its checkpoint remains: %s", self.session, exc)
+        except Exception as exc:  # noqa: BLE001 - it must not replace the exception of the block
+            _LOG.warning("session %s was not finished, its checkpoint remains: %r", self.session, exc)
 
     def merged(self) -> Scratchpad:
         """The scratchpads of all agents as one."""
