@@ -556,7 +556,10 @@ def test_a_prompt_that_is_sent_as_tainted_becomes_a_tainted_turn(memory: Memory)
     taint = {"source": "issue 7", "reason": "opened by a stranger"}
     observe(memory, "s1", Session().event("prompt", text=POISON, taint=taint).event("prompt", text="Hello."))
     memory.settle()
-    assert {turn.text: turn.taint and turn.taint.source for turn in turns(memory)} == {POISON: "issue 7", "Hello.": None}
+    assert {turn.text: turn.taint and turn.taint.source for turn in turns(memory)} == {
+        POISON: "issue 7",
+        "Hello.": None,
+    }
 
 
 def test_agents_stay_tainted_after_their_notes_were_purged(memory: Memory) -> None:

@@ -1,6 +1,9 @@
 """A hard forget leaves no copy of the words in the tables of the observer, and the rejection is remembered."""
 
 import json
+from datetime import timedelta
+
+import pytest
 
 from tests.conftest import OpenMemory
 from tests.observed import DEAD_END, RULE, evidence, failing, observe, records, stored_text, turns
@@ -181,3 +184,38 @@ def test_a_forgotten_session_leaves_no_details_in_shared_evidence(memory: Memory
     assert_no_trace(memory, "4711")
     (record,) = observe(memory, "s3", failing_for(2222)).promoted
     assert (record.provenance_sessions, "user 2222" in record.content) == (("s1", "s3"), True)
+
+
+def test_a_running_watch_does_not_bring_back_what_was_purged(memory: Memory) -> None:
+    watch = memory.observe("s1", root=ROOT)
+    for event in Session().prompt(RULE).prompt(OTHER).events:
+        watch.event(event)
+    rule = next(each for each in watch.finish().promoted if each.content == RULE)
+    memory.forget(rule.id, hard=True)
+    watch.event({"kind": "prompt", "text": "Lost with the notes.", "id": "late1"})
+    watch.checkpoint()
+    watch.event({"kind": "prompt", "text": "Go on with the tides.", "id": "late2"})
+    watch.finish()
+    assert_no_trace(memory, "pnpm")
+    assert memory.sessions.get("s1").session.prompts == (OTHER, "Go on with the tides.")
+
+
+def test_a_running_watch_does_not_bring_back_a_forgotten_session(memory: Memory) -> None:
+    watch = memory.observe("s1", root=ROOT)
+    watch.event({"kind": "prompt", "text": RULE})
+    watch.finish()
+    memory.sessions.forget("s1")
+    watch.event({"kind": "prompt", "text": RULE})
+    watch.checkpoint()
+    watch.event({"kind": "prompt", "text": "Go on with the tides."})
+    assert watch.finish().session.prompts == ("Go on with the tides.",)
+
+
+def test_a_checkpoint_that_was_not_stored_loses_no_notes(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = memory.observe("s1", root=ROOT)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(memory.store), "write_if_free", lambda *_args, **_options: False)
+        for number in range(3):
+            watch.event({"kind": "prompt", "text": RULE, "at": START + timedelta(minutes=number)})
+            watch.event({"kind": "subtask", "text": "Tides", "at": START + timedelta(minutes=number)})
+    assert [each.content for each in watch.finish().promoted] == [RULE]

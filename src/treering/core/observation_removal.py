@@ -79,8 +79,9 @@ def scratchpad_without_words(saved: SavedScratchpad, texts: Sequence[str]) -> Sa
         if conversation["answer"] is not None and not is_kept(conversation["answer"][2]):
             conversation["answer"] = None
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-        return saved.replace(state="{}")
-    return saved.replace(state=json.dumps(state, ensure_ascii=False, separators=(",", ":")))
+        return saved.replace(state="{}", removals=saved.removals + 1)
+    written = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+    return saved.replace(state=written, removals=saved.removals + 1)
 
 
 def _without_content(candidate: Candidate) -> Candidate:

@@ -46,8 +46,7 @@ class Observer:
         # Both are saved with the scratchpads, which the store does not search for secrets.
         name, folder = kept_text(agent or "", MAX_AGENT_NAME) or None, kept_text(str(root or ""), _MAX_ROOT)
         watch = Watch(SessionIdentity(session, kind, name, folder), finisher)
-        with finisher.store.reading(finisher.scope, finisher.clock()) as tx:
-            saved = tx.scratchpads.get(session)
+        saved = finisher.stored(session)
         if saved is not None:
             watch.restore(saved)
         return watch

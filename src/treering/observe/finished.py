@@ -49,8 +49,13 @@ class SessionFinisher:
     new_id: NewId
     models: Models
 
-    def saved(self, session: str, state: str) -> SavedScratchpad:
-        return SavedScratchpad.make(id=session, saved_at=self.clock(), state=state, owner=self.scope.principal)
+    def saved(self, session: str, state: str, removals: int) -> SavedScratchpad:
+        now, owner = self.clock(), self.scope.principal
+        return SavedScratchpad.make(id=session, saved_at=now, state=state, removals=removals, owner=owner)
+
+    def stored(self, session: str) -> SavedScratchpad | None:
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return tx.scratchpads.get(session)
 
     def is_finished(self, session: str) -> bool:
         with self.store.reading(self.scope, self.clock()) as tx:

@@ -64,6 +64,7 @@ class Watch:
         self._started_at: datetime | None = None
         self._last_at: datetime | None = None
         self._unreadable = 0
+        self._removals: int | None = None  # of the stored scratchpads; None if there are none
         self._report: SessionReport | None = None
 
     def __repr__(self) -> str:
@@ -124,7 +125,9 @@ class Watch:
 
     def checkpoint(self) -> None:
         """Save the scratchpads, so that another process can continue or finish the session."""
+        self._forget_removed()
         self._finisher.save(self._saved())
+        self._removals = self._removals or 0
 
     def finish(
         self, outcome: SessionOutcome | str = SessionOutcome.SUCCESS, *, validated: bool | None = None
@@ -140,7 +143,9 @@ class Watch:
             known = ", ".join(each.value for each in SessionOutcome)
             raise InvalidInput(f"outcome is {outcome!r}; use one of {known}") from None
         if self._report is None or self._report.session.outcome is not ended:
+            self._forget_removed()
             self._report = self._finisher.finish(self.merged(), self._saved(), outcome=ended, validated=validated)
+            self._removals = self._removals or 0
         return self._report
 
     def __enter__(self) -> Self:
@@ -161,6 +166,7 @@ class Watch:
 
     def restore(self, saved: SavedScratchpad) -> None:
         """Continue from a checkpoint of another process; an unreadable one is logged and ignored."""
+        self._removals = saved.removals
         try:
             state = json.loads(saved.state)
             pads = {name: Scratchpad.from_state(pad) for name, pad in state["pads"].items()}
@@ -184,12 +190,29 @@ class Watch:
             UNREADABLE_CHECKPOINTS: self._unreadable,
             **{name: None if at is None else at.isoformat() for name, at in times.items()},
         }
-        return self._finisher.saved(self.session, json.dumps(state, ensure_ascii=False, separators=(",", ":")))
+        written = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+        return self._finisher.saved(self.session, written, self._removals or 0)
+
+    def _forget_removed(self) -> None:
+        """Go on from the stored scratchpads if a hard forget removed words from them, which are still in memory here.
+
+        Events since the last checkpoint are lost. A session that was forgotten begins again.
+        """
+        stored = self._finisher.stored(self.session)
+        removals = None if stored is None else stored.removals
+        if removals != self._removals and self._removals is not None:
+            self._pads, self._conversation = {_MAIN: self._new_pad(self._identity.agent)}, ObservedConversation()
+            self._saved_at, self._first_call = 0.0, ""
+            if stored is not None:
+                self.restore(stored)
+        self._removals = removals
 
     def _after_step(self, *, is_subtask: bool, fields: Mapping[str, Any]) -> None:
         """Checkpoint without waiting; many-part builds promote what a validated subtask showed."""
         try:
-            self._finisher.save_if_free(self._saved())
+            self._forget_removed()
+            if self._finisher.save_if_free(self._saved()):
+                self._removals = self._removals or 0
             main = self._pads[_MAIN]
             done = is_subtask and len(main.activity.subtasks) > SUBTASKS_TO_PROMOTE_EACH
             metadata = fields.get("metadata")
