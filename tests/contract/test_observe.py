@@ -665,3 +665,24 @@ def test_an_error_of_the_observer_does_not_replace_that_of_the_block(
     monkeypatch.setattr("treering.observe.finished.notes_of", fail)
     with pytest.raises(KeyError), memory.observe("s1", root=ROOT):
         raise KeyError("of the agent")
+
+
+@pytest.mark.parametrize(
+    ("event", "agent"),
+    [
+        ({"kind": "prompt", "text": RULE}, "港" * 120),
+        ({"kind": "prompt", "text": RULE, "taint": {"source": "港" * 120}}, None),
+        ({"kind": "tool_call", "tool": f"mcp__{'港' * 120}__read"}, None),
+        (
+            {"kind": "tool_call", "tool": "Edit", "arguments": {"file_path": f"{ROOT}/{'港' * 80}/{'湾' * 80}/a.go"}},
+            None,
+        ),
+        ({"kind": "tool_call", "tool": "Edit", "arguments": {"file_path": f"{ROOT}/{'港' * 380}.go"}}, None),
+    ],
+)
+def test_long_names_in_other_scripts_lose_no_session(
+    memory: Memory, event: dict[str, object], agent: str | None
+) -> None:
+    report = observe(memory, "s1", Session().event(**event), agent=agent)  # type: ignore[arg-type]
+    assert (report.session.events, report.session.outcome) == (1, SessionOutcome.SUCCESS)
+    memory.settle()

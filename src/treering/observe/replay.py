@@ -46,7 +46,8 @@ def replay(
     """Observe every recorded session in `paths`; one that was interrupted continues where it stopped.
 
     Nothing in a transcript is executed. A session whose files say where it ran keeps only paths below that folder. If
-    `root` is given, sessions that ran elsewhere are left out, and only paths below it are kept. Ends early, after a whole session, when `stop` returns True.
+    `root` is given, sessions that ran elsewhere are left out, and only paths below it are kept. Ends early, after a
+    whole session, when `stop` returns True.
     """
     report = ReplayReport()
     sessions = _by_session(find_transcripts(paths, report.read))
