@@ -568,8 +568,9 @@ def test_agents_stay_tainted_after_their_notes_were_purged(memory: Memory) -> No
     (rule,) = observe(memory, "s1", session).promoted
     memory.forget(rule.id, hard=True)
     watch = memory.observe("s1", root=ROOT)
-    for agent in ({}, {"agent": "sub"}):
-        watch.event({"kind": "tool_call", "tool": "Edit", "arguments": {"file_path": f"{ROOT}/a.go"}, **agent})
+    for agent in (None, "sub"):
+        call = {"kind": "tool_call", "tool": "Edit", "arguments": {"file_path": f"{ROOT}/a.go"}, "agent": agent}
+        watch.event(call)
     conflicts = [note for note in notes_of(watch.merged()) if note.signal is Signal.PARALLEL_CONFLICT]
     assert [note.taint is not None for note in conflicts] == [True]
 
@@ -623,7 +624,7 @@ def test_a_merge_embeds_each_text_once(memory: Memory, monkeypatch: pytest.Monke
         text = f"Wait, that was wrong: the {name} belong to another module."
         watch.event({"kind": "reasoning", "agent": f"a{number}", "text": text})
     embedder = memory.models.local_embedder()
-    embedded = []
+    embedded: list[str] = []
 
     def documents(texts: Sequence[str]) -> Any:
         embedded.extend(texts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -77,9 +77,10 @@ class SynthesisWriter:
         if not drafts:
             return []
         rows = self._rows(drafts)
-        known = self.tx.knowledge.get_many({each.record for each in rows if each.record is not None})
         new = [each for each, row in zip(drafts, rows, strict=True) if row.record is None and not each.renewal_only]
-        similar = iter(same_meaning(self.tx, self.models, [(each.type, each.text) for each in new]))
+        same = same_meaning(self.tx, self.models, [(each.type, each.text) for each in new])
+        known = self._claimed({*filter(None, same), *(each.record for each in rows if each.record is not None)})
+        similar = iter(same)
         outcomes: list[RecordOutcome] = []
         changed: list[SignalEvidence] = []
         created = 0
@@ -101,6 +102,12 @@ class SynthesisWriter:
         if {RecordOutcome.CREATED, RecordOutcome.RENEWED} & {*outcomes}:
             queue_follow_up_jobs(self.tx, self.new_id)
         return outcomes
+
+    def _claimed(self, ids: Collection[str]) -> Mapping[str, Knowledge]:
+        """Claim the records in sorted order before any change, so that transactions cannot deadlock."""
+        for id in sorted(ids):
+            self.tx.claim(f"record {id}")
+        return self.tx.knowledge.get_many(ids)
 
     def _rows(self, drafts: Sequence[SynthesisDraft]) -> list[SignalEvidence]:
         """The row of each draft's subject. Evidence of a signal that has a record lends it to the subject."""
@@ -131,7 +138,6 @@ class SynthesisWriter:
         ours = known.content == row.text and not known.is_from_person
         if not ours:
             return (self._reinforce(draft, row, known)) if not row.text else (RecordOutcome.UNCHANGED, row)
-        self.tx.claim(f"record {known.id}")
         record = self._record(draft)
         stored = reinforce(self.tx, known, record)
         renewed = stored.replace(content=record.content, payload=record.payload)
@@ -144,7 +150,6 @@ class SynthesisWriter:
         """Add the sessions to a record that says the same and has its own text."""
         if known is None or is_rejected(known) or not _may_change(draft, known):
             return RecordOutcome.REJECTED, row
-        self.tx.claim(f"record {known.id}")
         reinforce(self.tx, known, self._record(draft))
         return RecordOutcome.REINFORCED, row.replace(record=known.id, text=draft.text, last_seen_at=self.tx.now)
 
