@@ -637,7 +637,12 @@ def test_a_merge_embeds_each_text_once(memory: Memory, monkeypatch: pytest.Monke
 
 
 def write_events(path: Path, session: str, events: Session, root: str = ROOT) -> None:
-    start = {"kind": "session_start", "id": "start", "at": START.isoformat(), "metadata": {"root": root}}
+    start: dict[str, object] = {
+        "kind": "session_start",
+        "id": "start",
+        "at": START.isoformat(),
+        "metadata": {"root": root},
+    }
     path.write_text("".join(json.dumps({**each, "session": session}) + "\n" for each in (start, *events.events)))
 
 
