@@ -1,10 +1,13 @@
 """A hard forget leaves no copy of the words in the tables of the observer, and the rejection is remembered."""
 
 import json
+from datetime import timedelta
+
+import pytest
 
 from tests.conftest import OpenMemory
 from tests.observed import DEAD_END, RULE, evidence, failing, observe, records, stored_text, turns
-from tests.session_events import ROOT, START, Session
+from tests.session_events import GO_FAILURE, ROOT, START, Session
 from treering.compose import now
 from treering.core.jobs import JobState
 from treering.core.observations import Decision, Gate
@@ -133,3 +136,86 @@ def test_an_unreadable_scratchpad_is_emptied(memory: Memory) -> None:
         tx.scratchpads.put_many([saved.replace(state=json.dumps({"kept": RULE}))])
     memory.forget(record.id, hard=True)
     assert_no_trace(memory, "pnpm")
+
+
+def _resumed(session: Session) -> Session:
+    """The session as an agent copies it when it is resumed: with the id of its first call."""
+    call = {"tool": "Read", "call_id": "toolu_0123456789abcdefgh", "arguments": {"file_path": f"{ROOT}/tides/tide.go"}}
+    return session.event("tool_call", **call)
+
+
+def test_a_purged_record_leaves_no_copy_in_a_session_that_repeats_its_events(memory: Memory) -> None:
+    def failing_twice() -> Session:
+        return failing(after=_resumed(Session()).run("go test ./tides", GO_FAILURE, fails=True))
+
+    (record,) = observe(memory, "s1", failing_twice()).promoted
+    observe(memory, "s2", failing_twice(), outcome="abandoned")
+    memory.forget(record.id, hard=True)
+    assert_no_trace(memory, "got 3, want 7")
+
+
+def test_a_purged_error_leaves_no_copy_in_other_candidates_and_their_evidence(memory: Memory) -> None:
+    report = observe(memory, "s1", failing(after=failing()))
+    (record,) = report.promoted
+    assert [each for each in report.rejected if "got 3, want 7" in each.text]
+    memory.forget(record.id, hard=True)
+    assert_no_trace(memory, "got 3, want 7")
+
+
+def test_a_purged_turn_leaves_no_copy_in_evidence_without_a_text(memory: Memory) -> None:
+    text = "Never push to the branch of Odalys Brandt without these checks:"
+    observe(memory, "s1", Session().prompt(text).prompt("Go on with the tides."))
+    memory.settle()
+    assert [each.text for each in memory.sessions.get("s1").candidates] == [""]
+    turn = next(each for each in turns(memory) if each.text == text)
+    memory.forget(turn.id, hard=True)
+    assert_no_trace(memory, "Odalys")
+
+
+def test_a_forgotten_session_leaves_no_details_in_shared_evidence(memory: Memory) -> None:
+    def failing_for(user: int) -> Session:
+        failure = GO_FAILURE.replace("got 3, want 7", f"user {user} is missing")
+        return Session().run("go test ./tides", failure, fails=True).edit("tides/tide.go").run("go test ./tides")
+
+    observe(memory, "s1", failing_for(1111), outcome="failure")
+    observe(memory, "s2", failing_for(4711), outcome="failure")
+    memory.settle()
+    memory.sessions.forget("s2")
+    assert_no_trace(memory, "4711")
+    (record,) = observe(memory, "s3", failing_for(2222)).promoted
+    assert (record.provenance_sessions, "user 2222" in record.content) == (("s1", "s3"), True)
+
+
+def test_a_running_watch_does_not_bring_back_what_was_purged(memory: Memory) -> None:
+    watch = memory.observe("s1", root=ROOT)
+    for event in Session().prompt(RULE).prompt(OTHER).events:
+        watch.event(event)
+    rule = next(each for each in watch.finish().promoted if each.content == RULE)
+    memory.forget(rule.id, hard=True)
+    watch.event({"kind": "prompt", "text": "Lost with the notes.", "id": "late1"})
+    watch.checkpoint()
+    watch.event({"kind": "prompt", "text": "Go on with the tides.", "id": "late2"})
+    watch.finish()
+    assert_no_trace(memory, "pnpm")
+    assert memory.sessions.get("s1").session.prompts == (OTHER, "Go on with the tides.")
+
+
+def test_a_running_watch_does_not_bring_back_a_forgotten_session(memory: Memory) -> None:
+    watch = memory.observe("s1", root=ROOT)
+    watch.event({"kind": "prompt", "text": RULE})
+    watch.finish()
+    memory.sessions.forget("s1")
+    watch.event({"kind": "prompt", "text": RULE})
+    watch.checkpoint()
+    watch.event({"kind": "prompt", "text": "Go on with the tides."})
+    assert watch.finish().session.prompts == ("Go on with the tides.",)
+
+
+def test_a_checkpoint_that_was_not_stored_loses_no_notes(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = memory.observe("s1", root=ROOT)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(memory.store), "write_if_free", lambda *_args, **_options: False)
+        for number in range(3):
+            watch.event({"kind": "prompt", "text": RULE, "at": START + timedelta(minutes=number)})
+            watch.event({"kind": "subtask", "text": "Tides", "at": START + timedelta(minutes=number)})
+    assert [each.content for each in watch.finish().promoted] == [RULE]

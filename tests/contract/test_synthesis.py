@@ -16,7 +16,9 @@ from tests.conftest import OpenMemory
 from tests.contract.test_forgetting import Counted, run_of
 from tests.contract.test_reflection import Written
 from tests.session_events import ROOT, Session
+from treering.adapters.sql.store import SqlTransaction
 from treering.compose import now
+from treering.compose.stores import new_id
 from treering.core.errors import ModelUnavailable, NotFound
 from treering.core.graph import CoAccessEdge
 from treering.core.jobs import after_session_job
@@ -30,6 +32,7 @@ from treering.observe.after_session import do_after_session
 from treering.observe.co_access import ID_PREFIX, edge_id, weight_of
 from treering.observe.synthesis import session_synthesis
 from treering.observe.synthesis.model_synthesis import MODEL_TAG
+from treering.observe.synthesis.records import DraftGroup, SynthesisDraft, SynthesisWriter
 from treering.observe.synthesis.session_facts import session_facts
 from treering.observe.synthesis.statistics import (
     FILE_SESSIONS,
@@ -496,3 +499,22 @@ def test_a_poisoned_page_never_reaches_an_untainted_record(memory: Memory, seed:
     poisoned = [each for each in found if "poison" in each.to_json()]
     assert poisoned
     assert all(each.tainted and each.needs_review for each in poisoned)
+
+
+def test_records_are_claimed_in_order_before_any_change(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(text: str, *subjects: str) -> None:
+        drafts = [SynthesisDraft("module_insight", each, f"`{each}` {text}") for each in subjects]
+        group = DraftGroup(drafts, limit=5)
+        memory.store.write(memory.scope, now(), lambda tx: SynthesisWriter(tx, memory.models, new_id).write([group]))
+
+    write("is new", "tides", "berths", "cranes")
+    claimed: list[str] = []
+    claim = SqlTransaction.claim
+
+    def noted(tx: SqlTransaction, name: str) -> None:
+        claimed.append(name)
+        claim(tx, name)
+
+    monkeypatch.setattr(SqlTransaction, "claim", noted)
+    write("has changed", "cranes", "berths", "tides")
+    assert (len(claimed), claimed) == (3, sorted(claimed))

@@ -9,6 +9,9 @@ from treering.core.quotations import without_quotation
 from treering.core.values import EMPTY
 
 _MIN_QUOTED_WORDS = 4  # a shorter text is only recognised as a whole
+_MIN_OWN_WORDS = 2
+# Parts of evidence in the words of a session or of a program's output.
+_SENTENCES = ("sentence", "approach", "reason", "alternative", "summary", "failure")
 # Whatever a scratchpad noted may repeat the words. The rest prevents that events are counted a second time.
 _NOTED: dict[str, Any] = {
     "activity": None,
@@ -28,6 +31,12 @@ def quotes(text: str, words: str) -> bool:
     if len(wanted.split()) < _MIN_QUOTED_WORDS:
         return folded == wanted
     return folded in wanted or without_quotation(text, words) != text
+
+
+def words_of(evidence: SignalEvidence) -> frozenset[str]:
+    """Sentences and messages of sessions in the evidence, as far as they are long enough to be recognised."""
+    found = (detail.get(name) for detail in (evidence.detail, evidence.tainted_detail) for name in _SENTENCES)
+    return frozenset(each for each in found if isinstance(each, str) and len(each.split()) >= _MIN_OWN_WORDS)
 
 
 def evidence_without_content(evidence: SignalEvidence) -> SignalEvidence:
@@ -70,8 +79,9 @@ def scratchpad_without_words(saved: SavedScratchpad, texts: Sequence[str]) -> Sa
         if conversation["answer"] is not None and not is_kept(conversation["answer"][2]):
             conversation["answer"] = None
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-        return saved.replace(state="{}")
-    return saved.replace(state=json.dumps(state, ensure_ascii=False, separators=(",", ":")))
+        return saved.replace(state="{}", removals=saved.removals + 1)
+    written = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+    return saved.replace(state=written, removals=saved.removals + 1)
 
 
 def _without_content(candidate: Candidate) -> Candidate:

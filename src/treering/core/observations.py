@@ -117,10 +117,14 @@ class ObservedSession(Record):
 
 
 class SavedScratchpad(Record):
-    """The scratchpads of a session's agents, as JSON; kept after the session, so that it can be continued."""
+    """The scratchpads of a session's agents, as JSON; kept after the session, so that it can be continued.
+
+    `removals` counts how often words were removed from it, so that a running watch does not bring them back.
+    """
 
     saved_at: Instant
     state: Text
+    removals: Count = 0
     owner: Key = "local"
     visibility: Visibility = Visibility.PROJECT
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput
 from treering.core.events import SessionType
-from treering.core.values import KEY_BYTES, brief, is_storable
+from treering.core.values import KEY_BYTES, brief, fitting, is_storable
 
 if TYPE_CHECKING:
     from treering.observe.finished import SessionFinisher
@@ -44,10 +44,10 @@ class Observer:
             raise InvalidInput(f"type is {type!r}; use one of {known}") from None
         finisher = self.finisher
         # Both are saved with the scratchpads, which the store does not search for secrets.
-        name, folder = kept_text(agent or "", MAX_AGENT_NAME) or None, kept_text(str(root or ""), _MAX_ROOT)
+        name = fitting(kept_text(agent or "", MAX_AGENT_NAME), MAX_AGENT_NAME) or None
+        folder = kept_text(str(root or ""), _MAX_ROOT)
         watch = Watch(SessionIdentity(session, kind, name, folder), finisher)
-        with finisher.store.reading(finisher.scope, finisher.clock()) as tx:
-            saved = tx.scratchpads.get(session)
+        saved = finisher.stored(session)
         if saved is not None:
             watch.restore(saved)
         return watch

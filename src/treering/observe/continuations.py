@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from treering.core.queries import ObservedSessionFilter, TimeRange
 
 if TYPE_CHECKING:
-    from treering.core.observations import ObservedSession
+    from treering.core.observations import ObservedSession, SavedScratchpad
     from treering.ports.store import Transaction
 
 MIN_UNIQUE_CALL_ID = 16  # characters; shorter ids of calls are counters, which begin again in every session
@@ -39,4 +39,12 @@ def continued_sessions(tx: Transaction, session: ObservedSession, state: Mapping
     same_time = TimeRange(since=began, before=began + timedelta(microseconds=1))
     found = tx.observed_sessions.find(ObservedSessionFilter(started=same_time), limit=_MAX_SESSIONS).items
     others = tx.scratchpads.get_many(each.id for each in found if each.id != session.id)
-    return tuple(id for id, saved in others.items() if json.loads(saved.state).get("first_call") == call)
+    return tuple(id for id, saved in others.items() if _first_call(saved) == call)
+
+
+def _first_call(saved: SavedScratchpad) -> object:
+    """Id of the session's first call; None if its checkpoint cannot be read."""
+    try:
+        return json.loads(saved.state).get("first_call")
+    except (ValueError, AttributeError):
+        return None

@@ -8,8 +8,8 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any, Self
 
 from treering.core.events import EventKind
-from treering.observe.scratchpad.intake import time_of
-from treering.observe.scratchpad.kept_text import kept_lines
+from treering.observe.scratchpad.intake import taint_of, time_of
+from treering.observe.scratchpad.kept_text import kept_lines, kept_source
 
 MAX_MESSAGES = 200  # the latest of a session
 _MAX_CHARACTERS = 4_000
@@ -28,7 +28,8 @@ class ObservedMessage:
 
 
 class ObservedConversation:
-    """Messages in bounded memory. The user's words are never tainted; the agent's are, after outside content."""
+    """Messages in bounded memory. The agent's words after outside content are tainted, the user's only if they are
+    sent as tainted."""
 
     def __init__(self) -> None:
         self._messages: deque[ObservedMessage] = deque(maxlen=MAX_MESSAGES)
@@ -44,7 +45,8 @@ class ObservedConversation:
             return
         if kind == EventKind.PROMPT:
             self._close_answer()
-            self._append("user", text, _iso(at), None)
+            own = taint_of(fields.get("tainted"), fields.get("taint"))
+            self._append("user", text, _iso(at), None if own is None else kept_source(own))
         else:
             self._answer = ObservedMessage(0, "assistant", text[:_MAX_READ], _iso(at), taint)
 

@@ -49,8 +49,18 @@ class SessionFinisher:
     new_id: NewId
     models: Models
 
-    def saved(self, session: str, state: str) -> SavedScratchpad:
-        return SavedScratchpad.make(id=session, saved_at=self.clock(), state=state, owner=self.scope.principal)
+    def saved(self, session: str, state: str, removals: int) -> SavedScratchpad:
+        now, owner = self.clock(), self.scope.principal
+        return SavedScratchpad.make(id=session, saved_at=now, state=state, removals=removals, owner=owner)
+
+    def stored(self, session: str) -> SavedScratchpad | None:
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return tx.scratchpads.get(session)
+
+    def is_finished(self, session: str) -> bool:
+        with self.store.reading(self.scope, self.clock()) as tx:
+            known = tx.observed_sessions.get(session)
+        return known is not None and known.finished_at is not None
 
     def save(self, saved: SavedScratchpad) -> None:
         self.store.write(self.scope, self.clock(), lambda tx: tx.scratchpads.put_many([saved]))
@@ -91,12 +101,6 @@ class SessionFinisher:
             self._promote(tx, promoted, known, saved, notes)
 
         return self.store.write_if_free(self.scope, self.clock(), promote, seconds=_CHECKPOINT_WAIT)
-
-    def similarity(self, one: str, other: str) -> float:
-        """Cosine of two texts by the local model, or their share of common words without it."""
-        from treering.observe.similarity import similarity
-
-        return similarity(self.models, one, other)
 
     def _promote(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from treering.core.events import SessionOutcome
@@ -26,10 +26,12 @@ class ReplayProgress:
 
 @dataclass(slots=True)
 class ReplayReport:
-    """What a replay did. `known` sessions were observed before and had nothing new."""
+    """What a replay did. `known` sessions were observed before and had nothing new; `elsewhere` ran in another folder
+    than the given root and were left out."""
 
     sessions: int = 0
     known: int = 0
+    elsewhere: int = 0
     promoted: int = 0
     reinforced: int = 0
     read: ReadReport = field(default_factory=ReadReport)
@@ -43,8 +45,9 @@ def replay(
 ) -> ReplayReport:
     """Observe every recorded session in `paths`; one that was interrupted continues where it stopped.
 
-    Nothing in a transcript is executed. A session whose files say where it ran keeps only paths below that folder, or
-    below `root` if given. Ends early, after a whole session, when `stop` returns True.
+    Nothing in a transcript is executed. A session whose files say where it ran keeps only paths below that folder. If
+    `root` is given, sessions that ran elsewhere are left out, and only paths below it are kept. Ends early, after a
+    whole session, when `stop` returns True.
     """
     report = ReplayReport()
     sessions = _by_session(find_transcripts(paths, report.read))
@@ -52,7 +55,10 @@ def replay(
         on_progress(ReplayProgress(session, done, len(sessions)))
         if stop():
             return report
-        _replay_session(observer, session, transcripts, root, report)
+        if _is_elsewhere(transcripts[0].root, root):
+            report.elsewhere += 1
+        else:
+            _replay_session(observer, session, transcripts, root, report)
     on_progress(ReplayProgress("", len(sessions), len(sessions)))
     return report
 
@@ -63,6 +69,14 @@ def _by_session(transcripts: Iterable[Transcript]) -> dict[str, list[Transcript]
     for transcript in transcripts:
         found.setdefault(transcript.session, []).append(transcript)
     return {session: sorted(files, key=lambda each: each.subagent is not None) for session, files in found.items()}
+
+
+def _is_elsewhere(ran_in: str | None, root: str | None) -> bool:
+    """Whether a session ran neither in the folder, nor below it, nor above it."""
+    if not ran_in or not root:
+        return False
+    ran, wanted = PurePath(ran_in.replace("\\", "/")), PurePath(root.replace("\\", "/"))
+    return not (ran.is_relative_to(wanted) or wanted.is_relative_to(ran))
 
 
 def _replay_session(
@@ -78,6 +92,8 @@ def _replay_session(
     report.sessions += 1
     if watch.new_events == before:
         report.known += 1
+        if observer.finisher.is_finished(session):
+            return  # its outcome is known, and a transcript does not tell it
     found = watch.finish(SessionOutcome.SUCCESS)
     if watch.new_events > before:
         report.promoted += sum(1 for each in found.candidates if each.decision is Decision.PROMOTED)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from treering.core.errors import NotFound
 from treering.core.observations import PROMOTION, Candidate, ObservedSession
 from treering.core.queries import ObservedSessionFilter, Order, SavedScratchpadFilter, SignalEvidenceFilter
+from treering.core.values import EMPTY
 from treering.observe.reports import SessionReport, report_of
 
 if TYPE_CHECKING:
@@ -103,7 +104,10 @@ def _session(tx: Transaction, id: str) -> ObservedSession:
 
 
 def _forget_evidence(tx: Transaction, session: str) -> None:
-    """Remove a session from the evidence that became no record; evidence of that session alone is removed."""
+    """Remove a session from the evidence that became no record, with details that may be its own.
+
+    Evidence of that session alone is removed.
+    """
     unpromoted = tx.evidence.stream(SignalEvidenceFilter(promoted=False))
     seen = [each for each in unpromoted if session in (*each.sessions, *each.tainted_sessions)]
     shared = [each for each in seen if len(each.sessions) + len(each.tainted_sessions) > 1]
@@ -112,6 +116,8 @@ def _forget_evidence(tx: Transaction, session: str) -> None:
             sessions=tuple(id for id in each.sessions if id != session),
             tainted_sessions=tuple(id for id in each.tainted_sessions if id != session),
             occurrences=max(1, each.occurrences - 1),
+            detail=EMPTY if session in each.sessions else each.detail,
+            tainted_detail=EMPTY if session in each.tainted_sessions else each.tainted_detail,
         )
         for each in shared
     )

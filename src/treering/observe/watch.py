@@ -19,6 +19,7 @@ from treering.observe.conversation import ObservedConversation
 from treering.observe.scratchpad import Alert, Scratchpad, merged
 from treering.observe.scratchpad.intake import time_of
 from treering.observe.scratchpad.kept_text import kept_text
+from treering.observe.similarity import TextSimilarity
 
 if TYPE_CHECKING:
     from treering.observe.finished import SessionFinisher
@@ -63,6 +64,7 @@ class Watch:
         self._started_at: datetime | None = None
         self._last_at: datetime | None = None
         self._unreadable = 0
+        self._removals: int | None = None  # of the stored scratchpads; None if there are none
         self._report: SessionReport | None = None
 
     def __repr__(self) -> str:
@@ -90,26 +92,28 @@ class Watch:
 
     def _take(self, event: Event | Mapping[str, object]) -> None:
         fields: Mapping[str, Any] = event.__dict__ if isinstance(event, Event) else _mapping(event)
-        agent = fields.get("agent")
+        agent, kind, main = fields.get("agent"), fields.get("kind"), self._pads[_MAIN]
         pad = self._pad_of(kept_text(agent, MAX_AGENT_NAME) if isinstance(agent, str) else None)
+        if main.taint is not None and (kind == EventKind.PROMPT or not pad.events):
+            pad.mark_tainted(main.taint)  # the main agent tells a subagent what to do
         duplicates, unknown = pad.duplicates, pad.unknown
         pad.add(event)
         if pad.duplicates > duplicates or pad.unknown > unknown:
             return
-        kind = fields.get("kind")
         if not self._first_call and kind == EventKind.TOOL_CALL:
             self._first_call = call_digest(fields.get("call_id"))
         self._note_time(fields.get("at"))
-        if pad is self._pads[_MAIN]:
+        if pad is main:
             self._conversation.add(fields, pad.taint)
         elif pad.taint is not None:
-            self._pads[_MAIN].mark_tainted(pad.taint)
+            main.mark_tainted(pad.taint)
         self._report = None
         is_subtask = kind == EventKind.SUBTASK
-        is_due = pad.elapsed - self._saved_at >= CHECKPOINT_SECONDS
+        elapsed = sum(each.elapsed for each in self._pads.values())
+        is_due = elapsed - self._saved_at >= CHECKPOINT_SECONDS
         if is_subtask or (is_due and monotonic() >= self._next_save):
             begun = monotonic()
-            self._saved_at = pad.elapsed
+            self._saved_at = elapsed
             self._after_step(is_subtask=is_subtask, fields=fields)
             ended = monotonic()
             self._next_save = ended + CHECKPOINT_PAUSE * (ended - begun)
@@ -121,7 +125,9 @@ class Watch:
 
     def checkpoint(self) -> None:
         """Save the scratchpads, so that another process can continue or finish the session."""
+        self._forget_removed()
         self._finisher.save(self._saved())
+        self._removals = self._removals or 0
 
     def finish(
         self, outcome: SessionOutcome | str = SessionOutcome.SUCCESS, *, validated: bool | None = None
@@ -137,7 +143,9 @@ class Watch:
             known = ", ".join(each.value for each in SessionOutcome)
             raise InvalidInput(f"outcome is {outcome!r}; use one of {known}") from None
         if self._report is None or self._report.session.outcome is not ended:
+            self._forget_removed()
             self._report = self._finisher.finish(self.merged(), self._saved(), outcome=ended, validated=validated)
+            self._removals = self._removals or 0
         return self._report
 
     def __enter__(self) -> Self:
@@ -148,16 +156,17 @@ class Watch:
     ) -> None:
         try:
             self.finish(SessionOutcome.SUCCESS if type is None else SessionOutcome.FAILURE)
-        except TreeringError as exc:
-            _LOG.warning("session %s was not finished, its checkpoint remains: %s", self.session, exc)
+        except Exception as exc:  # noqa: BLE001 - it must not replace the exception of the block
+            _LOG.warning("session %s was not finished, its checkpoint remains: %r", self.session, exc)
 
     def merged(self) -> Scratchpad:
         """The scratchpads of all agents as one."""
         pads = list(self._pads.values())
-        return pads[0] if len(pads) == 1 else merged(pads, self._finisher.similarity)
+        return pads[0] if len(pads) == 1 else merged(pads, TextSimilarity(self._finisher.models))
 
     def restore(self, saved: SavedScratchpad) -> None:
         """Continue from a checkpoint of another process; an unreadable one is logged and ignored."""
+        self._removals = saved.removals
         try:
             state = json.loads(saved.state)
             pads = {name: Scratchpad.from_state(pad) for name, pad in state["pads"].items()}
@@ -181,12 +190,29 @@ class Watch:
             UNREADABLE_CHECKPOINTS: self._unreadable,
             **{name: None if at is None else at.isoformat() for name, at in times.items()},
         }
-        return self._finisher.saved(self.session, json.dumps(state, ensure_ascii=False, separators=(",", ":")))
+        written = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+        return self._finisher.saved(self.session, written, self._removals or 0)
+
+    def _forget_removed(self) -> None:
+        """Go on from the stored scratchpads if a hard forget removed words from them, which are still in memory here.
+
+        Events since the last checkpoint are lost. A session that was forgotten begins again.
+        """
+        stored = self._finisher.stored(self.session)
+        removals = None if stored is None else stored.removals
+        if removals != self._removals and self._removals is not None:
+            self._pads, self._conversation = {_MAIN: self._new_pad(self._identity.agent)}, ObservedConversation()
+            self._saved_at, self._first_call = 0.0, ""
+            if stored is not None:
+                self.restore(stored)
+        self._removals = removals
 
     def _after_step(self, *, is_subtask: bool, fields: Mapping[str, Any]) -> None:
         """Checkpoint without waiting; many-part builds promote what a validated subtask showed."""
         try:
-            self._finisher.save_if_free(self._saved())
+            self._forget_removed()
+            if self._finisher.save_if_free(self._saved()):
+                self._removals = self._removals or 0
             main = self._pads[_MAIN]
             done = is_subtask and len(main.activity.subtasks) > SUBTASKS_TO_PROMOTE_EACH
             metadata = fields.get("metadata")

@@ -35,7 +35,7 @@ def replay_document(report: "ReplayReport") -> dict[str, Any]:
     read = report.read
     names = ("events", "lines", "broken", "too_long", "truncated", "ignored", "unreadable")
     return {
-        **{name: getattr(report, name) for name in ("sessions", "known", "promoted", "reinforced")},
+        **{name: getattr(report, name) for name in ("sessions", "known", "elsewhere", "promoted", "reinforced")},
         **{name: getattr(read, name) for name in names},
         "unknown": dict(read.unknown),
     }
@@ -128,6 +128,7 @@ def _left_out(report: "ReplayReport") -> Iterator[str]:
         (read.too_long, "over-long lines"),
         (read.unreadable, "unreadable files"),
         (read.ignored, "files that are not transcripts"),
+        (report.elsewhere, "sessions that ran outside the root"),
     ):
         if count:
             yield f"left out: {count:,} {what}"

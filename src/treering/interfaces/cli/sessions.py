@@ -20,7 +20,11 @@ def observe(
     *,
     root: Annotated[
         Path | None,
-        typer.Option("--root", metavar="FOLDER", help="Folder of the project; default: where each session ran."),
+        typer.Option(
+            "--root",
+            metavar="FOLDER",
+            help="Only sessions of this folder; default: all, each with the folder where it ran.",
+        ),
     ] = None,
     db: Db = None,
     project: Project = None,

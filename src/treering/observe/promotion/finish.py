@@ -92,14 +92,10 @@ class Promotion:
     def _file_sessions(self, notes: Sequence[Note], evidence: dict[str, SignalEvidence]) -> dict[str, int]:
         """Number of sessions by file, for the files of pairs."""
         paths = {path for note in notes if note.signal is Signal.CO_ACCESS for path in note.files}
-        counts = {
-            each.subject: len(each.sessions) + len(each.tainted_sessions)
-            for each in evidence.values()
-            if each.signal == Signal.FILE_ACCESS
-        }
+        counts = {each.subject: each.occurrences for each in evidence.values() if each.signal == Signal.FILE_ACCESS}
         missing = {evidence_id(Signal.FILE_ACCESS, path): path for path in paths - counts.keys()}
         for id, each in self.tx.evidence.get_many(missing).items():
-            counts[missing[id]] = len(each.sessions) + len(each.tainted_sessions)
+            counts[missing[id]] = each.occurrences
         return counts
 
     def _other_orders(self, notes: Sequence[Note]) -> dict[str, int]:

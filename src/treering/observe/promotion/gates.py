@@ -120,15 +120,18 @@ def _supported(note: Note, evidence: SignalEvidence, rate: float, file_sessions:
     else:
         sessions = clean + len(evidence.tainted_sessions)
         detail, taint = {**evidence.detail, **evidence.tainted_detail}, evidence.taint
-    coupling = _coupling(note, sessions, file_sessions) if note.signal is Signal.CO_ACCESS else None
-    draft = draft_of(note.signal, Support(note.subject, detail, evidence.files, sessions, coupling))
+    coupling = _coupling(note, evidence, taint, file_sessions) if note.signal is Signal.CO_ACCESS else None
+    support = Support(note.subject, detail, evidence.files, sessions, coupling)
+    # A session that was forgotten took the details with it; the next one brings others.
+    draft = draft_of(note.signal, support) if detail else None
     return Proposal(note, evidence, draft, sessions, spec.score_at(rate), taint, coupling)
 
 
-def _coupling(note: Note, sessions: int, file_sessions: Mapping[str, int]) -> float:
-    """Share of the sessions with the busier file that have both."""
+def _coupling(note: Note, evidence: SignalEvidence, taint: Taint | None, file_sessions: Mapping[str, int]) -> float:
+    """Share of the sessions with the busier file that have both. Counts all sessions: only the latest are listed."""
+    together = evidence.occurrences - (len(evidence.tainted_sessions) if taint is None else 0)
     busiest = max((file_sessions.get(path, 0) for path in note.files), default=0)
-    return sessions / max(busiest, sessions, 1)
+    return together / max(busiest, together, 1)
 
 
 def _needed(note: Note) -> int:

@@ -74,7 +74,7 @@ def read_event(event: object) -> IncomingEvent | None:
         None if duration is None else _number(duration),
         None if tokens is None else _count(tokens),
         _names(files) if files else (),
-        _taint(tainted, taint) if tainted or taint else None,
+        taint_of(tainted, taint) if tainted or taint else None,
         metadata if type(metadata) is dict else _mapping(metadata),
     )
 
@@ -154,7 +154,7 @@ def time_of(value: object) -> datetime | None:
         return None
 
 
-def _taint(tainted: object, taint: object) -> str | None:
+def taint_of(tainted: object, taint: object) -> str | None:
     """Source of a taint; a claim that an event is not tainted counts only if it names none."""
     if taint is None:
         return UNKNOWN_SOURCE if _flag(tainted) else None

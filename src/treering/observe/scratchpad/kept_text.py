@@ -5,8 +5,10 @@ from functools import lru_cache
 
 from treering.core.secret_formats import MARK
 from treering.core.secrets import redact
+from treering.core.values import PATH_BYTES, fitting
 
 MAX_KEPT = 400
+_MAX_SOURCE = 120
 _MAX_READ = 4_096  # characters that are looked at; a longer text is cut before it is cleaned
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _SPACE = re.compile(r"\s+")
@@ -31,6 +33,11 @@ def kept_lines(text: str, limit: int) -> str:
     return _kept(text if len(text) <= _MAX_READ else text[:_MAX_READ], limit, True)
 
 
+def kept_source(source: str) -> str:
+    """The label of outside content."""
+    return fitting(kept_text(source, _MAX_SOURCE), _MAX_SOURCE) or "unknown"
+
+
 @lru_cache(maxsize=2_048)  # commands, patterns and sentences repeat
 def _kept(text: str, limit: int, lines: bool) -> str:
     if "\x1b" in text:
@@ -51,6 +58,6 @@ def _printable(text: str) -> str:
 @lru_cache(maxsize=4_096)
 def kept_path(path: str) -> str | None:
     """The path, or None if it cannot be the path of a project's file or contains a secret."""
-    if not 0 < len(path) <= MAX_KEPT or not path.isprintable():
+    if not 0 < len(path) <= MAX_KEPT or not path.isprintable() or len(path.encode()) > PATH_BYTES:
         return None
     return None if _MAY_BE_SECRET.search(path) and redact(path).findings else path

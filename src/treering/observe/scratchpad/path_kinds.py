@@ -3,6 +3,8 @@
 import re
 from functools import lru_cache
 
+from treering.core.values import LABEL_BYTES, fitting
+
 _MODULE_DEPTH = 2
 _ROOTS = frozenset({"src", "lib", "app", "packages", "crates", "apps", "modules"})  # folders that only contain modules
 _TESTS = re.compile(
@@ -27,7 +29,7 @@ def module_of(path: str) -> str:
     """Folder that stands for the part of the project: at most two levels, below a folder such as `src`."""
     folders = path.split("/")[:-1]
     depth = _MODULE_DEPTH + (1 if folders and folders[0] in _ROOTS else 0)
-    return "/".join(folders[:depth]) or "."
+    return fitting("/".join(folders[:depth]), LABEL_BYTES) or "."
 
 
 @lru_cache(maxsize=4_096)

@@ -24,7 +24,7 @@ from treering.observe.scratchpad.files import (
 )
 from treering.observe.scratchpad.hashes import RecentHashes, hash_of
 from treering.observe.scratchpad.intake import IncomingEvent, read_event
-from treering.observe.scratchpad.kept_text import kept_text
+from treering.observe.scratchpad.kept_text import kept_source, kept_text
 from treering.observe.scratchpad.outside import (
     SUBAGENT,
     UNSEEN_CALL,
@@ -120,7 +120,7 @@ class Scratchpad:
         """
         if self.taint is None:
             self.clean = self.activity.copy()
-            self.taint = kept_text(source, 120) or "unknown"
+            self.taint = kept_source(source)
             self.tainted_step = self.activity.step
 
     def _add(self, event: Event | Mapping[str, object]) -> None:

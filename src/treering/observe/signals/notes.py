@@ -72,7 +72,7 @@ def _quorum(group: list[Note]) -> Note:
 
 def _edited_by_several(parts: Sequence[Scratchpad]) -> Iterator[Note]:
     """Files that more than one agent edited; clean if the clean parts of the sessions suffice to see it."""
-    clean = _editors([part.clean or part.activity for part in parts])
+    clean = _editors([part.activity if part.taint is None else part.clean or Activity() for part in parts])
     every = _editors([part.activity for part in parts])
     conflicts = sorted((path for path, steps in every.items() if len(steps) > 1), key=lambda path: -len(every[path]))
     source = next((part.taint for part in parts if part.taint), None)
