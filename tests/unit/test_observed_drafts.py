@@ -50,3 +50,16 @@ def test_an_alternative_that_repeats_the_approach_is_none() -> None:
 )
 def test_a_record_says_the_same_only_with_the_same_names(content: str, text: str, same: bool) -> None:
     assert has_same_names(content, text) is same
+
+
+def test_a_dead_end_names_what_was_tried() -> None:
+    detail = {
+        "cue": "abandoned_approach",
+        "sentence": "That approach does not work because the timer is global.",
+        "dead_end": True,
+        "approach": "I tried to mock the clock.",
+        "reason": "the timer is global",
+    }
+    assert text_of(Signal.SELF_CORRECTION, detail) == (
+        "Did not work: I tried to mock the clock. Reason: the timer is global."
+    )

@@ -47,6 +47,8 @@ def do_after_session(
         if saved is None or observed is None:
             return []
         state = json.loads(saved.state)
+        if not state:
+            return []  # a hard forget removed it
         modules: list[str] = []
         if observed.visibility is not Visibility.PERSONAL:  # the statistics are shared by the project
             facts, continued = session_facts(state), continued_sessions(tx, observed, state)

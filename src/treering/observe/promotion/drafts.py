@@ -93,16 +93,16 @@ def _cue(support: Support) -> Draft | None:
 
 
 def _dead_end(detail: Mapping[str, Any], sentence: str) -> Draft | None:
-    reason = str(detail.get("reason") or "")
+    approach, reason = str(detail.get("approach") or ""), str(detail.get("reason") or "")
     alternative = str(detail.get("alternative") or "").rstrip(" :")
     if alternative == sentence:
         alternative = ""
     if not (alternative or reason):
         return None  # that something did not work helps only with the reason or what to do instead
-    parts = [f"An approach was given up: {sentence}"]
+    parts = [f"Did not work: {approach}" if approach else f"An approach was given up: {sentence}"]
     parts += [f"Reason: {reason}"] if reason and reason not in parts[0] else []
     parts += [f"Instead: {alternative}"] if alternative else []
-    payload = {"approach": sentence, "reason": reason or None, "alternative": alternative or None}
+    payload = {"approach": approach or sentence, "reason": reason or None, "alternative": alternative or None}
     return Draft(
         "dead_end", " ".join(each if each.endswith((".", "!", "?")) else f"{each}." for each in parts), payload
     )

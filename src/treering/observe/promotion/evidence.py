@@ -38,10 +38,10 @@ def with_note(known: SignalEvidence | None, note: Note, session: str, now: datet
     if taint is None:
         sessions = _with(sessions, session)
         tainted = tuple(each for each in tainted if each != session)
-        details = {"detail": _merged(known.detail, note.data, len(sessions))}
+        details = {"detail": _merged(known.detail, note.data, len(sessions), counted=counted)}
     else:
         tainted = tainted if session in sessions else _with(tainted, session)
-        details = {"tainted_detail": _merged(known.tainted_detail, note.data, len(tainted))}
+        details = {"tainted_detail": _merged(known.tainted_detail, note.data, len(tainted), counted=counted)}
     return known.replace(
         sessions=sessions,
         tainted_sessions=tainted,
@@ -57,8 +57,8 @@ def _with(sessions: tuple[str, ...], session: str) -> tuple[str, ...]:
     return sessions if session in sessions else (*sessions, session)[-MAX_SESSIONS:]
 
 
-def _merged(known: Mapping[str, Any], data: Mapping[str, object], sessions: int) -> dict[str, Any]:
-    """The newest details; a known resolution is kept if this session shows none, and means are kept up to date."""
+def _merged(known: Mapping[str, Any], data: Mapping[str, object], sessions: int, *, counted: bool) -> dict[str, Any]:
+    """The newest details; a known resolution is kept if this session shows none. Means count a session once."""
     merged = {**data}
     for name in ("resolution", "resolution_edits", "resolution_commands", "answers"):
         if name in known and not merged.get(name):
@@ -67,5 +67,5 @@ def _merged(known: Mapping[str, Any], data: Mapping[str, object], sessions: int)
         value = data.get(name)
         if isinstance(value, int | float):
             before = known.get(mean, value)
-            merged[mean] = round(before + (value - before) / max(1, sessions), 2)
+            merged[mean] = before if counted else round(before + (value - before) / max(1, sessions), 2)
     return merged

@@ -7,7 +7,7 @@ from treering.observe.scratchpad.activity import Activity
 from treering.observe.scratchpad.entries import KeptCue
 from treering.observe.scratchpad.kept_text import kept_text
 from treering.observe.scratchpad.recent import Did, RecentHistory
-from treering.observe.scratchpad.sentences import alternative_in, neighbours, reason_in
+from treering.observe.scratchpad.sentences import alternative_in, approach_in, neighbours, reason_in
 
 DEAD_ENDS = frozenset({CueKind.ABANDONED_APPROACH, CueKind.ENVIRONMENT_UNAVAILABLE})
 CUE_STEPS = 5  # a file edited this soon after a cue belongs to it
@@ -53,7 +53,7 @@ def _keep(activity: Activity, recent: RecentHistory, text: str, match: CueMatch,
         cue.files = tuple(dict.fromkeys(each.path for each in reversed(recent.touches)))[:2]
     if match.kind in DEAD_ENDS:
         before, after = (kept_text(each) for each in neighbours(text, match.sentence))
-        cue.approach = before
+        cue.approach = approach_in(before)
         cue.reason = reason_in(sentence, before, after)
         cue.alternative = alternative_in(after, sentence)
     return cue

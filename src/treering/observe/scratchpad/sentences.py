@@ -9,6 +9,9 @@ _REASON = re.compile(
     r"|a causa di|porque|ya que|debido a)\b\s*(.{4,300})",
     re.IGNORECASE,
 )
+_TRIED = re.compile(
+    r"\b(?:tried|attempted|versucht|probiert|essayé|tenté|provato|tentato|intenté|intentado|probado)\b", re.IGNORECASE
+)
 _ALTERNATIVE = re.compile(
     r"(?:\b(?:let me|let's|i'll|i will|we'll|we can|try(?:ing)?|switch(?:ing)? to|use|using|instead|rather"
     r"|stattdessen|ich (?:versuche|nehme|verwende)|versuchen wir|probiere|à la place|plutôt|je vais|essayons|utilisons"
@@ -26,6 +29,11 @@ def neighbours(text: str, sentence: str) -> tuple[str, str]:
     before = [part for part in _END.split(text[max(0, place - _AROUND) : place].strip()) if part.strip()]
     after = [part for part in _END.split(text[end : end + _AROUND].strip(" .!?\n")) if part.strip()]
     return (before[-1].strip() if before else ""), (after[0].strip() if after else "")
+
+
+def approach_in(sentence: str) -> str:
+    """The sentence if it says what was tried; else empty, because it may say anything."""
+    return sentence if _TRIED.search(sentence) else ""
 
 
 def reason_in(*sentences: str) -> str:
