@@ -58,7 +58,7 @@ def observation_check(scope: Scope, store: Store, now: datetime) -> tuple[Check,
     if unfinished:
         parts.append(f"{unfinished} unfinished for more than a day")
         advice.append("`treering maintain consolidate` finishes them")
-    return (Check("observed sessions", not advice, ", ".join(parts), "; ".join(advice)),)
+    return (Check("observed sessions", not wrong, ", ".join(parts), "; ".join(advice)),)
 
 
 def _unfinished(tx: Transaction, now: datetime) -> list[str]:
