@@ -38,7 +38,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
-    """What the observer was told about a session when it began."""
+    """Id, type, agent and root of a session, as given when its watch began."""
 
     session: str
     type: SessionType

@@ -26,7 +26,7 @@ _CONFIG_NAMES = re.compile(
 
 @lru_cache(maxsize=4_096)
 def module_of(path: str) -> str:
-    """Folder that stands for the part of the project: at most two levels, below a folder such as `src`."""
+    """The folder that is the file's module: at most two levels, or three below a folder such as `src`."""
     folders = path.split("/")[:-1]
     depth = _MODULE_DEPTH + (1 if folders and folders[0] in _ROOTS else 0)
     return fitting("/".join(folders[:depth]), LABEL_BYTES) or "."

@@ -1,4 +1,4 @@
-"""Plans, subtasks, checks and subagents: what was planned, and what came of it."""
+"""Plans, subtasks, checks and subagents: what was planned, and the outcome."""
 
 import re
 from collections.abc import Mapping
