@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from treering.core.time_words.lexicon import fold
 from treering.search.query_kinds import LONGEST_QUERY, RULES, KindRule, QueryClass, classify_query, lower
 
-parser: Any = re._parser  # type: ignore[attr-defined]
+parser: Any = import_module("re._parser")
 GATED = [rule for rule in RULES if rule.needed]
 WORDS = sorted({word for rule in GATED for word in re.findall(r"[a-z]{2,}|[' -]", rule.expression)})
 NAMES = ["parse_config", "loadUser", "the module", "colonne", "Datei", "SQLite", "café", "\u0131mports", "u\u017fes"]

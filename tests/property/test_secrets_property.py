@@ -3,6 +3,7 @@
 import random
 import re
 import string
+from importlib import import_module
 
 import pytest
 from hypothesis import example, given
@@ -120,7 +121,7 @@ def test_a_text_without_a_secret_is_mostly_known_to_have_none() -> None:
 def test_no_token_is_shorter_than_those_that_are_looked_at_or_has_a_break_in_it() -> None:
     for form in TOKENS:
         in_front = sum(int(size) for size in re.findall(r"\(\?<=[^)]*?\{(\d+)\}", form.body))
-        width = re._parser.parse(form.body).getwidth()[0]  # type: ignore[attr-defined]
+        width = import_module("re._parser").parse(form.body).getwidth()[0]
         assert min(map(len, form.prefixes)) + in_front + width >= MIN_BARE_TOKEN, form
         assert not set(BREAKS_TOKEN) & set("".join(form.prefixes))
         classes = re.findall(r"\[((?:[^\]\\]|\\.)*)\]", re.sub(r"\(\?![^)]*\)", "", form.body))
