@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PYTEST := $(BIN)/pytest --numprocesses logical --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-agents fuzz soak check format bench clean
+.PHONY: help run panel test test-fast test-agents picture fuzz soak check format bench clean
 
 help:
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 31
@@ -47,6 +47,33 @@ $(VENV)/.node: $(VENV)/.dev tests/node/package.json tests/node/package-lock.json
 NO_NPM = "The official MCP clients could not be installed: does npm reach its registry? (npm_config_registry names another.)" \
 	"Without them all tests but theirs run with: $(BIN)/pytest --ignore-glob '*test_mcp_conformance.py' --ignore-glob '*test_mcp_inspector.py'"
 
+# The panel is built with Node from the same wheel. Without npm's registry, everything but the panel works.
+PANEL         := src/treering/interfaces/panel/dist
+PANEL_SOURCES := $(shell find panel -type f -not -path '*/node_modules/*' -not -name schema.d.ts)
+in_panel       = cd panel && PATH="$(CURDIR)/$(BIN):$$PATH" npm
+
+$(VENV)/.nodejs: $(VENV)/.pip pyproject.toml
+	@$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --group panel
+	@touch $@
+
+panel/node_modules/.installed: $(VENV)/.nodejs panel/package.json panel/package-lock.json panel/.npmrc
+	@$(in_panel) ci --loglevel=error
+	@touch $@
+
+$(PANEL)/index.html: panel/node_modules/.installed $(PANEL_SOURCES) tests/golden/openapi.json
+	@$(in_panel) run --silent build
+
+NO_PANEL = "The panel could not be built: does npm reach its registry? (npm_config_registry names another.) Everything else works."
+
+# A browser for the tests of the panel: an installed one, else one from npm. Without any, pytest says so.
+$(VENV)/.browser: $(VENV)/.nodejs
+	@for name in chromium chromium-browser google-chrome-stable google-chrome chrome; do \
+		command -v $$name >/dev/null && exit 0; done; \
+		{ $(call install_from_npm,browser,tests/panel/browser/*.* tests/node/.npmrc); } \
+		&& TMPDIR="$$PWD" PATH="$(CURDIR)/$(BIN):$$PATH" node install.mjs > path \
+		|| echo "No Chromium could be had; the browser tests of the panel do not run"
+	@touch $@
+
 # Not every agent is published for every platform; the tests of those that are not there are skipped, and say so. What
 # could not be installed is tried again the next time.
 $(VENV)/.claude: $(VENV)/.dev
@@ -65,17 +92,24 @@ $(VENV)/.calibration: $(VENV)/.dev
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --group calibration
 	@touch $@
 
-run: $(VENV)/.run  ## set up and show what Treering does, on a temporary project
+run: $(VENV)/.run  ## set up and show what Treering does, on a temporary project; in a terminal, then serve its panel
 	@$(BIN)/treering demo
+	@if [ -t 0 ] && [ -t 1 ]; then $(MAKE) --no-print-directory panel || printf '%s\n' $(NO_PANEL); $(BIN)/treering demo --serve; fi
 
-test: $(VENV)/.node  ## set up and run every test, on SQLite and PostgreSQL
+panel: $(PANEL)/index.html  ## build the memory panel that `treering serve` shows
+
+test: $(VENV)/.node $(VENV)/.browser  ## set up and run every test, on SQLite and PostgreSQL
+	@$(MAKE) --no-print-directory panel || printf '%s\n' $(NO_PANEL)
 	$(PYTEST) --durations 25
 
 test-fast: $(VENV)/.dev  ## run the unit and contract tests on SQLite only, for the edit loop
 	TREERING_TEST_ENGINES=sqlite $(PYTEST) tests/unit tests/contract
 
 test-agents: $(VENV)/.claude $(VENV)/.agents  ## let real coding agents use the memory (Claude Code, Codex, Gemini CLI; their models are scripted)
-	$(BIN)/pytest -m agents tests/agents
+	$(PYTEST) -m agents tests/agents
+
+picture: $(VENV)/.dev $(VENV)/.claude  ## record docs/images/session.svg from sessions of Claude Code
+	$(BIN)/python -m tests.agents.session_picture
 
 fuzz: $(VENV)/.dev  ## run the property tests with new examples, ten times as many
 	TREERING_TEST_PROFILE=fuzz $(PYTEST) --timeout 3600 $$(grep -lE '@given|run_state_machine' tests/*/test_*.py)
@@ -98,4 +132,4 @@ bench: $(if $(NAME),$(VENV)/.bench,$(VENV)/.run) $(if $(filter calibrate,$(NAME)
 	@$(BIN)/python -m bench $(NAME) $(ARGS)
 
 clean:  ## remove everything that make created
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PANEL) panel/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,91 @@
+import { useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { connection } from "./connection";
+import { ProblemError, problemOfResponse } from "./problems";
+
+const FIRST_DELAY = 1_000;
+const LONGEST_DELAY = 15_000;
+
+/** Cached queries that each event makes old, by the second part of their key (`[project, noun, …]`). */
+const NOUNS_OF_EVENT: Record<string, readonly string[]> = {
+  record: [
+    ...["records", "search", "health", "overview", "review", "history", "audit", "entities", "code"],
+    ...["episodes", "patterns", "trust"],
+  ],
+  jobs: ["jobs", "health"],
+  runs: ["runs", "health"],
+  sessions: ["sessions", "health", "overview", "review", "trust"],
+};
+const EVENTS = [...Object.keys(NOUNS_OF_EVENT), "reset"];
+
+/** Keeps the cache fresh by the server's events, and the connection state true; reconnects forever. */
+export function useServerEvents(project: string): void {
+  const cache = useQueryClient();
+  useEffect(() => {
+    const stream = new EventStream(project, (event) => refresh(cache, project, event));
+    stream.open();
+    return () => stream.close();
+  }, [cache, project]);
+}
+
+function refresh(cache: QueryClient, project: string, event: string): void {
+  const nouns = NOUNS_OF_EVENT[event];
+  const isOld = nouns ? (key: readonly unknown[]) => key[0] === project && nouns.includes(String(key[1])) : () => true;
+  void cache.invalidateQueries({ predicate: (query) => isOld(query.queryKey) }, { cancelRefetch: false });
+}
+
+class EventStream {
+  private source: EventSource | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private delay = FIRST_DELAY;
+  private isClosed = false;
+  private wasLost = false;
+
+  constructor(
+    private readonly project: string,
+    private readonly changed: (event: string) => void,
+  ) {}
+
+  open(): void {
+    const path = `/api/v1/projects/${encodeURIComponent(this.project)}/events`;
+    const source = new EventSource(path);
+    this.source = source;
+    source.onopen = () => {
+      this.delay = FIRST_DELAY;
+      connection.answered();
+      if (this.wasLost) this.changed("reset");
+      this.wasLost = false;
+    };
+    source.onerror = () => void this.lost(source, path);
+    for (const name of EVENTS) source.addEventListener(name, () => this.changed(name));
+  }
+
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    this.source?.close();
+  }
+
+  /** An `EventSource` does not say why it failed and gives up on an error status, so the reason is asked for. */
+  private async lost(source: EventSource, path: string): Promise<void> {
+    source.close();
+    this.wasLost = true;
+    await reportState(path);
+    if (this.isClosed || connection.get() === "signed-out") return;
+    this.timer = setTimeout(() => this.open(), this.delay);
+    this.delay = Math.min(this.delay * 2, LONGEST_DELAY);
+  }
+}
+
+async function reportState(path: string): Promise<void> {
+  try {
+    const response = await fetch("/api/v1/server");
+    if (response.status === 401) connection.signedOut();
+    else if (!response.ok) throw new ProblemError(await problemOfResponse(response, path));
+    else connection.answered();
+  } catch (error) {
+    if (!(error instanceof ProblemError)) connection.failed();
+    else if (error.status >= 500) connection.failed();
+  }
+}
+

@@ -1,0 +1,108 @@
+import { ArrowDownWideNarrow, ArrowUpNarrowWide, X } from "lucide-react";
+import { useState } from "react";
+import { Button, IconButton } from "@/components/Button";
+import { Dialog } from "@/components/Dialog";
+import { MultiSelect, Select, TextField } from "@/components/Fields";
+import { useT } from "@/i18n";
+import styles from "./FilterBar.module.css";
+import { CONFIDENCES, hasFilters, NO_FILTERS, SORTS, SOURCES, STATUSES, TIMES, TYPES, type Browsing, type Time } from "./filters";
+
+interface FilterBarProps {
+  browsing: Browsing;
+  onChange: (changes: Partial<Browsing>) => void;
+}
+
+const NAMED = ["files", "modules", "tags", "sessions"] as const;
+type Named = (typeof NAMED)[number];
+
+/** Filters and sort order of the list. */
+export function FilterBar({ browsing, onChange }: FilterBarProps) {
+  const { t, label, percent } = useT();
+  const options = (group: string, values: readonly string[]) => values.map((id) => ({ id, label: label(group, id) }));
+  const times = Object.keys(TIMES) as Time[];
+  return (
+    <div className={styles.bar} role="group" aria-label={t("filters.title")}>
+      <MultiSelect label={t("filters.type")} options={options("type", TYPES)} values={browsing.types} onChange={(types) => onChange({ types })} />
+      <MultiSelect
+        label={t("filters.source")}
+        options={SOURCES.map((id) => ({ id, label: label("source", id) }))}
+        values={browsing.sources}
+        onChange={(sources) => onChange({ sources })}
+      />
+      <MultiSelect
+        label={t("filters.status")}
+        options={STATUSES.map((id) => ({ id, label: label("state", id) }))}
+        values={browsing.statuses}
+        onChange={(statuses) => onChange({ statuses })}
+      />
+      <Select
+        label={t("filters.confidence")}
+        options={CONFIDENCES.map((id) => ({ id, label: id === "0" ? t("filters.any_confidence") : t("filters.at_least", { share: percent(Number(id)) }) }))}
+        value={browsing.confidence as (typeof CONFIDENCES)[number]}
+        onChange={(confidence) => onChange({ confidence })}
+      />
+      <Select label={t("filters.time")} options={times.map((id) => ({ id, label: label("time", id) }))} value={browsing.time} onChange={(time) => onChange({ time })} />
+      {NAMED.map((field) => (
+        <NamedFilter key={field} field={field} values={browsing[field]} onChange={(values) => onChange({ [field]: values })} />
+      ))}
+      {hasFilters(browsing) && (
+        <Button variant="quiet" icon={X} onPress={() => onChange(NO_FILTERS)}>
+          {t("filters.clear")}
+        </Button>
+      )}
+      <span className={styles.sort}>
+        <Select
+          label={t("filters.sort")}
+          options={browsing.query ? [{ id: "created_at", label: t("sort.relevance") }] : SORTS.map((id) => ({ id, label: label("sort", id) }))}
+          value={browsing.query ? "created_at" : browsing.sort}
+          onChange={(sort) => onChange({ sort })}
+        />
+        <IconButton
+          icon={browsing.isAscending ? ArrowUpNarrowWide : ArrowDownWideNarrow}
+          label={t(browsing.isAscending ? "sort.ascending" : "sort.descending")}
+          isDisabled={browsing.query !== ""}
+          onPress={() => onChange({ isAscending: !browsing.isAscending })}
+        />
+      </span>
+    </div>
+  );
+}
+
+/** A filter whose values are typed: files, modules, tags, sessions. */
+function NamedFilter({ field, values, onChange }: { field: Named; values: readonly string[]; onChange: (values: string[]) => void }) {
+  const { t, label } = useT();
+  const [isOpen, setOpen] = useState(false);
+  const [text, setText] = useState("");
+  const name = label("filters", field);
+  if (values.length > 0) {
+    return (
+      <Button icon={X} onPress={() => onChange([])} aria-label={t("filters.remove", { name, values: values.join(", ") })}>
+        <span className={styles.set}>
+          {name}: <code>{values.join(", ")}</code>
+        </span>
+      </Button>
+    );
+  }
+  const apply = () => {
+    setOpen(false);
+    const given = text.split(",").map((each) => each.trim()).filter(Boolean);
+    if (given.length > 0) onChange(given);
+  };
+  return (
+    <>
+      <Button variant="quiet" onPress={() => setOpen(true)}>
+        {name}
+      </Button>
+      <Dialog title={name} isOpen={isOpen} onClose={() => setOpen(false)} footer={<Button variant="primary" onPress={apply}>{t("filters.apply")}</Button>}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            apply();
+          }}
+        >
+          <TextField label={label("filters.help", field)} value={text} onChange={setText} autoFocus />
+        </form>
+      </Dialog>
+    </>
+  );
+}
