@@ -86,9 +86,9 @@ class Load:
 
 
 @contextmanager
-def served(db: str, folder: Path, workers: int = 1) -> Iterator[Served]:
-    """A server of its own, ended as a service manager would."""
-    command = (*COMMAND, "--port", "0", "--db", db, "--project", PROJECT, "--workers", str(workers))
+def started(command: tuple[str, ...], db: str, folder: Path, workers: int) -> Iterator[dict[str, Any]]:
+    """A server of its own, ended as a service manager would; what it prints when it is ready, and its token."""
+    command = (*command, "--port", "0", "--db", db, "--project", PROJECT, "--workers", str(workers))
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TREERING_")}
     places = {"HOME": str(folder), "TREERING_DATA_DIR": str(folder / "data"), "TREERING_BLOBS": str(folder / "blobs")}
     variables = kept | places | {"TREERING_EMBEDDER": "bundled"}
@@ -96,10 +96,16 @@ def served(db: str, folder: Path, workers: int = 1) -> Iterator[Served]:
         try:
             assert process.stdout is not None
             told = json.loads(process.stdout.readline())
-            yield Served(told["url"], Path(told["token_file"]).read_text().strip(), told["pid"])
+            yield {**told, "token": Path(told["token_file"]).read_text().strip()}
         finally:
             process.terminate()
             process.wait(timeout=30)
+
+
+@contextmanager
+def served(db: str, folder: Path, workers: int = 1) -> Iterator[Served]:
+    with started(COMMAND, db, folder, workers) as told:
+        yield Served(told["url"], told["token"], told["pid"])
 
 
 def run(db: str, folder: Path, *, clients: int, seconds: float, reading: float, workers: int = 1) -> Load:
@@ -112,11 +118,11 @@ def run(db: str, folder: Path, *, clients: int, seconds: float, reading: float, 
         times = [each.cpu_times() for each in _processes(server.pid)]
         load.processor = sum(each.user + each.system for each in times)
     with treering.open(db, project=PROJECT, blobs=folder / "blobs", background=False) as memory:
-        load.lost = [id for id, text in load.kept.items() if not _is_there(memory, id, text)]
+        load.lost = [id for id, text in load.kept.items() if not is_there(memory, id, text)]
     return load
 
 
-def _is_there(memory: Memory, id: str, text: str) -> bool:
+def is_there(memory: Memory, id: str, text: str) -> bool:
     try:
         return getattr(memory.get(id), "content", None) == text
     except NotFound:

@@ -11,21 +11,20 @@ import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from statistics import fmean
 from time import process_time
 from typing import Any
 
-import numpy as np
-
 from bench.data import data_folder
 from bench.results import PAGES, percentile, table, write_section
 from treering.context.prefetch.history import SessionHistory
 from treering.context.prefetch.ranking import rank_files
-from treering.context.prefetch.words import prompt_text, read_prompt, session_words
+from treering.context.prefetch.words import read_prompt
 from treering.core.past_sessions import PastFile, PastSession
+from treering.core.prompt_words import prompt_text, session_words
 from treering.observe.tools import Action, tool_use
 
 OFFERED = 12
@@ -76,7 +75,7 @@ def _session(name: str, events: Sequence[Mapping[str, Any]], tops: frozenset[str
             if inside:
                 file = files.get(inside) or PastFile(inside, first_step=step)
                 edited = use.action in _EDITING
-                files[inside] = replace(file, reads=file.reads + (not edited), edits=file.edits + edited)
+                files[inside] = file._replace(reads=file.reads + (not edited), edits=file.edits + edited)
     at = datetime.fromisoformat(_time(events[0])) if events and _time(events[0]) else datetime(1970, 1, 1, tzinfo=UTC)
     return PastSession(name, at, prompts=prompts, files=tuple(files.values()), words=session_words(prompts))
 
@@ -128,7 +127,8 @@ def by_frequency(prompt: str, past: Sequence[PastSession]) -> list[str]:
 
 
 def by_similar_prompts(prompt: str, past: Sequence[PastSession]) -> list[str]:
-    order = np.argsort(-SessionHistory.of(past).similarities(read_prompt(prompt)), kind="stable")
+    scores = SessionHistory.of(past).similarities(read_prompt(prompt))
+    order = sorted(range(len(past)), key=lambda place: -scores.get(place, 0.0))
     return list(dict.fromkeys(file.path for place in order for file in past[place].files if file.edits))
 
 

@@ -4,6 +4,7 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def write_section(bench: str, title: str, body: str) -> None:
     print(section)
 
 
-def table(headers: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
+def table(headers: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
     """A Markdown table."""
     lines = [headers, tuple("---" for _ in headers), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)

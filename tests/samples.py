@@ -10,10 +10,12 @@ from treering.core.episodes import Episode
 from treering.core.errors import SecretRefused
 from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
+from treering.core.injections import InjectedItem
 from treering.core.jobs import Job
 from treering.core.language.terms import codes_of, query_terms
 from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence
 from treering.core.patterns import Application, Pattern
+from treering.core.project_settings import ProjectSetting
 from treering.core.records import Knowledge
 from treering.core.redaction import without_secrets
 from treering.core.runs import Run
@@ -37,6 +39,8 @@ COLLECTIONS: dict[type[Record], str] = {
     ObservedSession: "observed_sessions",
     SavedScratchpad: "scratchpads",
     SignalEvidence: "evidence",
+    InjectedItem: "injected_items",
+    ProjectSetting: "project_settings",
     AuditEntry: "audit",
     Revision: "revisions",
     Run: "runs",
@@ -76,6 +80,15 @@ _SAMPLES: dict[type[Record], dict[str, Any]] = {
     ObservedSession: {"started_at": NOW, "last_at": NOW},
     SavedScratchpad: {"saved_at": NOW, "state": "{}"},
     SignalEvidence: {"signal": "co_access", "subject": "a.py b.py", "first_seen_at": NOW, "last_seen_at": NOW},
+    InjectedItem: {
+        "session": "s",
+        "point": "prompt",
+        "kind": "knowledge",
+        "item": "k",
+        "injection": "i",
+        "injected_at": NOW,
+    },
+    ProjectSetting: {"changed_at": NOW},
     AuditEntry: {"at": NOW, "actor": "local", "action": "create", "kind": "knowledge", "subject": "k"},
     Revision: {
         "kind": "knowledge",

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 
 from bench.observer.recorded import RecordedSession
 from treering.observe.commands import Purpose, parse_command
-from treering.observe.errors import failure_of
+from treering.observe.errors import failure_of, other_form, other_path, ways_of
 from treering.observe.tools import Action, ToolUse, tool_use
 
 _QUIET = frozenset({Purpose.READ, Purpose.SEARCH, Purpose.LIST, Purpose.VCS, Purpose.EDIT})
 _CHARACTERS_PER_TOKEN = 4
+_FORM_STEPS = 6  # a call this soon after a failed one may be another form of it
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
@@ -52,6 +53,8 @@ class SessionFacts:
     minor: set[str] = field(default_factory=set)
     tokens: dict[str, int] = field(default_factory=dict)
     sentences: list[str] = field(default_factory=list)
+    named: dict[str, set[str]] = field(default_factory=dict)
+    """By fingerprint, the files that its message names."""
     touched: frozenset[str] = frozenset()
 
     @property
@@ -72,6 +75,38 @@ class SessionFacts:
                     for each in between
                     if each.kind == "edit" or (each.kind == "success" and each.value and each.source != step.source)
                 )
+
+    def ways(self, fingerprint: str) -> Iterator[str]:
+        """The ways in which the failing call, or another form of it, came to succeed."""
+        last: dict[str, int] = {}
+        for place, step in enumerate(self.steps):
+            if step.kind == "failure":
+                if step.value == fingerprint:
+                    last[step.source] = place
+            elif step.kind == "success" and last:
+                if (begun := last.pop(step.source, None)) is not None:
+                    yield from self._same_call(fingerprint, begun, place)
+                else:
+                    yield from self._other_call(last, place)
+
+    def _same_call(self, fingerprint: str, begun: int, place: int) -> Iterator[str]:
+        step, between = self.steps[place], self.steps[begun + 1 : place]
+        kinds = {kind: [each.value for each in between if each.kind == kind] for kind in ("edit", "read")}
+        path = "" if step.value else step.source.partition(" ")[2]
+        named = self.named.get(fingerprint, set())
+        yield from ways_of(path, named, kinds["edit"], kinds["read"], is_tool=not step.value)
+
+    def _other_call(self, last: dict[str, int], place: int) -> Iterator[str]:
+        step = self.steps[place]
+        for source, begun in last.items():
+            if step.number - self.steps[begun].number > _FORM_STEPS:
+                continue
+            if step.value:
+                yield other_form(source, step.value)
+            elif source.partition(" ")[0] == step.source.partition(" ")[0]:
+                between = self.steps[begun + 1 : place]
+                searched = any(each.kind in ("search", "list") for each in between)
+                yield other_path(source.partition(" ")[2], step.source.partition(" ")[2], searched=searched)
 
 
 def facts_of(session: RecordedSession) -> SessionFacts:
@@ -105,6 +140,7 @@ def _add_result(facts: SessionFacts, result: CallResult, root: str) -> None:
     if failure is not None:
         facts.failures[failure.fingerprint] += 1
         facts.summaries[failure.fingerprint] = failure.summary
+        facts.named.setdefault(failure.fingerprint, set()).update(failure.files)
         if failure.minor:
             facts.minor.add(failure.fingerprint)
         facts.steps.append(Step(number, "failure", failure.fingerprint, source))
@@ -116,6 +152,8 @@ def _add_success(facts: SessionFacts, number: int, use: ToolUse, source: str, *,
     if use.action is Action.SEARCH and use.pattern:
         facts.searches[use.pattern] += 1
         facts.steps.append(Step(number, "search", use.pattern))
+    if use.action is Action.LIST:
+        facts.steps.append(Step(number, "list", use.pattern))
     for path in use.paths:
         if use.action in (Action.READ, Action.EDIT):
             kept = facts.edits if use.action is Action.EDIT else facts.reads

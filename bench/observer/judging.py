@@ -143,6 +143,8 @@ def _error(record: PromotedRecord, past: Past, later: Later) -> Verdict:
         if record.subject in facts.failures:
             recurred = True
             resolutions += facts.resolutions(record.subject)
+            resolutions += [frozenset({way}) for way in facts.ways(record.subject) if way]
+    names.add(str(record.payload["resolution"]))
     same = any(names & each for each in resolutions)
     return Verdict(same if recurred else None, same if resolutions else None)
 

@@ -1,10 +1,13 @@
 """Treering: memory for AI agents."""
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # not from `typing`: every hook process imports this package
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from treering.client import Client as Client
     from treering.compose import load_settings as load_settings
     from treering.compose import open as open
     from treering.context.briefing import Briefing as Briefing
@@ -12,7 +15,13 @@ if TYPE_CHECKING:
     from treering.core.entities import Entity as Entity
     from treering.core.episodes import Episode as Episode
     from treering.core.errors import TreeringError as TreeringError
+    from treering.core.injections import Injection as Injection
+    from treering.core.injections import InjectionPoint as InjectionPoint
+    from treering.core.injections import Occasion as Occasion
     from treering.core.messages import Message as Message
+    from treering.core.methodologies import HandOver as HandOver
+    from treering.core.methodologies import Methodology as Methodology
+    from treering.core.methodologies import register_methodology as register_methodology
     from treering.core.patterns import Pattern as Pattern
     from treering.core.payloads import register_knowledge_type as register_knowledge_type
     from treering.core.phases import Phase as Phase
@@ -45,17 +54,23 @@ _PUBLIC = {
     "Answer": "treering.search.answer",
     "Author": "treering.knowledge.authors",
     "Briefing": "treering.context.briefing",
+    "Client": "treering.client",
     "Confidence": "treering.search.answer",
     "Conversation": "treering.conversation.api",
     "Entity": "treering.core.entities",
     "Episode": "treering.core.episodes",
     "EpisodeFilter": "treering.core.queries",
+    "HandOver": "treering.core.methodologies",
     "Hit": "treering.search.answer",
+    "Injection": "treering.core.injections",
+    "InjectionPoint": "treering.core.injections",
     "Knowledge": "treering.core.records",
     "KnowledgeFilter": "treering.core.queries",
     "load_settings": "treering.compose",
     "Memory": "treering.memory",
     "Message": "treering.core.messages",
+    "Methodology": "treering.core.methodologies",
+    "Occasion": "treering.core.injections",
     "Pattern": "treering.core.patterns",
     "PatternFilter": "treering.core.queries",
     "Phase": "treering.core.phases",
@@ -74,22 +89,29 @@ _PUBLIC = {
     "TurnFilter": "treering.core.queries",
     "Visibility": "treering.core.scope",
     "register_knowledge_type": "treering.core.payloads",
+    "register_methodology": "treering.core.methodologies",
 }
 
 __all__ = [
     "Answer",
     "Author",
     "Briefing",
+    "Client",
     "Confidence",
     "Conversation",
     "Entity",
     "Episode",
     "EpisodeFilter",
+    "HandOver",
     "Hit",
+    "Injection",
+    "InjectionPoint",
     "Knowledge",
     "KnowledgeFilter",
     "Memory",
     "Message",
+    "Methodology",
+    "Occasion",
     "Pattern",
     "PatternFilter",
     "Phase",
@@ -110,10 +132,11 @@ __all__ = [
     "load_settings",
     "open",
     "register_knowledge_type",
+    "register_methodology",
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _PUBLIC:
         raise AttributeError(f"module 'treering' has no attribute {name!r}")
     from importlib import import_module

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Self, Unpack
 
 from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS
 
@@ -14,8 +14,12 @@ from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS
 if TYPE_CHECKING:
     from treering.archive.api import Archive
     from treering.archive.restore import ImportReport
+    from treering.archive.rule_files.rule_export import RuleExport
+    from treering.archive.rule_files.rule_import import RuleImport
     from treering.code.api import Code
     from treering.context.api import ContextBuilder
+    from treering.context.injection.api import InjectionEngine
+    from treering.context.trust import Trust
     from treering.conversation.api import Conversation
     from treering.conversation.views import ConversationEvent
     from treering.core.episodes import Episode
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from treering.core.messages import Role
     from treering.core.patterns import Pattern
     from treering.core.phases import Phase
-    from treering.core.queries import KnowledgeFilter, SearchFilter, TurnFilter
+    from treering.core.queries import Filter, KnowledgeFilter, Page, SearchFilter, TurnFilter
     from treering.core.records import Knowledge
     from treering.core.scope import Scope
     from treering.core.settings import Settings
@@ -82,6 +86,10 @@ class Parts(Protocol):
     @property
     def context(self) -> ContextBuilder: ...
     @property
+    def trust(self) -> Trust: ...
+    @property
+    def injections(self) -> InjectionEngine: ...
+    @property
     def episodes(self) -> Episodes: ...
     @property
     def patterns(self) -> Patterns: ...
@@ -106,6 +114,7 @@ class Parts(Protocol):
     def settle(self, timeout: float) -> SettleReport: ...
     def run_small_jobs(self, seconds: float | None) -> JobsLeft: ...
     def note_injection(self, ids: Iterable[str], *, via: str, tokens: int = 0) -> None: ...
+    def with_store(self, store: Store) -> Parts: ...
     def close(self) -> None: ...
 
 
@@ -197,6 +206,42 @@ class Memory:
         inside it are noted.
         """
         return self._parts.observer.observe(session, type=type, agent=agent, root=root)
+
+    def work_state(
+        self,
+        *,
+        session: str,
+        in_progress: str,
+        next_step: str | None = None,
+        completed: Sequence[str] = (),
+        decisions: Sequence[str] = (),
+        files: Sequence[str] = (),
+        unit: Sequence[str] = (),
+        methodology: str = "native",
+    ) -> Knowledge:
+        """Store where a session leaves its work, for the one that resumes it; of observed sessions it is stored anyway.
+
+        `unit` names the unit of work from large to small, as the methodology does: a spec and its subtask.
+        """
+        from treering.core.methodologies import methodology as named
+
+        work_unit = named(methodology).work_unit(*unit) if unit else None
+        payload = {
+            "in_progress": in_progress,
+            "next_step": next_step,
+            "completed": tuple(completed),
+            "decisions": tuple(decisions),
+        }
+        text = f"Left unfinished: “{in_progress}”" + (f"; next: “{next_step}”" if next_step else "")
+        return self.remember(
+            text,
+            type="work_state",
+            payload=payload,
+            confidence=0.9,
+            session=session,
+            files=tuple(files),
+            work_unit=work_unit,
+        )
 
     def task(
         self,
@@ -326,13 +371,23 @@ class Memory:
 
     @property
     def sessions(self) -> Sessions:
-        """Observed sessions: list, get, why, forget."""
+        """Observed sessions: list, get, review, why, replay, forget."""
         return self._parts.sessions
 
     @property
     def context(self) -> ContextBuilder:
         """Text for a model within a token budget: `build`, `briefing`, `to_review`."""
         return self._parts.context
+
+    @property
+    def trust(self) -> Trust:
+        """How certain a record must be before an agent is given it unasked: `level`, `set`, `evidence`."""
+        return self._parts.trust
+
+    @property
+    def injections(self) -> InjectionEngine:
+        """What an agent is given unasked, at four points of its loop: `offer`, `given`, `note`."""
+        return self._parts.injections
 
     @property
     def episodes(self) -> Episodes:
@@ -433,6 +488,56 @@ class Memory:
         """Note in the audit log that these records were handed to a model; `via` names the way."""
         self._parts.note_injection(ids, via=via, tokens=tokens)
 
+    def page(
+        self,
+        kind: str,
+        *,
+        where: Filter | None = None,
+        order: str | None = None,
+        descending: bool = True,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> Page[Any]:
+        """One page of stored values, newest first by default; `after` is `next` of the page before.
+
+        The kind is knowledge, turns, conversations, episodes, patterns, entities, observed_sessions, injected_items,
+        audit, jobs or runs; `where` is its filter, and `order` the field to sort by.
+        """
+        from treering.pages import page
+
+        return page(
+            self.scope,
+            self.store,
+            self._parts.clock(),
+            kind,
+            where=where,
+            order=order,
+            descending=descending,
+            limit=limit,
+            after=after,
+        )
+
+    def count(self, kind: str, *, where: Filter | None = None) -> int:
+        """The number of stored values of a kind that `page` lists."""
+        from treering.pages import count
+
+        return count(self.scope, self.store, self._parts.clock(), kind, where)
+
+    def conditional(
+        self, *, request: str | None = None, content: str = "", versions: Mapping[str, int] | None = None
+    ) -> Memory:
+        """This memory for one verb, whose write happens only if the conditions are met.
+
+        With `versions`, it is `StaleVersion` if one of these records has another version by now. A `request` is
+        carried out once: the same key is `RequestRepeated` afterwards, which names the record that it returned, and
+        `InvalidInput` with another `content`. Do not close the returned memory.
+        """
+        from treering.conditional_writes import WriteConditions, conditional_store
+
+        conditions = WriteConditions(request, content, versions or {})
+        store = conditional_store(self.scope, self.store, self._parts.clock(), conditions)
+        return Memory(self._parts.with_store(store))
+
     def projects(self) -> tuple[ProjectSize, ...]:
         """Projects of this database that belong to the same tenant, with their sizes."""
         return tuple(self.store.projects(self.scope, self._parts.clock()))
@@ -470,6 +575,25 @@ class Memory:
     def import_(self, path: str | Path) -> ImportReport:
         """Read an export into this project: all of it or nothing. Existing records stay as they are."""
         return self._parts.archive.import_(path)
+
+    def import_rules(
+        self, path: str | Path, *, root: str | Path | None = None, dry_run: bool = False, retire: bool = False
+    ) -> RuleImport:
+        """Import a rule file (CLAUDE.md, AGENTS.md, .cursorrules…) as records that the user taught.
+
+        A second import follows the file: an edited statement corrects its record, and what a person corrected or forgot
+        since stays so. Records of statements that are gone are reported, and with `retire` retired. `dry_run` only
+        reports. Files are named relative to `root`, by default the working directory.
+        """
+        return self._parts.archive.import_rules(path, root=root, dry_run=dry_run, retire=retire)
+
+    def export_rules(self, path: str | Path | None, *, budget: int | None = None) -> RuleExport:
+        """Write confirmed and trusted rules, decisions, gotchas and recipes into a marked block of a Markdown file.
+
+        All bytes outside the block stay as they are; a new file or block is created if there is none. Without a path,
+        only the text is made. `budget` is in tokens.
+        """
+        return self._parts.archive.export_rules(path, budget=budget)
 
     def backup(self, path: str | Path, *, force: bool = False) -> Path:
         """Copy the memory to a SQLite file that can be opened on its own; from a server, the records of this principal.

@@ -1,4 +1,4 @@
-"""Coding agents as people install them, run without a person and without a network."""
+"""Coding agents as their vendors publish them, run without a terminal and without a network."""
 
 import os
 import sys
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.agents.agent_tools import CLAUDE_TOOLS, CODEX_TOOLS, GEMINI_TOOLS, StepTools
 from tests.agents.dialects import ANTHROPIC, GOOGLE, OPENAI
 from tests.agents.script import Dialect
 from tests.integration.node_clients import NODE
@@ -16,20 +17,19 @@ Command = list[str | Path]
 
 @dataclass(frozen=True)
 class CodingAgent:
-    """One agent: how it is started with a prompt, and how it comes to ask the scripted model."""
+    """One agent: how to start it with a prompt, and how to connect it to the scripted model."""
 
     name: str
-    """As `treering init` calls it."""
+    """Its name in `treering init`."""
     dialect: Dialect
-    tool: str
-    """How it names a tool of ours to its model."""
+    tools: StepTools
     program: Callable[[], Path | None]
     command: Callable[[Path, str, str], Command]
-    """Of the program, the model's address and the prompt."""
+    """Command line from the program, the model's address and the prompt."""
     variables: Callable[[str], Mapping[str, str]] = lambda _url: {}
-    """Of the model's address."""
-    at_home: Mapping[str, str] = field(default_factory=dict)
-    """Files that somebody has who uses it."""
+    """Environment variables from the model's address."""
+    home_files: Mapping[str, str] = field(default_factory=dict)
+    """Configuration files of a user who has signed in."""
 
     def __str__(self) -> str:
         return self.name
@@ -47,20 +47,27 @@ def _from_npm(name: str) -> Path | None:
 
 
 def _codex(program: Path, url: str, prompt: str) -> Command:
+    """Codex runs hooks that the user has trusted in its terminal interface; the last option does without that."""
     provider = f'model_providers.scripted={{name="scripted",base_url="{url}/v1",wire_api="responses"}}'
-    chosen = ["-c", provider, "-c", 'model_provider="scripted"', "--model", "scripted"]
-    return [NODE, program, "exec", *chosen, "--dangerously-bypass-approvals-and-sandbox", prompt]
+    model = ["-c", provider, "-c", 'model_provider="scripted"', "--model", "gpt-5.5"]
+    approved = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+    return [NODE, program, "exec", *model, *approved, prompt]
 
 
 AGENTS = (
     CodingAgent(
         name="claude",
         dialect=ANTHROPIC,
-        tool="mcp__treering__{}",
+        tools=CLAUDE_TOOLS,
         program=_bundled_claude,
         command=lambda program, _url, prompt: [
             *(program, "--print", prompt),
-            *("--permission-mode", "dontAsk", "--allowedTools", "mcp__treering"),
+            *(
+                "--permission-mode",
+                "dontAsk",
+                "--allowedTools",
+                "mcp__treering,mcp__plugin_treering_treering,Read,Edit,Bash",
+            ),
         ],
         variables=lambda url: {
             "ANTHROPIC_BASE_URL": url,
@@ -71,14 +78,14 @@ AGENTS = (
     CodingAgent(
         name="codex",
         dialect=OPENAI,
-        tool="mcp__treering__{}",
+        tools=CODEX_TOOLS,
         program=lambda: _from_npm("codex"),
         command=_codex,
     ),
     CodingAgent(
         name="gemini",
         dialect=GOOGLE,
-        tool="mcp_treering_{}",
+        tools=GEMINI_TOOLS,
         program=lambda: _from_npm("gemini"),
         command=lambda program, _url, prompt: [
             *(NODE, program, "--prompt", prompt),
@@ -88,13 +95,20 @@ AGENTS = (
             "GOOGLE_GEMINI_BASE_URL": url,
             "GEMINI_API_KEY": "scripted",
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "GEMINI_CLI_NO_RELAUNCH": "true",
         },
-        at_home={".gemini/settings.json": '{"security": {"auth": {"selectedType": "gemini-api-key"}}}'},
+        home_files={
+            ".gemini/settings.json": """{
+  "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "privacy": {"usageStatisticsEnabled": false}
+}
+"""
+        },
     ),
 )
 
 
 def environment(home: Path) -> dict[str, str]:
-    """A person's variables with nothing of ours in them, and no way out: a proxy that nobody is behind."""
+    """A user's variables without any of Treering's. A proxy that does not exist keeps programs off the network."""
     closed = {"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1,localhost"}
     return {"PATH": os.environ["PATH"], "HOME": str(home), "TREERING_EMBEDDER": "bundled", **closed}

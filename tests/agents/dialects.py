@@ -1,10 +1,12 @@
-"""The APIs of three vendors, as far as their coding agents speak them."""
+"""The APIs of three vendors, as far as their coding agents use them."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.agents.script import Calls, Dialect, Reply, Request, Turn
+from tests.agents.script import Dialect, Reply, Request, Say, ToolCall, Turn
+
+_PAUSE = "pause_"  # prefix of the ids of calls that are not part of the script
 
 
 def _json(body: object) -> Reply:
@@ -12,27 +14,44 @@ def _json(body: object) -> Reply:
 
 
 def _stream(*events: Mapping[str, Any]) -> Reply:
-    """Server-sent events, each with its type in front where it has one."""
+    """Server-sent events, each preceded by its type if it has one."""
     names = (f"event: {event['type']}\n" if "type" in event else "" for event in events)
     lines = (f"{name}data: {json.dumps(event)}\n\n" for name, event in zip(names, events, strict=True))
     return Reply("text/event-stream", "".join(lines).encode())
 
 
 def _anthropic_turns(request: Request) -> int:
-    return sum(message["role"] == "assistant" for message in request["messages"])
+    """Messages of the model, without pauses."""
+    return sum(
+        message["role"] == "assistant" and not json.dumps(message["content"]).count(f'"id": "{_PAUSE}')
+        for message in request["messages"]
+    )
 
 
-def _anthropic_spoken(turn: Turn, request: Request) -> Reply:
+def _anthropic_turn(turn: Turn, request: Request) -> Reply:
+    return _anthropic_reply(turn, request, f"toolu_{_anthropic_turns(request)}")
+
+
+def _anthropic_pause(call: ToolCall, request: Request) -> Reply | None:
+    """Claude Code does not wait for the server of a plug-in."""
+    if not call.tool.startswith("mcp__") or any(tool["name"] == call.tool for tool in request["tools"]):
+        return None
+    wait = ToolCall("Bash", {"command": "python3 -c 'import time; time.sleep(0.5)'", "description": "Wait"})
+    return _anthropic_reply(wait, request, f"{_PAUSE}{len(request['messages'])}")
+
+
+def _anthropic_reply(turn: Turn, request: Request, id: str) -> Reply:
+    """`id` is that of the call, and with a prefix that of the message: messages with the same id are merged."""
     block: dict[str, Any]
-    if isinstance(turn, Calls):
-        block = {"type": "tool_use", "id": f"toolu_{_anthropic_turns(request)}", "name": turn.tool, "input": {}}
+    if isinstance(turn, ToolCall):
+        block = {"type": "tool_use", "id": id, "name": turn.tool, "input": {}}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(turn.arguments)}
     else:
         block = {"type": "text", "text": ""}
         delta = {"type": "text_delta", "text": turn.text}
     usage = {"input_tokens": 1, "output_tokens": 1}
-    message = {"id": "msg", "type": "message", "role": "assistant", "model": request["model"], "content": []}
-    ending = {"stop_reason": "tool_use" if isinstance(turn, Calls) else "end_turn", "stop_sequence": None}
+    message = {"id": f"msg_{id}", "type": "message", "role": "assistant", "model": request["model"], "content": []}
+    ending = {"stop_reason": "tool_use" if isinstance(turn, ToolCall) else "end_turn", "stop_sequence": None}
     return _stream(
         {"type": "message_start", "message": {**message, **ending, "stop_reason": None, "usage": usage}},
         {"type": "content_block_start", "index": 0, "content_block": block},
@@ -46,26 +65,28 @@ def _anthropic_spoken(turn: Turn, request: Request) -> Reply:
 def _anthropic_results(request: Request) -> Sequence[str]:
     contents = (message["content"] for message in request["messages"])
     blocks = (block for content in contents if isinstance(content, list) for block in content)
-    results = [block["content"] for block in blocks if block["type"] == "tool_result"]
-    return [told if isinstance(told, str) else "\n".join(block["text"] for block in told) for told in results]
+    calls = (block for block in blocks if block["type"] == "tool_result")
+    results = [call["content"] for call in calls if not call["tool_use_id"].startswith(_PAUSE)]
+    return [result if isinstance(result, str) else "\n".join(block["text"] for block in result) for result in results]
 
 
 ANTHROPIC = Dialect(
-    asks_for_a_turn=lambda path, request: path == "/v1/messages" and bool(request.get("tools")),
+    asks_for_turn=lambda path, request: path == "/v1/messages" and bool(request.get("tools")),
     turns_so_far=_anthropic_turns,
-    spoken=_anthropic_spoken,
-    errand=lambda path, request: _json({"input_tokens": 1}),
+    turn=_anthropic_turn,
+    other=lambda path, request: _json({"input_tokens": 1}),
     tool_results=_anthropic_results,
+    pause=_anthropic_pause,
 )
 
 
-def _google_spoken(turn: Turn, request: Request) -> Reply:
-    if isinstance(turn, Calls):
-        part: dict[str, Any] = {"functionCall": {"name": turn.tool, "args": dict(turn.arguments)}}
+def _google_turn(turn: Turn, request: Request) -> Reply:
+    if isinstance(turn, ToolCall):
+        part: dict[str, Any] = {"functionCall": {"name": turn.tool, "args": turn.arguments}}
     else:
         part = {"text": turn.text}
-    said = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
-    return _stream({"candidates": [said], "usageMetadata": {"totalTokenCount": 1}})
+    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    return _stream({"candidates": [candidate], "usageMetadata": {"totalTokenCount": 1}})
 
 
 def _google_results(request: Request) -> Sequence[str]:
@@ -74,38 +95,72 @@ def _google_results(request: Request) -> Sequence[str]:
 
 
 GOOGLE = Dialect(
-    asks_for_a_turn=lambda path, request: path.endswith(":streamGenerateContent") and bool(request.get("tools")),
+    asks_for_turn=lambda path, request: path.endswith(":streamGenerateContent") and bool(request.get("tools")),
     turns_so_far=lambda request: sum(content["role"] == "model" for content in request["contents"]),
-    spoken=_google_spoken,
-    errand=lambda path, request: _json({"candidates": [], "totalTokens": 1}),
+    turn=_google_turn,
+    other=lambda path, request: _json({"candidates": [], "totalTokens": 1}),
     tool_results=_google_results,
 )
 
+_CALLS = ("function_call", "custom_tool_call", "tool_search_call")
 
-def _openai_spoken(turn: Turn, request: Request) -> Reply:
-    said: dict[str, Any]
-    if isinstance(turn, Calls):
-        server, _, tool = turn.tool.rpartition("__")
-        said = {"type": "function_call", "namespace": server, "name": tool, "call_id": f"call_{len(request['input'])}"}
-        said["arguments"] = json.dumps(turn.arguments)
-    else:
-        said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": turn.text}]}
+
+def _openai_turns(request: Request) -> int:
+    """Calls and messages of the model, without pauses."""
+    return sum(
+        (item["type"] in _CALLS and not item["call_id"].startswith(_PAUSE)) or item.get("role") == "assistant"
+        for item in request["input"]
+    )
+
+
+def _openai_item(turn: Turn) -> dict[str, Any]:
+    if isinstance(turn, Say):
+        return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": turn.text}]}
+    if turn.tool == "tool_search":
+        return {"type": "tool_search_call", "execution": "client", "arguments": turn.arguments}
+    if isinstance(turn.arguments, str):
+        return {"type": "custom_tool_call", "name": turn.tool, "input": turn.arguments}
+    server, _, tool = turn.tool.rpartition("__")
+    namespace = {"namespace": server} if server else {}
+    return {"type": "function_call", "name": tool, **namespace, "arguments": json.dumps(turn.arguments)}
+
+
+def _openai_reply(item: Mapping[str, Any]) -> Reply:
     usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
     return _stream(
         {"type": "response.created", "response": {"id": "resp"}},
-        {"type": "response.output_item.done", "item": {"id": "item", **said}},
+        {"type": "response.output_item.done", "item": {"id": "item", **item}},
         {"type": "response.completed", "response": {"id": "resp", "usage": usage}},
     )
 
 
+def _openai_turn(turn: Turn, request: Request) -> Reply:
+    call = {} if isinstance(turn, Say) else {"call_id": f"call_{len(request['input'])}"}
+    return _openai_reply({**_openai_item(turn), **call})
+
+
+def _openai_pause(call: ToolCall, request: Request) -> Reply | None:
+    """Codex starts MCP servers in the background and offers their tools when they are ready."""
+    server, _, _tool = call.tool.rpartition("__")
+    if not server or server.removeprefix("mcp__") in json.dumps(request["tools"]):
+        return None
+    wait = ToolCall("exec_command", {"cmd": "sleep 0.2"})
+    return _openai_reply({**_openai_item(wait), "call_id": f"{_PAUSE}{len(request['input'])}"})
+
+
 def _openai_results(request: Request) -> Sequence[str]:
-    return [json.dumps(item["output"]) for item in request["input"] if item["type"] == "function_call_output"]
+    return [
+        json.dumps(item.get("output", item))
+        for item in request["input"]
+        if item["type"].endswith("_output") and not item["call_id"].startswith(_PAUSE)
+    ]
 
 
 OPENAI = Dialect(
-    asks_for_a_turn=lambda path, request: path.endswith("/responses"),
-    turns_so_far=lambda request: sum(item["type"] == "function_call" for item in request["input"]),
-    spoken=_openai_spoken,
-    errand=lambda path, request: _json({}),
+    asks_for_turn=lambda path, request: path.endswith("/responses"),
+    turns_so_far=_openai_turns,
+    turn=_openai_turn,
+    other=lambda path, request: _json({}),
     tool_results=_openai_results,
+    pause=_openai_pause,
 )

@@ -1,47 +1,92 @@
-"""What a model does in a test: turns that call a tool or say something, whichever vendor's words they are put in."""
+"""Scripts of a model: what it does turn by turn, in words that fit every agent."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 Request = Mapping[str, Any]
-"""The body of what an agent posts to its model."""
+"""Body of a request that an agent sends to its model."""
 
 
 @dataclass(frozen=True)
-class Calls:
-    """A turn that calls one tool; the agent comes back with the tool's result."""
+class Read:
+    """Read a file of the project with the agent's own tool."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace a text in a file of the project with the agent's own tool."""
+
+    path: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """Run a shell command in the project with the agent's own tool."""
+
+    command: str
+
+
+@dataclass(frozen=True)
+class UseMemory:
+    """Call a tool of the Treering server."""
 
     tool: str
     arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Says:
-    """A turn that ends the agent's work with these words."""
+class Say:
+    """End the agent's turn with a message."""
 
     text: str
 
 
-Turn = Calls | Says
+@dataclass(frozen=True)
+class After:
+    """Call `action` in the test while the agent waits for its model, then do `step`."""
+
+    action: Callable[[], object]
+    step: "Step"
+
+
+Step = Read | Edit | Run | UseMemory | Say | After
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call of a tool by its name in one agent. Arguments that are a string are the input of a free-form tool."""
+
+    tool: str
+    arguments: Mapping[str, Any] | str
+
+
+Turn = ToolCall | Say
+"""One answer of the model, in the names of one agent."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    kind: str
+    content_type: str
     body: bytes
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one vendor's API is spoken: what is asked where, and in what form it is answered."""
+    """The API of one vendor: which requests ask for a turn, and the format of the answers."""
 
-    asks_for_a_turn: Callable[[str, Request], bool]
-    """Whether a post to this path is the agent's own work, and no side errand such as a title for the session."""
+    asks_for_turn: Callable[[str, Request], bool]
+    """Whether a request to this path continues the session; others ask for a title, a token count and the like."""
     turns_so_far: Callable[[Request], int]
-    """How often the model has spoken in the conversation that the agent sends."""
-    spoken: Callable[[Turn, Request], Reply]
-    errand: Callable[[str, Request], Reply]
-    """The answer to whatever is no turn."""
+    """Number of turns of the model in the conversation that the agent sends."""
+    turn: Callable[[Turn, Request], Reply]
+    other: Callable[[str, Request], Reply]
+    """Answer to a request that does not ask for a turn."""
     tool_results: Callable[[Request], Sequence[str]]
-    """What the model reads of the tools' results, in the order of the calls."""
+    """Results of the tool calls, in order, as the model reads them."""
+    pause: Callable[[ToolCall, Request], Reply | None] = lambda _call, _request: None
+    """Answer that makes the agent ask again a little later, if it does not offer the called tool yet."""

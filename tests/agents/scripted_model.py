@@ -1,41 +1,71 @@
-"""A model's API on this machine that plays a script: it stands in for a vendor's where a real agent is tried."""
+"""A model's API on a loopback port that answers with the turns of a script."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Lock, Thread
 
-from tests.agents.script import Dialect, Reply, Request, Turn
+from tests.agents.script import Dialect, Reply, Request, Say, ToolCall, Turn
 
 
 @dataclass
 class ScriptedModel:
-    """Which turn it is follows from the conversation that the agent sends, so that asking twice is answered twice."""
+    """Answers the turn that follows the conversation in the request, so that a repeated request is answered again.
+
+    The model says "Done." after the last turn of its script.
+    """
 
     dialect: Dialect
     script: Sequence[Turn]
+    actions: Mapping[int, Callable[[], object]] = field(default_factory=dict)
+    """What the test does before a turn is answered, once, by the number of the turn."""
     url: str = ""
-    asked: list[Request] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    """Requests for a turn, in order."""
+    others: list[Request] = field(default_factory=list)
+    """All other requests: for a title, a summary, a token count."""
+    turns_played: int = 0
+
+    def __post_init__(self) -> None:
+        self._lock = Lock()
+        self._actions_left = dict(self.actions)
 
     def tool_results(self) -> Sequence[str]:
-        """What the agent sent back for the calls of the script."""
-        return self.dialect.tool_results(self.asked[-1])
+        """Results that the agent sent for the calls of the script."""
+        return self.dialect.tool_results(self.requests[-1])
+
+    def last_request(self) -> str:
+        """The last request for a turn, which contains the whole conversation, as JSON text."""
+        return json.dumps(self.requests[-1])
+
+    def received(self) -> str:
+        """Everything that the agent sent in requests for a turn, as JSON text."""
+        return json.dumps(self.requests)
 
     def answer(self, path: str, request: Request) -> Reply:
-        if not self.dialect.asks_for_a_turn(path, request):
-            return self.dialect.errand(path, request)
-        self.asked.append(request)
-        return self.dialect.spoken(self.script[self.dialect.turns_so_far(request)], request)
+        if not self.dialect.asks_for_turn(path, request):
+            self.others.append(request)
+            return self.dialect.other(path, request)
+        self.requests.append(request)
+        number = self.dialect.turns_so_far(request)
+        turn = self.script[number] if number < len(self.script) else Say("Done.")
+        pause = self.dialect.pause(turn, request) if isinstance(turn, ToolCall) else None
+        if pause is not None:
+            return pause
+        with self._lock:
+            if action := self._actions_left.pop(number, None):
+                action()
+            self.turns_played = max(self.turns_played, number + 1)
+        return self.dialect.turn(turn, request)
 
 
 @contextmanager
-def scripted_model(dialect: Dialect, *script: Turn) -> Iterator[ScriptedModel]:
-    """Serve the script on a loopback port until the block ends."""
-    model = ScriptedModel(dialect, script)
+def serve(model: ScriptedModel) -> Iterator[ScriptedModel]:
+    """Serve the model on a loopback port until the block ends."""
     with _Api(("127.0.0.1", 0), _Handler) as api:
         api.model = model
         model.url = "http://127.0.0.1:{1}".format(*api.server_address)
@@ -59,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, self.server.model.answer(self.path.split("?")[0], request))
 
     def do_GET(self) -> None:
-        """Agents look whether somebody is there, and for lists they can do without."""
+        """Agents check whether the API is reachable, and ask for lists that they can do without."""
         self._send(404, Reply("application/json", b"{}"))
 
     def do_HEAD(self) -> None:
@@ -67,11 +97,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, reply: Reply) -> None:
         self.send_response(status)
-        self.send_header("content-type", reply.kind)
+        self.send_header("content-type", reply.content_type)
         self.send_header("content-length", str(len(reply.body)))
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(reply.body)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Say nothing: what was asked is kept."""
+        """Log nothing: the requests are recorded."""

@@ -93,3 +93,13 @@ def test_files_are_named_from_the_root_or_in_full(memory: Memory, tmp_path: Path
             assert agent.call("related_files", path=path)["path"] == "shop/db.py"
         for path in ("/etc/passwd", f"{root}/../../etc/passwd", "../secrets"):
             assert "is outside the project" in agent.refused("record_memory", text="elsewhere", files=[path])
+
+
+def test_tools_take_the_short_id_of_a_citation(memory: Memory, agent: Agent) -> None:
+    record = memory.remember("tea is brewed at 90 degrees").id
+    short = record[-8:]
+    assert agent.call("report_outcome", task="Brew tea", outcome="success", used=[short, record])["counted"] == 1
+    assert agent.call("confirm_fact", id=short)["id"] == record
+    assert agent.call("correct_fact", id=short, text="tea is brewed at 95 degrees")["replaces"] == record
+    other = memory.remember("the kettle is red").id
+    assert agent.call("forget", id=other[-8:])["id"] == other

@@ -6,14 +6,14 @@ from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from threading import Barrier, Thread
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 
 import pytest
 
 from tests.conftest import OpenMemory
 from tests.observed import DEAD_END, RULE, evidence, failing, observe, records, turns
-from tests.session_events import ROOT, START, Session
+from tests.session_events import GO_FAILURE, ROOT, START, Session
 from treering.compose import now
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.events import SessionOutcome, SessionType
@@ -38,6 +38,52 @@ def promoted_error(memory: Memory) -> str:
 
 def decisions(report: Any, signal: Signal) -> list[tuple[Decision, Gate | None]]:
     return [(each.decision, each.gate) for each in report.candidates if each.signal == signal.value]
+
+
+def test_an_error_of_the_agents_own_tool_is_promoted_with_the_way_that_worked_twice(memory: Memory) -> None:
+    def session(path: str) -> Session:
+        target, missing = f"{ROOT}/{path}", "<tool_use_error>String to replace not found in file.</tool_use_error>"
+        failed = Session().call("Edit", missing, is_error=True, file_path=target, old_string="a", new_string="b")
+        return failed.read(path).edit(path, "c", "d")
+
+    assert observe(memory, "s1", session("tides/tide.go")).promoted == ()
+    (record,) = observe(memory, "s2", session("tides/moon.go")).promoted
+    assert record.content == (
+        "`Edit` fails with `String to replace not found in file.` (seen in 2 sessions; resolved by reading the file "
+        "first with `Read`)"
+    )
+
+
+def test_an_error_that_is_resolved_in_another_way_each_time_is_not_promoted(memory: Memory) -> None:
+    for number, path in enumerate(("tides/tide.go", "tides/moon.go", "tides/wave.go")):
+        session = Session().run("go test ./tides", GO_FAILURE, fails=True).edit(path).run("go test ./tides")
+        report = observe(memory, f"s{number}", session)
+        assert [each for each in report.promoted if each.type == "error_pattern"] == []
+    (candidate,) = [each for each in report.rejected if each.signal == Signal.ERROR_RETRY]
+    assert candidate.reason == "no resolution worked twice and in at least half of the cases"
+
+
+def test_only_the_prevailing_of_two_opposite_forms_of_a_command_is_promoted(memory: Memory) -> None:
+    def session(failed: str, succeeded: str, message: str) -> Session:
+        return Session().run(failed, f"Exit code 1\n{message}", fails=True).run(succeeded)
+
+    def checked(number: str) -> Session:
+        return session("npm run lint", "npm run lint:fix", f"error: Unexpected var  no-var {number}")
+
+    def fixed() -> Session:
+        return session("npm run lint:fix", "npm run lint", "error: Cannot write to a read-only file")
+
+    observe(memory, "s1", checked("1"))
+    (record,) = observe(memory, "s2", checked("2")).promoted
+    assert "resolved by running it with `lint:fix` instead of `lint`" in record.content
+    observe(memory, "s3", fixed())
+    report = observe(memory, "s4", fixed())
+    assert report.promoted == ()
+    assert "the opposite resolved an error 2 times" in [each.reason for each in report.rejected]
+    for number in (5, 6):
+        assert observe(memory, f"s{number}", fixed()).promoted == ()
+    (record,) = observe(memory, "s7", fixed()).promoted
+    assert "resolved by running it with `lint` instead of `lint:fix`" in record.content
 
 
 def test_an_error_is_promoted_at_the_second_session_and_renewed_at_the_third(memory: Memory) -> None:
@@ -588,14 +634,14 @@ def test_a_call_id_that_cannot_be_stored_loses_nothing(memory: Memory) -> None:
     assert [each.content for each in observe(memory, "s1", hostile.prompt(RULE)).promoted] == [RULE]
 
 
-def test_a_long_run_of_a_subagent_is_saved(memory: Memory) -> None:
+def test_a_long_run_of_a_subagent_is_saved(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treering.observe.watch.CHECKPOINT_PAUSE", 0)
     watch = memory.observe("s1", root=ROOT)
     watch.event({"kind": "reasoning", "text": "Hm.", "at": START})
     watch.event({"kind": "subtask", "text": "Tides", "at": START + timedelta(hours=2)})
     for minute in range(10):
         at = START + timedelta(hours=2, minutes=minute)
         watch.event({"kind": "prompt", "text": f"Look at berth {minute}.", "agent": "sub", "at": at})
-        sleep(0.05)
     assert memory.observe("s1", root=ROOT).events > 2
 
 
@@ -609,12 +655,16 @@ def test_files_that_are_rarely_edited_together_are_not_promoted_after_many_sessi
         many = tuple(f"old{number}" for number in range(100))
         found = tx.evidence.get_many([pair, evidence_id(Signal.FILE_ACCESS, "tides/a.go")]).values()
         counts = {pair: 110}
-        tx.evidence.put_many(each.replace(sessions=many, occurrences=counts.get(each.id, 440)) for each in found)
+        detail = {"detail": {"both_edited": True, "tally": {"edited": [110, 110]}}}
+        tx.evidence.put_many(
+            each.replace(sessions=many, occurrences=counts.get(each.id, 440), **(detail if each.id == pair else {}))
+            for each in found
+        )
 
     memory.store.write(memory.scope, now(), age)
     report = observe(memory, "s5", both)
     assert [each.reason for each in report.rejected if each.signal == Signal.CO_ACCESS] == [
-        "together in 25% of the sessions; it needs 50%"
+        "in at least 23% of the sessions with the file; it needs 40%"
     ]
 
 
@@ -668,7 +718,7 @@ def test_an_error_of_the_observer_does_not_replace_that_of_the_block(
     def fail(_pad: object) -> None:
         raise ValueError("a mistake in a detector")
 
-    monkeypatch.setattr("treering.observe.finished.notes_of", fail)
+    monkeypatch.setattr("treering.observe.watch.notes_of", fail)
     with pytest.raises(KeyError), memory.observe("s1", root=ROOT):
         raise KeyError("of the agent")
 
@@ -692,3 +742,22 @@ def test_long_names_in_other_scripts_lose_no_session(
     report = observe(memory, "s1", Session().event(**event), agent=agent)  # type: ignore[arg-type]
     assert (report.session.events, report.session.outcome) == (1, SessionOutcome.SUCCESS)
     memory.settle()
+
+
+def test_listeners_are_called_once_per_completed_session_and_their_errors_are_logged(
+    memory: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    completed: list[str] = []
+
+    def fail(_report: object) -> None:
+        raise RuntimeError("of the listener")
+
+    memory.sessions.on_completed(fail)
+    stop = memory.sessions.on_completed(lambda report: completed.append(report.id))
+    for _ in range(2):
+        observe(memory, "s1", failing())
+    assert completed == ["s1"]
+    assert "a listener of completed sessions failed for session s1" in caplog.text
+    stop()
+    observe(memory, "s2", failing())
+    assert completed == ["s1"]

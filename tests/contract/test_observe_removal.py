@@ -9,9 +9,14 @@ from tests.conftest import OpenMemory
 from tests.observed import DEAD_END, RULE, evidence, failing, observe, records, stored_text, turns
 from tests.session_events import GO_FAILURE, ROOT, START, Session
 from treering.compose import now
+from treering.core.injections import InjectedItem
 from treering.core.jobs import JobState
+from treering.core.language.terms import code_of
 from treering.core.observations import Decision, Gate
+from treering.core.past_sessions import SessionWords
+from treering.core.prompt_words import session_words
 from treering.core.queries import JobFilter
+from treering.core.records import Knowledge
 from treering.memory import Memory
 
 OTHER = "Never push to the main branch without a review."
@@ -81,6 +86,19 @@ def test_a_purged_turn_leaves_no_copy(memory: Memory) -> None:
     assert sorted(each.text for each in turns(memory)) == ["Go on with the tides.", "I see.", "Thank you."]
 
 
+def test_a_purged_turn_leaves_no_codes_of_its_words(memory: Memory) -> None:
+    secret, other = "The harbour master Odalys Brandt lives in Quayside Row.", "Go on with the tides."
+    observe(memory, "s1", Session().edit("tides/tide.go").prompt(secret).prompt(other))
+    memory.settle()
+    before = SessionWords.unpacked(memory.sessions.get("s1").session.words)
+    assert before is not None
+    codes = {code_of(word) for word in ("odali", "brandt", "quaysid")}
+    assert codes & set(before.numbers())
+    memory.forget(next(each for each in turns(memory) if each.text == secret).id, hard=True)
+    after = memory.sessions.get("s1").session.words
+    assert after == session_words((other,)).packed()
+
+
 def test_a_purged_turn_takes_along_what_was_noted_of_it_and_not_promoted(memory: Memory) -> None:
     observe(memory, "s1", Session().prompt(RULE), type="terminal")
     memory.settle()
@@ -146,7 +164,7 @@ def _resumed(session: Session) -> Session:
 
 def test_a_purged_record_leaves_no_copy_in_a_session_that_repeats_its_events(memory: Memory) -> None:
     def failing_twice() -> Session:
-        return failing(after=_resumed(Session()).run("go test ./tides", GO_FAILURE, fails=True))
+        return failing(after=failing(after=_resumed(Session())))
 
     (record,) = observe(memory, "s1", failing_twice()).promoted
     observe(memory, "s2", failing_twice(), outcome="abandoned")
@@ -182,8 +200,9 @@ def test_a_forgotten_session_leaves_no_details_in_shared_evidence(memory: Memory
     memory.settle()
     memory.sessions.forget("s2")
     assert_no_trace(memory, "4711")
-    (record,) = observe(memory, "s3", failing_for(2222)).promoted
-    assert (record.provenance_sessions, "user 2222" in record.content) == (("s1", "s3"), True)
+    observe(memory, "s3", failing_for(1111))
+    (record,) = observe(memory, "s4", failing_for(2222)).promoted
+    assert (record.provenance_sessions, "user 2222" in record.content) == (("s1", "s3", "s4"), True)
 
 
 def test_a_running_watch_does_not_bring_back_what_was_purged(memory: Memory) -> None:
@@ -219,3 +238,54 @@ def test_a_checkpoint_that_was_not_stored_loses_no_notes(memory: Memory, monkeyp
             watch.event({"kind": "prompt", "text": RULE, "at": START + timedelta(minutes=number)})
             watch.event({"kind": "subtask", "text": "Tides", "at": START + timedelta(minutes=number)})
     assert [each.content for each in watch.finish().promoted] == [RULE]
+
+
+# What sessions were given
+
+
+def given_by_hook(memory: Memory, record: Knowledge) -> InjectedItem:
+    """An item as a hook process reports it: without the visibility of its record."""
+    item = InjectedItem.make(
+        id="given-0",
+        session="s1",
+        point="start",
+        kind="knowledge",
+        item=record.id,
+        injection="given",
+        injected_at=now(),
+        text=record.content,
+        owner=memory.scope.principal,
+    )
+    memory.injections.note([item])
+    return item
+
+
+def test_a_purged_record_leaves_no_copy_in_what_sessions_were_given(memory: Memory) -> None:
+    record = memory.remember(RULE, type="preference")
+    given_by_hook(memory, record)
+    purged = memory.forget(record.id, hard=True)
+    assert purged is not None
+    assert purged.prove().clean
+    assert memory.injections.given("s1") == ()
+
+
+def test_what_was_given_is_stored_without_its_text_after_the_purge(memory: Memory) -> None:
+    record = memory.remember(RULE, type="preference")
+    memory.forget(record.id, hard=True)
+    given_by_hook(memory, record)
+    (given,) = memory.injections.given("s1")
+    assert (given.item, given.text) == (record.id, "")
+
+
+def test_a_forgotten_session_leaves_nothing_that_it_was_given(memory: Memory) -> None:
+    observe(memory, "s1", Session().prompt(OTHER))
+    given_by_hook(memory, memory.remember(RULE, type="preference"))
+    memory.sessions.forget("s1")
+    assert memory.injections.given("s1") == ()
+
+
+def test_what_a_hook_gave_is_as_visible_as_its_record(open_memory: OpenMemory) -> None:
+    owner, other = open_memory(principal="anna"), open_memory(principal="ben")
+    item = given_by_hook(owner, owner.remember(RULE, type="preference", visibility="personal"))
+    assert [each.id for each in owner.injections.given("s1")] == [item.id]
+    assert other.injections.given("s1") == ()

@@ -10,6 +10,7 @@ from tests.session_events import ROOT, START, Session
 from treering.core.events import SessionOutcome
 from treering.memory import Memory
 from treering.observe.scratchpad import Scratchpad
+from treering.observe.signals import Note, notes_of
 from treering.observe.watch import Watch
 from treering.ports.store import Check
 
@@ -139,3 +140,34 @@ def test_the_doctor_shows_unreadable_checkpoints(open_memory: OpenMemory) -> Non
     found = check(memory)
     assert found is not None
     assert not found.fine
+
+
+def test_a_broken_session_does_not_stop_the_others(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = Clock()
+    memory = open_memory(clock=clock)
+    for session in ("s1", "s2", "s3"):
+        interrupted(memory, session)
+    clock.now += 25 * HOUR
+
+    def fail_in_s2(pad: Scratchpad) -> tuple[Note, ...]:
+        if pad.session == "s2":
+            raise ZeroDivisionError("a mistake in a detector")
+        return notes_of(pad)
+
+    monkeypatch.setattr("treering.observe.watch.notes_of", fail_in_s2)
+    (run,) = memory.maintenance.run("consolidate")
+    assert run.counts["abandoned"] == 2
+    assert {each.id for each in memory.sessions.list()} == {"s1", "s3"}
+    assert "s2 was not finished: a mistake in a detector" in caplog.text
+    found = check(memory)
+    assert found is not None
+    assert not found.fine
+    assert "1 could not be finished (s2: ZeroDivisionError)" in found.detail
+    monkeypatch.undo()
+    clock.now += HOUR
+    memory.maintenance.run("consolidate")
+    again = check(memory)
+    assert again is not None
+    assert (again.fine, again.detail) == (True, "3 observed")

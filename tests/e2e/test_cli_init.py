@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.terminal import COMMAND, Terminal
+from treering.interfaces.client_configs.hooks import HOOK_SETUPS
 
 NAMES = ("claude", "codex", "gemini", "cursor", "vscode")
 FILES = {
@@ -99,13 +100,14 @@ def test_the_survey_says_who_is_here_and_how_each_stands(terminal: Terminal, hom
     assert clients["claude"]["project"] == {
         "path": str(terminal.folder / ".mcp.json"),
         "connected": True,
+        "hooks": True,
         "refused": None,
     }
     assert clients["claude"]["user"]["connected"] is False
     assert "is not JSON" in clients["cursor"]["project"]["refused"]
 
     printed = terminal.ok("init")
-    assert "connected in this project" in printed
+    assert "connected in this project with hooks" in printed
     assert "not connected  treering init codex" in printed
     assert "treering init claude" not in printed
 
@@ -120,7 +122,9 @@ def test_a_program_hears_everything_in_one_document(terminal: Terminal) -> None:
         "outcome": "connected",
         "changed": False,
         "dry_run": True,
-        "lines": told["lines"],
+        "lines": told["files"][0]["lines"] + told["files"][1]["lines"],
+        "files": told["files"],
+        "hooks": list(HOOK_SETUPS["claude"].events),
         "elsewhere": None,
         "entry": {
             "type": "stdio",
@@ -195,7 +199,7 @@ def test_an_entry_for_others_than_asked_is_told_of(terminal: Terminal, name: str
     assert terminal.json("init", name, "--remove", asked)["elsewhere"] == path
 
     connected = terminal.json("init", name, asked)
-    assert "connected in this project and for all your projects" in terminal.ok("init")
+    assert "connected in this project with hooks and for all your projects with hooks" in terminal.ok("init")
     assert (connected["elsewhere"], advice in connected["next"][-1]) == (path, True)
     assert terminal.json("init", name, there, "--remove")["outcome"] == "removed"
     assert terminal.json("init", name, asked, "--remove")["elsewhere"] is None
@@ -215,9 +219,9 @@ def test_where_a_link_leads_is_shown(terminal: Terminal, tmp_path: Path) -> None
 
 
 def test_what_vs_code_may_not_fill_in_is_told_of_where_that_matters(terminal: Terminal) -> None:
-    told = terminal.json("init", "vscode", "--user", "--dry-run")["next"]
+    told = terminal.json("init", "vscode", "--user", "--dry-run", "--no-hooks")["next"]
     assert "`workspaceFolder` cannot be resolved" in told[-1]
-    assert told[:-1] == terminal.json("init", "vscode", "--dry-run")["next"]
+    assert told[:-1] == terminal.json("init", "vscode", "--dry-run", "--no-hooks")["next"]
 
 
 def test_where_the_bare_name_is_another_program_the_whole_path_is_written(terminal: Terminal) -> None:
@@ -233,6 +237,10 @@ def test_where_the_bare_name_is_another_program_the_whole_path_is_written(termin
         (("--remove",), "no client is named"),
         (("--user",), "no client is named"),
         (("claude", "--remove", "--in-project"), "--remove cannot be combined with"),
+        (("claude", "--remove", "--no-hooks"), "--remove cannot be combined with"),
+        (("--no-hooks",), "no client is named"),
+        (("codex", "--plugin", "plugin"), "--plugin is for Claude Code"),
+        (("claude", "--plugin", "plugin", "--user"), "--plugin cannot be combined with"),
         (("claude", "--db", "postgresql://zoe:p@db/shop"), "set TREERING_DB"),
         (("claude", "--db", "shop.db", "--in-project"), "pass one of the two"),
     ],

@@ -7,7 +7,7 @@ from typing import Any
 from tests.integration.crew_members import die_after, open_place
 from tests.integration.fork_server import tell
 from tests.observed import RULE, failing
-from tests.session_events import ROOT
+from tests.session_events import ROOT, Session
 from treering.observe import after_session
 from treering.observe.promotion.finish import Promotion
 
@@ -45,6 +45,30 @@ def observe_all(sessions: list[str], commits: int = 0, every: int = 3, **place: 
 def observe_forever(worker: str, **place: Any) -> None:
     for number in count():
         observe_all([f"{worker}s{number}"], **place)
+
+
+def share_of(worker: int, workers: int, session: str = "shared") -> list[dict[str, object]]:
+    """The part of a session's events that one of several processes sees; each edits files of its own, too."""
+    own = Session()
+    for number in range(12):
+        own.edit(f"tides/w{worker}n{number}.go")
+    mine = [{**each, "id": f"w{worker}-{each['id']}", "call_id": f"w{worker}-{each['call_id']}"} for each in own.events]
+    return [*mine, *(each for at, each in enumerate(events_of(session)) if at % workers == worker)]
+
+
+def observe_share(worker: int, workers: int, session: str = "shared", **place: Any) -> None:
+    """Pass one's part of a session's events on, a few with each watch, as hooks do; then finish the session."""
+    events = share_of(worker, workers, session)
+    with open_place(**place) as memory:
+        for start in range(0, len(events), 3):
+            watch = memory.observe(session, root=ROOT)
+            for event in events[start : start + 3]:
+                watch.event(event)
+            tell(checkpoint=worker)
+            watch.checkpoint()
+        tell(finishing=worker)
+        memory.observe(session, root=ROOT).finish()
+        memory.settle(timeout=0.5)
 
 
 def _told(step: str, work: Callable[..., Any]) -> Callable[..., Any]:

@@ -15,8 +15,8 @@ from tests.integration.test_mcp_http import agent_at, recording
 from tests.leftovers import files_left
 from tests.lengths import at_length
 from tests.served import ERAS
-from treering.interfaces.mcp.http.address import listen, resolve
-from treering.interfaces.mcp.shutdown import handled_signals
+from treering.interfaces.servers.http.address import listen, resolve
+from treering.interfaces.servers.shutdown import handled_signals
 
 # In a short run each signal is sent once, to either protocol in turn.
 ENDINGS = at_length([*zip(cycle(ERAS), handled_signals(), strict=False)], full=[*product(ERAS, handled_signals())])

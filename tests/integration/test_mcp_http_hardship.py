@@ -19,7 +19,7 @@ from tests.integration.telling_calls import FAILS, serve_telling_calls
 from tests.integration.test_mcp_http import agent_at, asked, recording
 from tests.lengths import at_length
 from tests.served import ERAS
-from treering.interfaces.mcp.threads import CONCURRENCY, CallQueue
+from treering.interfaces.servers.threads import CONCURRENCY, CallQueue
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 MOST_FILES = 40

@@ -17,12 +17,12 @@ from starlette.testclient import TestClient
 import treering
 from tests.integration.http_service import PATIENCE, eventually
 from tests.served import desk_of
-from treering.interfaces.mcp.http.address import listen, resolve
-from treering.interfaces.mcp.http.gate import Gate
-from treering.interfaces.mcp.http.limits import HttpLimits
+from treering.interfaces.mcp.http.gate import McpGate
 from treering.interfaces.mcp.http.server import application
-from treering.interfaces.mcp.http.timeouts import with_head_timeout
-from treering.interfaces.mcp.http.token import AccessToken
+from treering.interfaces.servers.http.address import listen, resolve
+from treering.interfaces.servers.http.limits import HttpLimits
+from treering.interfaces.servers.http.timeouts import with_head_timeout
+from treering.interfaces.servers.http.token import AccessToken
 
 TOKEN = AccessToken("a-token-that-somebody-made-for-us-0001")
 PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
@@ -130,9 +130,9 @@ def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
     async def send(message: dict[str, object]) -> None:
         sent.append(message)
 
-    gate = Gate(echo, hosts=["a"], token=TOKEN.text, limits=HttpLimits(request_seconds=0.05))  # type: ignore[arg-type]
+    gate = McpGate(echo, hosts=["a"], token=TOKEN.text, limits=HttpLimits(request_seconds=0.05))  # type: ignore[arg-type]
     headers = [(b"host", b"a"), (b"authorization", f"Bearer {TOKEN.text}".encode())]
-    asyncio.run(gate({"type": "http", "path": "/mcp", "headers": headers}, never, send))  # type: ignore[arg-type]
+    asyncio.run(gate({"type": "http", "method": "POST", "path": "/mcp", "headers": headers}, never, send))  # type: ignore[arg-type]
     assert sent[0]["status"] == 408
 
 

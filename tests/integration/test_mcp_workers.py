@@ -22,9 +22,9 @@ from tests.integration.http_service import PATIENCE, HttpService, eventually, ht
 from tests.integration.test_mcp_http import agent_at, recording
 from tests.leftovers import processes_left
 from tests.served import ERAS
-from treering.interfaces.mcp.http.address import listen, resolve
-from treering.interfaces.mcp.http.workers import MAX_RESTARTS
-from treering.interfaces.mcp.shutdown import handled_signals
+from treering.interfaces.servers.http.address import listen, resolve
+from treering.interfaces.servers.http.workers import MAX_RESTARTS
+from treering.interfaces.servers.shutdown import handled_signals
 
 WORKERS = 2
 OLD = "2025-06-18"

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.integration.crew import Crew
 from tests.integration.crew_members import open_place
-from tests.integration.observing_member import events_of, observe_all, observe_forever
+from tests.integration.observing_member import events_of, observe_all, observe_forever, observe_share, share_of
 from tests.integration.written import assert_healthy
 from tests.lengths import at_length
 from tests.observed import RULE, evidence, records, turns
@@ -33,7 +33,9 @@ def assert_counted_once(memory: Memory, sessions: list[str]) -> None:
     for session in observed.values():
         assert session.finished_at is not None
         assert session.events - session.ignored.get("duplicates", 0) == len(events_of(session.id))
-    found = records(memory)
+    states = [each for each in records(memory) if each.type == "work_state"]
+    assert all(each.payload.in_progress is None for each in states)  # of sessions that were abandoned and went on
+    found = [each for each in records(memory) if each not in states]
     assert sorted(each.type for each in found) == ["error_pattern", "preference"]
     for record in found:
         assert sorted(record.provenance_sessions) == sorted(expected)
@@ -116,3 +118,29 @@ def test_sessions_of_killed_processes_are_finished_by_maintenance(place: dict[st
             watch.finish()
         memory.settle()
         assert_counted_once(memory, sorted(begun))
+
+
+def test_processes_that_share_a_session_and_are_killed_lose_nothing(place: dict[str, Any], crew: Crew) -> None:
+    workers, moments = 3, random.Random(21)
+    with open_place(**place):  # creates the schema
+        pass
+    for _ in range(KILLS // 2):
+        news = len(crew.news)
+        pids = [crew.start(observe_share, worker=worker, workers=workers, **place) for worker in range(workers)]
+        crew.hear_of(news, checkpoint=moments.randint(3, 20))
+        time.sleep(moments.uniform(0, 0.02))
+        for pid in pids:
+            crew.kill(pid)
+    for pid in [crew.start(observe_share, worker=worker, workers=workers, **place) for worker in range(workers)]:
+        crew.join(pid)
+    with open_place(clock=lambda: now() + LATER, **place) as memory:
+        memory.settle()
+        session = memory.sessions.get("shared").session
+        seen = session.events - session.ignored.get("duplicates", 0)
+        assert seen == sum(len(share_of(worker, workers)) for worker in range(workers))
+        assert session.finished_at is not None
+        edited = {each.path: each.edits for each in session.files if each.edits}
+        assert edited == {f"tides/w{w}n{n}.go": 1 for w in range(workers) for n in range(12)} | {"tides/tide.go": 1}
+        assert {each.text for each in turns(memory)} >= {RULE, "This is shared."}
+        assert len(records(memory, "preference")) == 1
+        assert_healthy(memory)

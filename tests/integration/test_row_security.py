@@ -18,7 +18,7 @@ from treering.memory import Memory
 
 MARK = "xylophonist"
 PROJECT_WIDE = frozenset(
-    {"co_access_edges", "signal_evidence", "jobs", "runs"}
+    {"co_access_edges", "signal_evidence", "project_settings", "jobs", "runs"}
     | {"code_state", "code_files", "code_facts", "code_uses", "code_ties", "code_history"}
     | {"code_chunks", "code_vectors", "ids"}
 )

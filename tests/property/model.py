@@ -193,6 +193,17 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "promoted": _set("record"),
         "seen": _during("last_seen_at"),
     },
+    queries.InjectedItemFilter: {
+        "ids": _in("id"),
+        "sessions": _in("session"),
+        "points": _in("point"),
+        "kinds": _in("kind"),
+        "items": _in("item"),
+        "outcomes": _in("outcome"),
+        "judged": _set("outcome"),
+        "injected": _during("injected_at"),
+    },
+    queries.ProjectSettingFilter: {"ids": _in("id")},
     queries.AuditFilter: {
         "subjects": _in("subject"),
         "actions": _in("action"),

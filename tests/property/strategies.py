@@ -15,6 +15,8 @@ import treering.core
 from treering.core.conditions import AllOf, AnyOf, Condition, Not
 from treering.core.conditions import Test as FieldTest
 from treering.core.episodes import Artifact, Episode, Vector
+from treering.core.observations import PackedWords
+from treering.core.past_sessions import SessionWords
 from treering.core.payloads import Payload, knowledge_type, knowledge_types
 from treering.core.queries import Filter, KnowledgeFilter, Page
 from treering.core.records import Knowledge, RecordChunk, Relation, text_digest
@@ -94,12 +96,18 @@ json_values = st.recursive(
     max_leaves=5,
 )
 json_objects = st.dictionaries(short_texts, json_values, max_size=FEW)
+packed_words = st.just("") | st.builds(
+    lambda words, length: SessionWords(words[: len(words) // 5 * 4], words[len(words) // 5 * 4 :], length).packed(),
+    st.binary(max_size=40).map(lambda words: words[: len(words) // 5 * 5]),
+    st.integers(0, 10**9 - 1),
+)
 
 _WIDE: tuple[tuple[Any, st.SearchStrategy[Any]], ...] = (
     (Key, keys),
     (Label, labels),
     (FilePath, paths),
     (Text, texts),
+    (PackedWords, packed_words),
     (Instant, moments),
     (Share, shares),
     (Count, counts),

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.client_desk import connecting_change, removing_change
 from treering.interfaces.client_configs import json_text, toml_text
 from treering.interfaces.client_configs.apply import apply_change
-from treering.interfaces.client_configs.connection import connecting_change, removing_change
 from treering.interfaces.client_configs.edits import Edit
 from treering.interfaces.client_configs.formats import ConfigFormat, Place, with_entry, without_entry
 from treering.interfaces.client_configs.ledger import Ledger
@@ -43,20 +43,24 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
-def plain_json(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
+def formatted(draw: st.DrawFn, said: dict[str, Any]) -> str:
     """A document as programs write it."""
-    said = draw(documents())
     indent = draw(st.sampled_from([None, 0, 1, 2, 4, "\t"]))
     separators = draw(st.sampled_from([(",", ":"), (", ", ": "), (",", ": ")]))
     text = json.dumps(said, indent=indent, separators=separators, ensure_ascii=draw(st.booleans()))
     text = text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
-    return said, draw(st.sampled_from(["", "\ufeff"])) + text + draw(st.sampled_from(["", "\n", "\r\n", "  \n\n"]))
+    return draw(st.sampled_from(["", "\ufeff"])) + text + draw(st.sampled_from(["", "\n", "\r\n", "  \n\n"]))
 
 
 @st.composite
-def commented_json(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
-    """A document as people write it: anything may stand between two tokens, commas may stand at the end."""
+def plain_json(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
     said = draw(documents())
+    return said, draw(formatted(said))
+
+
+@st.composite
+def commented(draw: st.DrawFn, said: dict[str, Any]) -> str:
+    """A document as people write it: anything may stand between two tokens, commas may stand at the end."""
     between = st.sampled_from(
         [
             "",
@@ -88,7 +92,13 @@ def commented_json(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
             return [written(item) for item in value]
         return [f"{json.dumps(key)}{draw(between)}:{draw(between)}{written(item)}" for key, item in value.items()]
 
-    return said, f"{draw(st.sampled_from(['', chr(0xFEFF)]))}{draw(between)}{written(said)}{draw(between)}"
+    return f"{draw(st.sampled_from(['', chr(0xFEFF)]))}{draw(between)}{written(said)}{draw(between)}"
+
+
+@st.composite
+def commented_json(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
+    said = draw(documents())
+    return said, draw(commented(said))
 
 
 @st.composite

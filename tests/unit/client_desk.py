@@ -5,11 +5,26 @@ from pathlib import Path
 from typing import Any
 
 from treering.interfaces.client_configs.apply import apply_change
-from treering.interfaces.client_configs.connection import ConfigChange, connecting_change, removing_change
+from treering.interfaces.client_configs.connection import ConfigChange, ConfigFile, planned_change
+from treering.interfaces.client_configs.formats import Entry
 from treering.interfaces.client_configs.ledger import Ledger
-from treering.interfaces.client_configs.table import client_named
+from treering.interfaces.client_configs.parts import ServerPart
+from treering.interfaces.client_configs.table import Client, client_named
 
 CLAUDE = client_named("claude")
+
+
+def server_file(client: Client, path: Path, entry: Entry | None = None) -> ConfigFile:
+    """A file that should have our server; without an entry, one that should not."""
+    return ConfigFile(path, (ServerPart(client.format, client.place, entry),))
+
+
+def connecting_change(client: Client, path: Path, entry: Entry, ledger: Ledger) -> ConfigChange:
+    return planned_change(server_file(client, path, entry), ledger)
+
+
+def removing_change(client: Client, path: Path, ledger: Ledger) -> ConfigChange:
+    return planned_change(server_file(client, path), ledger)
 
 
 class Desk:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.client_desk import CLAUDE, Desk
-from treering.interfaces.client_configs.connection import ChangeOutcome, is_connected, removing_change
+from tests.unit.client_desk import CLAUDE, Desk, removing_change, server_file
+from treering.interfaces.client_configs.connection import ChangeOutcome, is_present
 
 SECRET = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
 THEIRS = '{\n  "mcpServers": {\n    "treering": {"command": "mine"}\n  }\n}\n'
@@ -24,12 +24,12 @@ def test_the_second_time_nothing_is_written(desk: Desk) -> None:
     again = desk.connect()
     assert (again.outcome, again.lines, again.is_needed) == (ChangeOutcome.ALREADY, (), False)
     assert desk.path.stat().st_mtime_ns == before
-    assert is_connected(CLAUDE, desk.path)
+    assert is_present(server_file(CLAUDE, desk.path))
 
 
 def test_a_client_that_lists_something_else_by_our_name_is_not_connected(desk: Desk) -> None:
     desk.path.write_text('{"mcpServers": {"treering": false}}')
-    assert not is_connected(CLAUDE, desk.path)
+    assert not is_present(server_file(CLAUDE, desk.path))
 
 
 def test_a_program_that_moved_is_followed_and_the_way_back_is_still_the_first_one(desk: Desk) -> None:

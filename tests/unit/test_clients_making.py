@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.client_desk import CLAUDE, Desk
+from tests.unit.client_desk import CLAUDE, Desk, removing_change
 from treering.core.errors import ClientFileUnusable, Conflict
 from treering.interfaces.client_configs.apply import apply_change
-from treering.interfaces.client_configs.connection import ChangeOutcome, removing_change
+from treering.interfaces.client_configs.connection import ChangeOutcome
 
 
 @pytest.fixture

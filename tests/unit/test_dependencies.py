@@ -16,10 +16,11 @@ DECLARED = tomllib.loads((HERE / "pyproject.toml").read_text())
 OWN = {"treering", "tests", "bench"}
 EXTRAS = DECLARED["project"]["optional-dependencies"]
 PROJECT = [*DECLARED["project"]["dependencies"], *(each for extra in EXTRAS.values() for each in extra)]
-GROUPS = DECLARED["dependency-groups"]
+GROUPS = {
+    name: [each for each in group if isinstance(each, str)] for name, group in DECLARED["dependency-groups"].items()
+}
 
-
-FOR_TESTS = [*PROJECT, *GROUPS["test"], *GROUPS["agents"]]
+FOR_TESTS = [*PROJECT, *GROUPS["test"], *GROUPS["panel"], *GROUPS["agents"]]
 FOR_BENCHES = [*FOR_TESTS, *GROUPS["bench"], *GROUPS["calibration"]]
 
 

@@ -13,9 +13,9 @@ import treering
 from tests.leftovers import files_left
 from treering.compose import now
 from treering.core.errors import StoreError, StoreUnavailable
-from treering.interfaces.mcp import shutdown as leaving
 from treering.interfaces.mcp.host import MemoryHost
-from treering.interfaces.mcp.logs import QueuedLogHandler, log_to_stderr
+from treering.interfaces.servers import shutdown as leaving
+from treering.interfaces.servers.logs import QueuedLogHandler, log_to_stderr
 from treering.memory import Memory
 
 PATIENCE = 60

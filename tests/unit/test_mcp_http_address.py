@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from treering.core.errors import InvalidInput
-from treering.interfaces.mcp.http.address import (
+from treering.interfaces.servers.http.address import (
     Address,
     accepted_hosts,
     check_exposure,

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from treering.interfaces.mcp.http.allocator import share_arenas
+from treering.interfaces.servers.http.allocator import share_arenas
 
 MANY_THREADS = """
 from concurrent.futures import ThreadPoolExecutor
-from treering.interfaces.mcp.http.allocator import share_arenas
+from treering.interfaces.servers.http.allocator import share_arenas
 share_arenas()
 share_arenas()
 with ThreadPoolExecutor(16) as threads:

@@ -1,7 +1,7 @@
 """How many calls work at once."""
 
 from treering.core.settings import Settings
-from treering.interfaces.mcp.threads import CONCURRENCY, CallQueue
+from treering.interfaces.servers.threads import CONCURRENCY, CallQueue
 
 
 def test_every_row_has_its_places_and_a_connection_for_each() -> None:

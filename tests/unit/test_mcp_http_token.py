@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from treering.core.errors import InvalidInput, StoreReadOnly
-from treering.interfaces.mcp.http.token import FILE, AccessToken, token_for
+from treering.interfaces.servers.http.token import FILE, AccessToken, token_for
 
 LONG_ENOUGH = "a-token-that-somebody-made-for-us-0001"
 

@@ -343,6 +343,11 @@ def test_what_is_not_a_text_is_no_command(given_text: object) -> None:
     assert parse_command(given_text).purpose is Purpose.OTHER  # type: ignore[arg-type]
 
 
+def test_a_bracket_that_was_not_opened_is_not_fatal() -> None:
+    command = parse_command("case $1 in a) cd src && pytest;; b) make;; esac; (cd lib && ls)", ROOT)
+    assert (command.purpose, command.folder) == (Purpose.TEST, "src")
+
+
 @pytest.mark.parametrize(
     "piece",
     [

@@ -161,7 +161,7 @@ def test_replay_promotes_a_pair_that_later_sessions_confirm(tmp_path: Path) -> N
     seen = [facts_of(each) for each in sessions]
     found = list(bench.verdicts(replay, seen))
     pairs = [(made.files, made.place, outcome) for made, outcome, _ in found if made.signal == "co_access"]
-    assert [(set(files), place) for files, place, _ in pairs] == [({"tides/tide.go", "tides/table.go"}, 2)]
+    assert [(set(files), place) for files, place, _ in pairs] == [({"tides/tide.go", "tides/table.go"}, 3)]
     assert pairs[0][2].lenient is True
     body = bench.report(sessions, replay, seen, found)
     assert "5 sessions, 25 events" in body

@@ -10,6 +10,7 @@ import pytest
 from tests.golden import packing
 from tests.samples import knowledge, turn
 from treering.core.errors import InvalidInput
+from treering.core.methodologies import phase_named
 from treering.core.payloads import knowledge_types
 from treering.core.phases import OTHER, PHASE_BUDGETS, PHASE_SHARES, PHASE_WEIGHTS, Phase
 from treering.render.budget import render_context
@@ -252,12 +253,12 @@ def test_turns_have_the_share_of_other_types() -> None:
     ],
 )
 def test_an_agents_own_name_of_a_phase_is_known(name: str, phase: Phase) -> None:
-    assert Phase.named(name) is phase
+    assert phase_named(name) is phase
 
 
 def test_an_unknown_phase_is_an_error_that_lists_the_known() -> None:
     with pytest.raises(InvalidInput, match=r"define, implement.*planning, spec, coding"):
-        Phase.named("baking")
+        phase_named("baking")
 
 
 def test_a_long_text_is_cut_after_a_sentence() -> None:

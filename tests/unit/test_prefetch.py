@@ -6,8 +6,9 @@ from time import process_time
 import pytest
 
 from treering.context.prefetch.ranking import PrefetchedFile, rank_files
-from treering.context.prefetch.words import path_name, prompt_text, read_prompt, session_words
-from treering.core.past_sessions import PastFile, PastSession
+from treering.context.prefetch.words import read_prompt, subject_of
+from treering.core.past_sessions import PastFile, PastSession, SessionWords
+from treering.core.prompt_words import prompt_text, session_words
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -130,6 +131,18 @@ def test_sessions_without_stored_words_rank_alike() -> None:
     assert rank_files("rotate log files", (), bare) == rank_files("rotate log files", (), PAST)
 
 
+def test_packed_words_are_read_back() -> None:
+    words = session_words(("rotate log files, and log again",))
+    assert words.length == 4
+    assert SessionWords.unpacked(words.packed()) == words
+    assert SessionWords.unpacked(session_words(()).packed()) == session_words(())
+
+
+@pytest.mark.parametrize("text", ["", "x", "1 !", "3 AAAA", "x AAAAAAA=", "\0 \ud800"])
+def test_damaged_words_are_none(text: str) -> None:
+    assert SessionWords.unpacked(text) is None
+
+
 def test_inserted_text_is_not_part_of_a_prompt() -> None:
     assert prompt_text("<system-reminder>use tools</system-reminder>Fix <b-tag>it</b-tag>").split() == ["Fix", "it"]
     assert "welcome.tsx" in read_prompt("<ide_opened_file>opened web/welcome.tsx</ide_opened_file> hi").bases
@@ -137,7 +150,7 @@ def test_inserted_text_is_not_part_of_a_prompt() -> None:
 
 def test_test_and_code_share_a_subject() -> None:
     names = ("a/clean.go", "a/clean_test.go", "tests/test_clean.py", "web/clean.spec.ts", "x/CleanTest.java")
-    assert {path_name(name).subject for name in names} == {"clean"}
+    assert {subject_of(name) for name in names} == {"clean"}
 
 
 def test_a_thousand_sessions_are_ranked_in_time() -> None:

@@ -5,9 +5,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.transcripts import AT, brief, events_of, only_transcript, write_lines
 from treering.core.events import EventKind, SessionType
 from treering.observe.readers import ReadReport, find_transcripts, read_events
+from treering.observe.readers.lines import parse
 
 
 def test_every_kind_of_the_schema_is_read_as_it_is(tmp_path: Path) -> None:
@@ -91,6 +94,39 @@ def test_sessions_may_be_interleaved(tmp_path: Path) -> None:
     found = find_transcripts([write_lines(tmp_path / "e.jsonl", lines)])
     texts = [[(each["id"], each["text"]) for each in read_events(one, ReadReport())] for one in found]
     assert texts == [[("1", "0"), ("3", "2")], [("2", "1"), ("4", "3")]]
+
+
+def test_interleaved_sessions_are_parsed_once_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"s{number}" for number in range(60)]
+    written = [
+        {"kind": "prompt", "session": name, "at": AT.format(1), "text": f"{name} {turn}"}
+        for turn in range(20)
+        for name in names
+    ]
+    path = write_lines(tmp_path / "e.jsonl", written)
+    parsed = list[bytes]()
+
+    def counted(line: bytes) -> object:
+        parsed.append(line)
+        return parse(line)
+
+    monkeypatch.setattr("treering.observe.readers.lines.parse", counted)
+    report = ReadReport()
+    for transcript in find_transcripts([path]):
+        texts = [each["text"] for each in read_events(transcript, report)]
+        assert texts == [f"{transcript.session} {turn}" for turn in range(20)]
+    assert report.lines == len(written)
+    assert len(parsed) <= 2 * len(written)
+
+
+def test_lines_between_interleaved_sessions_are_counted_once(tmp_path: Path) -> None:
+    path = tmp_path / "e.jsonl"
+    lines = [json.dumps({"kind": "prompt", "session": each, "text": each}) for each in "abab"]
+    path.write_text("\n".join(("{broken", "", lines[0], "", "{broken", lines[1], "[]", lines[2], "", lines[3], "{cut")))
+    report = ReadReport()
+    ids = [[each["id"] for each in read_events(one, report)] for one in find_transcripts([path])]
+    assert ids == [["3", "8"], ["6", "10"]]
+    assert (report.lines, report.broken, report.truncated, report.unknown) == (8, 2, 1, {"(list)": 1})
 
 
 def test_kinds_that_nobody_knows_are_counted(tmp_path: Path) -> None:

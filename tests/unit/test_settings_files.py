@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 import treering
-from treering.compose import LoadedSettings, Origin, load_settings
+from treering.compose import LoadedSettings, Origin, load_settings, setting_descriptions
 from treering.compose.settings import MAX_FILE_BYTES, MAX_WARNINGS, report_ignored, setting_names
 from treering.core.errors import InvalidInput
 from treering.core.settings import EmbedderSettings, Settings
 from treering.core.settings.project_file import NO_LIMIT, PROJECT_KEYS
 from treering.interfaces.cli.app import app
-from treering.interfaces.cli.config import masked
+from treering.interfaces.masking import masked
 
 NAMES = tuple(setting_names())
 NEVER = ("url", "key_variable", "directory", "provider", "model", "models", "enabled", "on_secret", "vectors_only")
@@ -286,3 +286,11 @@ def test_config_shows_each_value_and_its_origin(place: Place, monkeypatch: pytes
 def test_secrets_in_values_are_masked() -> None:
     assert masked({"m": ["http://u:p@h", "plain", 3]}) == {"m": ["http://***@h", "plain", 3]}
     assert "ghp_" not in masked("ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
+
+
+def test_every_setting_has_a_description_that_the_reference_repeats() -> None:
+    reference = (Path(__file__).parents[2] / "docs" / "reference" / "settings.md").read_text()
+    documented = dict(re.findall(r"^\| `(\w+\.\w+)` \| .+? \| (.+) \|$", reference, re.MULTILINE))
+    described = setting_descriptions()
+    assert list(described) == list(setting_names())
+    assert {name for name, text in described.items() if not text or name not in documented} == set()

@@ -95,5 +95,5 @@ def test_the_list_of_commands_says_what_their_own_help_says() -> None:
 
 
 def test_a_mistyped_command_is_answered_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(app, ["serch", "x"]) == ExitCode.USAGE
+    assert run(app, ["serach", "x"]) == ExitCode.USAGE
     assert "Did you mean 'search'? Run `treering --help`" in capsys.readouterr().err

@@ -16,8 +16,10 @@ from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
 from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
+from treering.core.injections import InjectedItem
 from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence
 from treering.core.patterns import Application, Pattern
+from treering.core.project_settings import ProjectSetting
 from treering.core.queries import EntityFilter, EpisodeFilter, Filter, KnowledgeFilter, PatternFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.runs import Run
@@ -55,6 +57,8 @@ PARTS: tuple[ExportPart, ...] = (
     ExportPart("observed_session", ObservedSession, lambda tx: tx.observed_sessions, is_computed=True),
     ExportPart("scratchpad", SavedScratchpad, lambda tx: tx.scratchpads, is_computed=True),
     ExportPart("signal_evidence", SignalEvidence, lambda tx: tx.evidence, is_computed=True),
+    ExportPart("injected_item", InjectedItem, lambda tx: tx.injected_items, is_computed=True),
+    ExportPart("project_setting", ProjectSetting, lambda tx: tx.project_settings, is_computed=True),
     ExportPart("run", Run, lambda tx: tx.runs, is_history=True, is_computed=True),
     ExportPart("revision", Revision, lambda tx: tx.revisions, is_history=True),
     ExportPart("audit", AuditEntry, lambda tx: tx.audit, is_history=True),

@@ -23,6 +23,7 @@ from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, 
 from treering.core.queries import ALL_CODE, CodeFilter
 
 if TYPE_CHECKING:
+    from treering.code.file_map import FileMap
     from treering.code.graph import (
         CodeAnswers,
         CodeEntries,
@@ -308,6 +309,22 @@ class Code:
     def module_map(self) -> ModuleMap:
         """The modules that the files form by their uses."""
         return self._current.graph().module_map()
+
+    def file_map(self) -> FileMap:
+        """Every indexed file with its module, its memories and its changes, and the uses between files."""
+        from treering.code.file_map import FileChanges, changes_by_file, file_map, records_by_file
+        from treering.code.history.relatives import NO_REPOSITORY
+
+        graph = self._current.graph()
+        try:
+            history = self._history.counts_at(self._current.root())
+            changes = FileChanges({}, NO_REPOSITORY) if history is None else changes_by_file(history)
+        except RepositoryUnavailable as exc:
+            changes = FileChanges({}, str(exc))
+        files = graph.file_graph()
+        with self._store.reading(self._scope, self._clock()) as tx:
+            records = records_by_file(tx, files.paths)
+        return file_map(graph.module_map(), files, records, changes)
 
     def map_html(self, modules: ModuleMap, title: str = "Module map") -> str:
         """A module map as an HTML document that needs no network access."""

@@ -28,12 +28,12 @@ class CodeImpact(Impact):
 
 def with_memories(tx: Transaction, impact: Impact, limit: int) -> CodeImpact:
     near = [impact.node, *impact.members, *impact.dependents.ids[:_NEAREST]][:_NEAREST]
-    files = _files(near)
+    files = recorded_files(near)
     fields = {name: getattr(impact, name) for name in Impact.__dataclass_fields__}
     return CodeImpact(**fields, memories=_memories(tx, near, files, limit))
 
 
-def _files(ids: Iterable[str]) -> tuple[str, ...]:
+def recorded_files(ids: Iterable[str]) -> tuple[str, ...]:
     """Paths in the form that records use; paths that no record can hold are dropped."""
     paths = dict.fromkeys(id.partition("::")[0] for id in ids)
     return tuple(file for path in paths for file in _as_recorded(path))

@@ -26,6 +26,7 @@ from treering.compose.locations import (
 from treering.compose.plug_ins import PLUG_INS, load_plug_ins
 from treering.compose.preload import preload_modules
 from treering.compose.services import Services
+from treering.compose.setting_descriptions import setting_descriptions
 from treering.compose.settings import LoadedSettings, Origin, inspect_settings, load_settings, report_ignored
 from treering.compose.stores import data_directory, new_id, now, open_store, salvage
 from treering.compose.unopened import unopened_report
@@ -68,6 +69,7 @@ __all__ = [
     "repository_around",
     "repository_root",
     "salvage",
+    "setting_descriptions",
     "unopened_report",
 ]
 

@@ -36,9 +36,12 @@ def embedded_path(
     return file_of(location)
 
 
-def current_project() -> str:
-    """Project of the repository around the working directory; it keeps its name when the repository is renamed."""
-    return _project_of(memory_paths())
+def current_project(folder: str | os.PathLike[str] | None = None) -> str:
+    """Project of the repository around a folder (default: the working directory).
+
+    It keeps its name when the repository is renamed.
+    """
+    return _project_of(memory_paths(folder))
 
 
 def keep_in_project(root: Path) -> Path:

@@ -20,6 +20,10 @@ _FIRST_USED = (
     "treering.search.api",
     "treering.search.accesses",
     "treering.search.api",
+    "treering.context.injection.api",
+    "treering.context.injection.points",
+    "treering.context.injection.selection",
+    "treering.render.injection",
 )
 
 

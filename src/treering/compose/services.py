@@ -10,11 +10,12 @@ from functools import cached_property
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from treering.core.errors import ModelUnavailable, StoreError, StoreFull, StoreReadOnly
+from treering.core.errors import ModelUnavailable, RepositoryUnavailable, StoreError, StoreFull, StoreReadOnly
 
 # Each part imports what it needs itself: a process that uses one verb does not wait for the parts of all others.
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from treering.archive.api import Archive
     from treering.archive.backup import OpenEmbedded
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from treering.code.sources import CodeSources
     from treering.code.status import CodeStatus
     from treering.context.api import ContextBuilder
+    from treering.context.injection.api import InjectionEngine
+    from treering.context.trust import Trust
     from treering.core.episodes import Episode
     from treering.core.history import Action
     from treering.core.privacy import ModelLocation
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from treering.observe.api import Observer
     from treering.observe.sessions import Sessions
     from treering.patterns.api import Patterns
+    from treering.patterns.matching.ranking import RankedPattern
     from treering.ports.blobs import Blobs
     from treering.ports.clock import Clock, NewId
     from treering.ports.models import Models
@@ -122,7 +126,35 @@ class Services:
             search=self.search.run,
             note_access=self._accesses.note,
             injected=self.note_injection,
+            git_home=lambda: self.code_sources().git,
         )
+
+    @cached_property
+    def trust(self) -> Trust:
+        from treering.context.trust import Trust
+
+        return Trust(self.scope, self.store, self.clock, self.new_id)
+
+    @cached_property
+    def injections(self) -> InjectionEngine:
+        from treering.compose.pauses import is_off
+        from treering.context.injection.api import InjectionEngine
+
+        made = InjectionEngine(
+            scope=self.scope,
+            store=self.store,
+            clock=self.clock,
+            new_id=self.new_id,
+            settings=self.settings,
+            search=self.search.run,
+            prefetch=self.context.prefetch,
+            find_patterns=self._find_patterns,
+            log=self.note_injection,
+            paused=is_off,
+        )
+        # Before the audit log, which it writes to.
+        self._flushes.insert(0, made.close)
+        return made
 
     @cached_property
     def episodes(self) -> Episodes:
@@ -199,7 +231,8 @@ class Services:
         from treering.observe.api import Observer
         from treering.observe.finished import SessionFinisher
 
-        return Observer(SessionFinisher(self.scope, self.store, self.clock, self.new_id, self.models))
+        completed = self.sessions.listeners.notify
+        return Observer(SessionFinisher(self.scope, self.store, self.clock, self.new_id, self.models, completed))
 
     @cached_property
     def sessions(self) -> Sessions:
@@ -234,7 +267,15 @@ class Services:
             import_line_bytes=self.settings.store.import_line_bytes,
             open_embedded=self.open_embedded,
             note=self.note,
+            knowledge=lambda: self.knowledge,
+            commit_of=self._commit_of,
         )
+
+    def _commit_of(self, folder: Path) -> str | None:
+        try:
+            return self.code_sources().repository(folder).history.head()[1]
+        except RepositoryUnavailable:
+            return None
 
     @cached_property
     def vectors(self) -> Vectors:
@@ -375,6 +416,10 @@ class Services:
 
             return (Check("observed sessions", False, str(exc)),)
 
+    def with_store(self, store: Store) -> Services:
+        """The same parts over another view of the store, for one call: nothing of it outlives the call."""
+        return replace(self, store=store, _flushes=[])
+
     def close(self) -> None:
         """Stop the workers, store what is still in memory, and close the database and the models."""
         self.stop.set()
@@ -405,6 +450,9 @@ class Services:
 
         found = self.code.where(query, limit=request.max_locations, where=request.where, hurried=True, private=private)
         return CodeMatches(found.locations, found.status.up_to_date, found.missing)
+
+    def _find_patterns(self, task: str, *, limit: int) -> tuple[RankedPattern, ...]:
+        return self.patterns.find_applicable(task, limit=limit)
 
     def _keep_task(self, retrieved: Iterable[str], **fields: Any) -> Episode:
         """Store a finished task as an episode and learn from it. An episode based on tainted records is tainted."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
+from treering.core.errors import InvalidInput
 from treering.core.fields import check_arguments
 from treering.core.phases import PHASE_SHARES, Phase
 from treering.search.api import SearchOptions
@@ -13,15 +14,20 @@ from treering.search.request import ALL_KNOWLEDGE
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
+    from treering.code.files.outer_ignore_rules import GitHome
     from treering.context.briefing import Briefing
     from treering.context.prefetch.ranking import PrefetchedFile
+    from treering.context.stages.calibration import Calibration
+    from treering.context.stages.planning import StageRequest
+    from treering.context.stages.stage_context import StageContext
     from treering.core.history import LogInjection
     from treering.core.records import Knowledge
     from treering.core.scope import Scope
     from treering.core.settings import Settings
     from treering.ports.clock import Clock
-    from treering.ports.store import Store
+    from treering.ports.store import Store, Transaction
     from treering.render.budget import RenderedContext
     from treering.search.answer import Answer, Hit
 
@@ -41,6 +47,8 @@ class ContextBuilder:
     """Marks the results that are part of a context as accessed."""
     injected: LogInjection
     """Records in the audit log which records were handed to a model."""
+    git_home: Callable[[], GitHome | None]
+    """Where git keeps the user's global ignore rules."""
 
     def __repr__(self) -> str:
         return f"ContextBuilder(project={self.scope.project!r})"
@@ -65,13 +73,14 @@ class ContextBuilder:
         """
         from treering.context.current_session import without_session
         from treering.context.reflection import latest_reflection
+        from treering.core.methodologies import phase_named
         from treering.render.budget import render_context
         from treering.search.code_hits import names_code
 
         check_arguments("context.build", options, SearchOptions)
         knowledge = options.get("knowledge", ALL_KNOWLEDGE)
         narrowed = any(options.get(name) for name in ("where", "as_of", "precise")) or knowledge != ALL_KNOWLEDGE
-        named_phase = None if phase is None else Phase.named(phase)
+        named_phase = None if phase is None else phase_named(phase)
         # The types that the phase prefers would fill the first results, so fetch enough for the share of each type.
         results = MAX_RESULTS * (len(PHASE_SHARES[named_phase]) if named_phase else 1)
         defaults = {"limit": min(results, self.settings.search.limit_max), "thorough": False}
@@ -103,17 +112,100 @@ class ContextBuilder:
 
         return briefing(self.scope, self.store, self.clock(), session, episodes, tainted=tainted)
 
-    def prefetch(self, prompt: str, files: Sequence[str] = (), *, limit: int = 12) -> tuple[PrefetchedFile, ...]:
+    def prefetch(
+        self,
+        prompt: str,
+        files: Sequence[str] = (),
+        *,
+        limit: int = 12,
+        contents: bool = False,
+        budget: int = 32_000,
+        root: str | Path | None = None,
+    ) -> tuple[PrefetchedFile, ...]:
         """The files that a session with this first prompt will probably touch, the likeliest first.
 
         Ranked from finished sessions that were observed, co-access, commits and the code graph. `files` are those
-        already at hand, relative to the root; they are not part of the result. Raises `InvalidInput` if `limit` is not
-        from 1 to 100 or a file is outside the project.
+        already at hand, relative to the root; they are not part of the result. Files that look like credentials are
+        left out and, if the project's folder is on this machine, deleted and ignored files and links out of it.
+        `root` is that folder; the default is the one in which the caller's newest sessions worked. `contents` adds the
+        text of files, without secrets, up to `budget` tokens. Raises `InvalidInput` if `limit` is not from 1 to 100,
+        `budget` not from 1 to 200,000, or a file is outside the project.
         """
-        from treering.context.prefetch.api import prefetch
+        from treering.context.prefetch.api import MAX_BUDGET, Prefetch
+
+        if not 1 <= budget <= MAX_BUDGET:
+            raise InvalidInput(f"budget must be from 1 to {MAX_BUDGET:,} tokens, not {budget:,}")
+        request = Prefetch(prompt, files, limit, root, self.git_home)
+        with self.store.reading(self.scope, self.clock()) as tx:
+            ranked, checkout = request.run(tx)
+        if not contents:
+            return ranked
+        from treering.context.prefetch.contents import with_contents
+
+        return with_contents(ranked, checkout, budget)
+
+    def for_planner(
+        self, task: str, *, files: Sequence[str] = (), modules: Sequence[str] = (), budget: int | None = None
+    ) -> StageContext:
+        """What changes a plan: estimates, approaches that failed, coupled files, recent outcomes and recipes.
+
+        `step_factor` of the result is what estimates are multiplied by, `files` are further files to look at. With
+        `modules`, only records about them are used. Tainted records and those that wait for review are left out.
+        """
+        from treering.context.stages.planning import planner_context
+
+        return self._for_stage(planner_context, task, files, modules, budget)
+
+    def for_qa(
+        self, task: str, *, files: Sequence[str] = (), modules: Sequence[str] = (), budget: int | None = None
+    ) -> StageContext:
+        """What a check should know before it begins: behaviour of screens, known errors, requirements."""
+        from treering.context.stages.planning import qa_context
+
+        return self._for_stage(qa_context, task, files, modules, budget)
+
+    def hand_over(self, session: str, stage: str, *, work: str, methodology: str = "native") -> int:
+        """Hand what a session recorded at this stage to the next one; return the number of records.
+
+        `work` names the unit of work, such as a spec or a story. Stages are those of the methodology.
+        """
+        from treering.context.stages.relay import hand_over
+        from treering.core.methodologies import methodology as named
+
+        chosen = named(methodology)
+        return self.store.write(self.scope, self.clock(), lambda tx: hand_over(tx, session, stage, work, chosen))
+
+    def relay(self, stage: str, *, work: str, methodology: str = "native") -> StageContext:
+        """What the stage before handed over for this work; empty for the first stage."""
+        from treering.context.stages.relay import relay
+        from treering.core.methodologies import methodology as named
 
         with self.store.reading(self.scope, self.clock()) as tx:
-            return prefetch(tx, prompt, files, limit)
+            found = relay(tx, stage, work, named(methodology))
+        self.injected(found.ids, via="relay", tokens=found.tokens)
+        return found
+
+    def calibration(self, *modules: str) -> Calibration:
+        """Actual steps divided by planned ones in these modules, or in the whole project; `step_limit` applies it."""
+        from treering.context.stages.calibration import calibration_of
+
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return calibration_of(tx, modules)
+
+    def _for_stage(
+        self,
+        make: Callable[[Transaction, Callable[..., Answer], StageRequest], StageContext],
+        task: str,
+        files: Sequence[str],
+        modules: Sequence[str],
+        budget: int | None,
+    ) -> StageContext:
+        from treering.context.stages.planning import StageRequest
+
+        with self.store.reading(self.scope, self.clock()) as tx:
+            found = make(tx, self.search, StageRequest(task, tuple(files), tuple(modules), budget))
+        self.injected(found.ids, via="context", tokens=found.tokens)
+        return found
 
     def to_review(self, *, limit: int = 20) -> tuple[Knowledge, ...]:
         """Records that a person should confirm, correct or forget; flagged ones come first."""

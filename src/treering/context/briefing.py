@@ -10,6 +10,7 @@ from treering.core.errors import InvalidInput
 from treering.core.queries import EpisodeFilter, KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
+from treering.observe.review import waiting_records
 from treering.ports.store import Store, Transaction
 
 _MAX_SESSION_RECORDS, _MAX_IN_PROGRESS, _MAX_RULES = 20, 3, 10
@@ -17,9 +18,6 @@ _MAX_SESSION_RECORDS, _MAX_IN_PROGRESS, _MAX_RULES = 20, 3, 10
 
 _CURRENT = KnowledgeFilter(deprecated=False, flagged=False)
 _TRUSTED = _CURRENT.replace(tainted=False)
-_REVIEW_FILTERS = tuple(
-    KnowledgeFilter(deprecated=False, **{state: True}) for state in ("flagged", "needs_review", "tainted", "stale")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ def to_review(scope: Scope, store: Store, now: datetime, limit: int) -> tuple[Kn
     if limit < 1:
         raise InvalidInput(f"limit is {limit}; pass at least 1")
     with store.reading(scope, now) as tx:
-        return _newest(tx, _REVIEW_FILTERS, limit)
+        return waiting_records(tx, limit)
 
 
 def _newest(tx: Transaction, filters: Iterable[KnowledgeFilter], limit: int) -> tuple[Knowledge, ...]:

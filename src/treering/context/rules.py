@@ -1,10 +1,13 @@
 """Rules: preferences, requirements and pinned records, which are part of every context."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 
 from treering.core.citations import cite
-from treering.core.phases import NATIVE_PHASES, Phase
+from treering.core.errors import InvalidInput
+from treering.core.methodologies import phase_named
+from treering.core.phases import Phase
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge, Level, Source
 from treering.ports.store import Transaction
@@ -59,9 +62,16 @@ def _applies(rule: Knowledge, files: tuple[str, ...] | None, phase: Phase | None
     if files is None:
         return True
     named = [tag.removeprefix(PHASE_TAG) for tag in rule.tags if tag.startswith(PHASE_TAG)]
-    if named and phase not in [NATIVE_PHASES.get(name, name) for name in named]:
+    if named and phase not in [*_phases(named)]:
         return False
     return not rule.files or any(_covers(path, file) for path in rule.files for file in files)
+
+
+def _phases(names: Iterable[str]) -> Iterator[Phase]:
+    """The phases with these names; names that no methodology has apply to none."""
+    for name in names:
+        with suppress(InvalidInput):
+            yield phase_named(name)
 
 
 def _covers(path: str, file: str) -> bool:

@@ -1,13 +1,15 @@
-"""Citations: the text of a record of any kind, and a line that names its source."""
+"""Citations: the text of a record with a line that names its source, and marks by which an agent names records."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Protocol
 
 from treering.core.delimiters import one_line
 from treering.core.episode_text import episode_summary
 from treering.core.episodes import Episode
 from treering.core.records import Knowledge
+from treering.core.text_marks import MAX_CITED, short_id
 from treering.core.turns import Turn
 
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 _MAX_LABELS = 4
 """Modules, and tags, that a citation names."""
+
+_CITABLE = r"[^\s\[\]:]"
+_MARK = re.compile(rf"\[\^? ?Memory #({_CITABLE}{{1,{MAX_CITED}}})[:\]]", re.IGNORECASE)
 
 OUTSIDE = "from outside, not confirmed"
 
@@ -67,3 +72,21 @@ def episode_source(episode: Episode) -> str:
     where = f" of session {episode.session}" if episode.session else ""
     named = (f"{episode.outcome.status.value} episode{where}", about, f"{episode.at:%Y-%m-%d %H:%M}")
     return f"{', '.join(filter(None, named))}{taint_mark(episode)}"
+
+
+def citation(id: str, text: str) -> str:
+    """The mark by which an agent cites a record: `[Memory #id: text]`."""
+    return f"[Memory #{short_id(id)}: {one_line(text)}]"
+
+
+def citations_in(text: str) -> tuple[str, ...]:
+    """The ids, short or complete, of all marks `[Memory #id: text]` in a text, each once, in order.
+
+    Takes linear time. Blocks that a model was given contain such marks as well: see `without_delimited`.
+    """
+    return tuple(dict.fromkeys(found[1] for found in _MARK.finditer(text)))
+
+
+def is_citation_of(cited: str, id: str) -> bool:
+    """Whether an id from `citations_in` names the record with this id."""
+    return cited == id or cited.casefold() == short_id(id).casefold()

@@ -5,9 +5,22 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from treering.core.text_marks import DATA, MEMORY, RECALLED, REMOVED, WORKING, delimited, needs_no_escape
 from treering.core.visible_text import visible
 
-MEMORY, WORKING, DATA, REMOVED, RECALLED = "memory", "working-memory", "data", "removed", "recalled"
+__all__ = [
+    "DATA",
+    "MEMORY",
+    "RECALLED",
+    "REMOVED",
+    "WORKING",
+    "delimited",
+    "escaped",
+    "escaped_values",
+    "one_line",
+    "without_delimited",
+]
+
 _NAMES = "|".join((MEMORY, WORKING, DATA, REMOVED, RECALLED))
 
 _SIGN = re.compile("[<＜﹤]")
@@ -24,7 +37,7 @@ def escaped(text: str) -> str:
     Spellings with white space, invisible characters or full-width letters are escaped too, because some readers accept
     them as equal.
     """
-    if text.isascii() and "<" not in text:
+    if needs_no_escape(text):
         return text
     return _SIGN.sub(
         lambda sign: "&lt;" if _is_delimiter(text[sign.end() : sign.end() + _LOOKAHEAD]) else sign[0], text
@@ -58,7 +71,12 @@ def _may_be_incomplete(plain: str) -> bool:
 
 # Our opening tags end their line, unlike a tag mentioned in a sentence. Some transcripts escape them.
 _OPENING = re.compile(rf"(?:<|&lt;) ?({_NAMES})(?: [^<>&\n]{{0,80}})? ?(?:>|&gt;)[ \t]{{0,8}}\r?\n", re.IGNORECASE)
-_CLOSING = {name: re.compile(rf"(?:<|&lt;) ?/ ?{name} ?(?:>|&gt;)", re.IGNORECASE) for name in _NAMES.split("|")}
+# A block that begins with a plain tag ends with one: escaped tags inside it are data.
+_CLOSING = {
+    (sign, name): re.compile(rf"{sign} ?/ ?{name} ?(?:>|&gt;)", re.IGNORECASE)
+    for sign in ("<", "&lt;")
+    for name in _NAMES.split("|")
+}
 _UNOPENED_CLOSING = re.compile(
     rf"^[ \t]{{0,80}}</(?:{MEMORY}|{WORKING}|{RECALLED})>[ \t]{{0,80}}\r?$", re.IGNORECASE | re.MULTILINE
 )
@@ -74,7 +92,8 @@ def without_delimited(text: str) -> str:
     parts, position = list[str](), 0
     while opening := _OPENING.search(text, position):
         parts.append(text[position : opening.start()])
-        closing = _CLOSING[opening[1].lower()].search(text, opening.end())
+        sign = "<" if opening[0].startswith("<") else "&lt;"
+        closing = _CLOSING[sign, opening[1].lower()].search(text, opening.end())
         position = closing.end() if closing else len(text)
     rest = text[position:]
     ends = [found.end() for found in _UNOPENED_CLOSING.finditer(rest)]
@@ -83,8 +102,3 @@ def without_delimited(text: str) -> str:
 
 def one_line(text: str) -> str:
     return escaped(" ".join(text.split()))
-
-
-def delimited(name: str, text: str) -> str:
-    """An already escaped text between delimiters."""
-    return f"<{name}>\n{text}\n</{name}>"

@@ -1,5 +1,7 @@
 """The error tree. Adapters translate the errors of their libraries; every message says what to do next."""
 
+from typing import Protocol
+
 
 class TreeringError(Exception):
     """Anything Treering raises on purpose."""
@@ -21,6 +23,10 @@ class CheckTimedOut(InvalidInput):
     """A text could not be checked for secrets in time, so it was not stored."""
 
 
+class NotOverHttp(InvalidInput, AttributeError):
+    """A verb of `Client` that only works on a database, not through a server."""
+
+
 class NotFound(TreeringError, KeyError):
     """No such record in this scope."""
 
@@ -36,6 +42,35 @@ def id_taken(*ids: str) -> Conflict:
     """Error for an id in use; always the same text, so that it reveals nothing about the record."""
     which = f"the id {ids[0]!r}" if len(ids) == 1 else f"the id of one among {len(ids):,} records"
     return Conflict(f"{which} is taken; choose another id, or correct or undo the record that has it")
+
+
+class VersionedRecord(Protocol):
+    """A record with a version that every change raises."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+
+
+class StaleVersion(Conflict):
+    """The record changed since the caller read it: `current` is the record now, `version` the one that was read."""
+
+    def __init__(self, current: VersionedRecord, version: int) -> None:
+        super().__init__(
+            f"{current.id!r} was changed: it has version {current.version}, and the change is based on version "
+            f"{version}; read it again and repeat the change"
+        )
+        self.current = current
+        self.version = version
+
+
+class RequestRepeated(Conflict):
+    """A request with this key was carried out already. `record` is the id of the record that it returned, if any."""
+
+    def __init__(self, key: str, record: str | None) -> None:
+        super().__init__(f"the request {key!r} was carried out already")
+        self.record = record
 
 
 class NothingToUndo(TreeringError):

@@ -65,6 +65,7 @@ class KnowledgeFields(TypedDict, total=False):
     needs_review: bool
     user_verified: bool
     pinned: bool
+    muted: bool
     flagged: bool
     tainted: bool
     taint: Taint | Fields | None

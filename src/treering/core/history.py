@@ -22,6 +22,8 @@ class Action(StrEnum):
     FLAG = "flag"
     PIN = "pin"
     UNPIN = "unpin"
+    MUTE = "mute"
+    UNMUTE = "unmute"
     DELETE = "delete"
     UNDO = "undo"
     PURGE = "purge"

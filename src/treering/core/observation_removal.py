@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from treering.core.observations import Candidate, ObservedSession, SavedScratchpad, SignalEvidence
+from treering.core.prompt_words import session_words
 from treering.core.quotations import without_quotation
 from treering.core.values import EMPTY
 
@@ -47,7 +48,8 @@ def evidence_without_content(evidence: SignalEvidence) -> SignalEvidence:
 def session_without_words(
     session: ObservedSession, texts: Sequence[str], *, record: str, subjects: Collection[tuple[str, str]]
 ) -> ObservedSession:
-    """The session without prompts that quote the texts, and without the content of candidates for the record.
+    """The session without prompts that quote the texts and their words, and without the content of candidates for the
+    record.
 
     `subjects` are the signals and subjects of evidence that is removed with the record.
     """
@@ -58,7 +60,8 @@ def session_without_words(
         for each in session.candidates
     )
     prompts = tuple(each for each in session.prompts if not any(quotes(each, text) for text in texts))
-    return session.replace(candidates=candidates, prompts=prompts)
+    words = session.words if prompts == session.prompts else session_words(prompts).packed()
+    return session.replace(candidates=candidates, prompts=prompts, words=words)
 
 
 def scratchpad_without_words(saved: SavedScratchpad, texts: Sequence[str]) -> SavedScratchpad:
@@ -74,6 +77,7 @@ def scratchpad_without_words(saved: SavedScratchpad, texts: Sequence[str]) -> Sa
         state = json.loads(saved.state)
         for pad in (*state["pads"].values(), *(part for each in state["pads"].values() for part in each["parts"])):
             pad.update(_NOTED, prompts=[each for each in pad["prompts"] if is_kept(each)])
+        state["messages"] = []
         conversation = state["conversation"]
         conversation["messages"] = [each for each in conversation["messages"] if is_kept(each[2])]
         if conversation["answer"] is not None and not is_kept(conversation["answer"][2]):

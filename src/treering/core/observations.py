@@ -2,6 +2,9 @@
 
 from enum import StrEnum
 from hashlib import blake2b
+from typing import Annotated
+
+from pydantic import Field
 
 from treering.core.events import SessionOutcome, SessionType
 from treering.core.scope import Visibility
@@ -27,6 +30,11 @@ PROMOTION = "promotion of observed sessions"
 """Claim of transactions that promote, or that change evidence for another reason."""
 
 
+def session_claim(session: str) -> str:
+    """Claim of transactions that change the scratchpads of a session; taken after `PROMOTION`."""
+    return f"observed session {session}"
+
+
 UNREADABLE_CHECKPOINTS = "unreadable_checkpoints"
 """Key of `ObservedSession.ignored`."""
 SIGNAL_TAG = "signal:"
@@ -35,6 +43,10 @@ SYNTHESIS = "synthesis"
 """Tag of records that were written from statistics over sessions, and signal of their evidence."""
 OWN_WORDS = f"{SIGNAL_TAG}self_correction"
 """Tag of records in the words of a session. Other signals write a sentence around names that sessions share."""
+
+
+PackedWords = Annotated[str, Field(pattern=r"^(?:\d{1,9} [A-Za-z0-9+/]*={0,2})?$", max_length=1_000_000)]
+"""Codes and counts of words, as `core.past_sessions.SessionWords` packs them."""
 
 
 class Gate(StrEnum):
@@ -85,6 +97,7 @@ class ObservedSession(Record):
     """A session that was observed. `finished_at` is None while it runs.
 
     `events` are those that were taken in; `ignored` counts duplicates, unknown kinds and unusable events by reason.
+    `words` are those of the prompts.
     """
 
     type: SessionType = SessionType.BUILD
@@ -101,6 +114,7 @@ class ObservedSession(Record):
     kinds: FrozenMap = EMPTY
     ignored: FrozenMap = EMPTY
     prompts: tuple[Text, ...] = ()
+    words: PackedWords = ""
     files: tuple[SessionFile, ...] = ()
     modules: Labels = ()
     signals: FrozenMap = EMPTY

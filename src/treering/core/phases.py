@@ -5,12 +5,9 @@ budgets of a context. `PHASE_SHARES` divide that budget among the types, most im
 turns and of types that are not listed, which without it get only what the listed types leave over.
 """
 
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-
-from treering.core.errors import InvalidInput
 
 
 class Phase(StrEnum):
@@ -22,16 +19,6 @@ class Phase(StrEnum):
     REFINE = "refine"
     EXPLORE = "explore"
     REFLECT = "reflect"
-
-    @classmethod
-    def named(cls, name: str) -> "Phase":
-        """The phase of this name or of an agent's own phase, in any spelling. Raises `InvalidInput`."""
-        plain = "_".join(re.findall(r"[a-z]+", name.lower()))
-        try:
-            return NATIVE_PHASES.get(plain) or cls(plain)
-        except ValueError:
-            known = ", ".join((*cls, *NATIVE_PHASES))
-            raise InvalidInput(f"{name!r} is not a phase; use one of {known}") from None
 
 
 NATIVE_PHASES: Mapping[str, Phase] = MappingProxyType(

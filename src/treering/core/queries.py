@@ -8,13 +8,14 @@ from treering.core.entities import EntityKind
 from treering.core.episodes import EpisodeStatus, OutcomeStatus
 from treering.core.events import SessionOutcome, SessionType
 from treering.core.history import Action
+from treering.core.injections import InjectionPoint, ItemKind, ItemOutcome
 from treering.core.jobs import JobState
 from treering.core.messages import Role
 from treering.core.patterns import PatternCategory, PatternStatus
 from treering.core.records import Level, Source
 from treering.core.runs import RunState
 from treering.core.scope import Visibility
-from treering.core.values import Count, FilePaths, Instant, Keys, Label, Labels, Share, Value
+from treering.core.values import Count, FilePaths, Instant, Keys, Label, Labels, Share, Text, Value
 
 
 class SearchedKind(StrEnum):
@@ -244,6 +245,21 @@ class SignalEvidenceFilter(Filter):
     records: Keys = ()
     promoted: bool | None = None
     seen: TimeRange | None = None
+
+
+class InjectedItemFilter(Filter):
+    ids: Keys = ()
+    sessions: Keys = ()
+    points: tuple[InjectionPoint, ...] = ()
+    kinds: tuple[ItemKind, ...] = ()
+    items: tuple[Text, ...] = ()
+    outcomes: tuple[ItemOutcome, ...] = ()
+    judged: bool | None = None
+    injected: TimeRange | None = None
+
+
+class ProjectSettingFilter(Filter):
+    ids: Keys = ()
 
 
 class AuditFilter(Filter):

@@ -188,6 +188,8 @@ class Knowledge(Taintable, Record):
     user_verified: bool = False
     pinned: bool = False
     flagged: bool = False
+    muted: bool = False
+    """Never given to an agent unasked; searches still find it."""
     tainted: bool = False
     taint: Taint | None = None
 

@@ -17,7 +17,7 @@ from treering.core.episodes import Artifact
 from treering.core.errors import SecretRefused
 from treering.core.history import Revision
 from treering.core.messages import ImagePart
-from treering.core.observations import SavedScratchpad
+from treering.core.observations import ObservedSession, SavedScratchpad
 from treering.core.payloads import Payload, Stated
 from treering.core.records import Knowledge
 from treering.core.secret_formats import MARK
@@ -31,13 +31,15 @@ V = TypeVar("V", bound=Value)
 _NAMES = frozenset(
     {"id", "session", "owner", "call_id", "record", "entity", "origin", "target", "node", "subject", "key"}
 )
-# Not scanned: a validated hash, the snapshot of an already redacted value, pixels, and the state of scratchpads, whose
-# texts are redacted when they are taken in: a scan of it took a hundred milliseconds, and a mark could break its JSON.
+# Not scanned: a validated hash, the snapshot of an already redacted value, pixels, codes of words, and the state of
+# scratchpads, whose texts are redacted when they are taken in: a scan of it took a hundred milliseconds, and a mark
+# could break its JSON.
 _CLEAN: Mapping[type[Value], frozenset[str]] = {
     Artifact: frozenset({"digest"}),
     Revision: frozenset({"before"}),
     ImagePart: frozenset({"data"}),
     SavedScratchpad: frozenset({"state"}),
+    ObservedSession: frozenset({"words"}),
 }
 _MAX_SENTENCE = 200
 """Characters at the end of a text that may announce a following value."""

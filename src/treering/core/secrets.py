@@ -30,9 +30,8 @@ from treering.core.secret_formats import (
 from treering.core.secret_words import DEFAULT_PASSWORDS, PLACEHOLDER
 from treering.core.time_limit import Check, unlimited
 
-FEW = 200
-TRIGRAMS = frozenset(tuple(prefix[:3]) for prefix, _ in TOKENS_BY_PREFIX if len(prefix) >= 3)
-SHORT_PREFIXES = tuple(prefix for prefix, _ in TOKENS_BY_PREFIX if len(prefix) < 3)
+PrefixedFormats = tuple[str, tuple[SecretFormat, ...]]
+PRECEDENCE = {prefix: place for place, (prefix, _) in enumerate(TOKENS_BY_PREFIX)}
 _APART = bytes(ord(" ") if chr(code) in BREAKS_TOKEN else code for code in range(256))
 PAGE = 100_000
 PAGE_OVERLAP = 256
@@ -164,36 +163,35 @@ def redact(text: str, check: Check = unlimited) -> Redaction:
 
 def _tokens(text: str, check: Check) -> Iterable[SecretMatch]:
     searched = _long_runs(text) if len(text) <= PAGE else " ".join(map(_long_runs, _pages(text)))
-    if not searched or (len(searched) < FEW and _begins_nothing(searched)):
-        return ()
-    return _matches(text, TOKENS_BY_PREFIX, searched, check)
+    return _matches(text, _present(searched), check) if searched else ()
 
 
 def _may_hold_token(bare: str) -> bool:
-    begun = _by_beginning().keys() & zip(bare, bare[1:], bare[2:], strict=False)
-    present = [entry for beginning in (*begun, ()) for entry in _by_beginning()[beginning] if entry[0] in bare]
-    return any(True for prefix, formats in present for form in formats for _ in matches_of(bare, form, prefix))
+    return any(True for prefix, formats in _present(bare) for form in formats for _ in matches_of(bare, form, prefix))
+
+
+def _present(searched: str) -> list[PrefixedFormats]:
+    """Tokens whose prefix occurs, in order of precedence.
+
+    Only those are searched for whose first three characters occur, which is faster than a search for each prefix.
+    """
+    begun = _by_beginning().keys() & zip(searched, searched[1:], searched[2:], strict=False)
+    present = [entry for beginning in (*begun, ()) for entry in _by_beginning()[beginning] if entry[0] in searched]
+    return sorted(present, key=lambda entry: PRECEDENCE[entry[0]])
 
 
 @cache
-def _by_beginning() -> dict[tuple[str, ...], tuple[tuple[str, tuple[SecretFormat, ...]], ...]]:
+def _by_beginning() -> dict[tuple[str, ...], tuple[PrefixedFormats, ...]]:
     """Tokens by the first three characters of their prefixes; shorter prefixes under an empty key."""
-    beginnings = {*TRIGRAMS, ()}
+    beginning = {prefix: tuple(prefix[:3]) if len(prefix) >= 3 else () for prefix in PRECEDENCE}
     return {
-        each: tuple(entry for entry in TOKENS_BY_PREFIX if (tuple(entry[0][:3]) if len(entry[0]) >= 3 else ()) == each)
-        for each in beginnings
+        each: tuple(entry for entry in TOKENS_BY_PREFIX if beginning[entry[0]] == each)
+        for each in {*beginning.values(), ()}
     }
 
 
-def _begins_nothing(searched: str) -> bool:
-    """Whether no prefix can start anywhere; for a short text, faster than searching for each prefix."""
-    return TRIGRAMS.isdisjoint(zip(searched, searched[1:], searched[2:], strict=False)) and not any(
-        prefix in searched for prefix in SHORT_PREFIXES
-    )
-
-
 def _phrases(text: str, check: Check) -> Iterable[SecretMatch]:
-    return _matches(text, PHRASES_BY_PREFIX, text, check)
+    return _matches(text, [entry for entry in PHRASES_BY_PREFIX if entry[0] in text], check)
 
 
 def _announced(text: str, words: str) -> Iterator[SecretMatch]:
@@ -215,12 +213,7 @@ def _long_runs(page: str) -> str:
     return " ".join([run for run in runs if len(run) >= MIN_TOKEN])
 
 
-def _matches(
-    text: str, by_prefix: tuple[tuple[str, tuple[SecretFormat, ...]], ...], searched: str, check: Check
-) -> Iterable[SecretMatch]:
-    present = [entry for entry in by_prefix if entry[0] in searched]
-    if not present:
-        return ()
+def _matches(text: str, present: list[PrefixedFormats], check: Check) -> list[SecretMatch]:
     return [hit for prefix, formats in present for form in formats for hit in matches_of(text, form, prefix, check)]
 
 

@@ -7,6 +7,8 @@ from pydantic import model_validator
 
 from treering.core.values import Key, Label, Text, Value
 
+TAINTED_FACTOR = 0.7
+"""Confidence of a record that was derived after outside content is multiplied by it."""
 _MAX_CHARACTERS = 120  # of a taint in a citation
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from treering.core.entities import Entity, EntityKind, EntityLink, link_id
 from treering.core.errors import InvalidInput, NotFound, StoreError, StoreReadOnly
 from treering.core.queries import EntityFilter, Order
+from treering.core.records import Knowledge
 from treering.core.scope import Scope, Visibility
 from treering.core.settings import Settings
 from treering.core.statements import same_name
@@ -21,7 +22,7 @@ from treering.entities.extraction.rules import FAST, ExtractionStrategy, extract
 from treering.entities.groups import checked_name, with_mentions
 from treering.entities.link_jobs import LINK_SECONDS, MAX_READ_CHARACTERS, link_new
 from treering.entities.links import CLAIM
-from treering.entities.profiles import MAX_SUGGESTIONS, Profile, profile
+from treering.entities.profiles import MAX_SUGGESTIONS, Profile, facts_over_time, profile
 from treering.entities.registry import register_of
 from treering.ports.clock import Clock, NewId
 from treering.ports.models import Models
@@ -60,6 +61,13 @@ class Entities:
         self._link_new_records()
         with self.store.reading(self.scope, self.clock()) as tx:
             return profile(tx, name, chosen, self.settings)
+
+    def facts(self, name: str, *, kind: EntityKind | str | None = None) -> tuple[Knowledge, ...]:
+        """Current and former facts of an entity, and those that replaced them, in the order of their beginning."""
+        chosen = kind_named(kind)
+        self._link_new_records()
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return facts_over_time(tx, name, chosen)
 
     def find(
         self, name: str | None = None, *, kind: EntityKind | str | None = None, limit: int = 50

@@ -26,6 +26,7 @@ from treering.ports.store import Transaction
 SUMMARY_FACTS = 3  # the most confident facts that make the summary of a profile
 MAX_PROFILE_FACTS = 50  # facts of a profile, the most confident
 MAX_PROFILE_RECORDS = 50  # records of a profile, the newest; a search finds the others
+MAX_FACTS_OVER_TIME = 500  # current and former facts of an entity, the newest
 MAX_RELATED = 8  # entities that most of the profile's records mention as well
 MAX_SUGGESTIONS = 3  # names proposed where one is not known
 
@@ -82,10 +83,7 @@ class Profile:
 def profile(tx: Transaction, name: str, kind: EntityKind | None, settings: Settings) -> Profile:
     """The profile from the records visible to this scope; raises `NotFound` with similar names."""
     known = find_group(tx, name, kind, nearest=MAX_SUGGESTIONS)
-    links = tx.entity_links.find(
-        EntityLinkFilter(entities=known.ids[:LABELS]), order=Order(by="created_at"), limit=MAX_PROFILE_RECORDS
-    ).items
-    pairs = dict.fromkeys((link.record_kind, link.record) for link in links)
+    pairs = _linked_ids(tx, known, MAX_PROFILE_RECORDS)
     records = [record for kind, read in _READ.items() for record in _read(tx, read, kind, pairs)]
     linked = [record for record in records if isinstance(record, Knowledge)]
     facts = _facts(tx, known, linked, settings)
@@ -102,17 +100,43 @@ def profile(tx: Transaction, name: str, kind: EntityKind | None, settings: Setti
     )
 
 
+def facts_over_time(tx: Transaction, name: str, kind: EntityKind | None) -> tuple[Knowledge, ...]:
+    """Current and former facts of an entity, and the facts that replaced them, in the order of their beginning."""
+    known = find_group(tx, name, kind, nearest=MAX_SUGGESTIONS)
+    pairs = _linked_ids(tx, known, MAX_FACTS_OVER_TIME)
+    stated = tx.knowledge.newest(KnowledgeFilter(fact_keys=_fact_keys(known)), limit=MAX_FACTS_OVER_TIME)
+    linked = tx.knowledge.readable([id for kind_of, id in pairs if kind_of == "knowledge"])
+    found = {match.value.id: match.value for match in (*stated, *linked)}
+    later = [record.superseded_by for record in found.values() if record.superseded_by is not None]
+    found |= {match.value.id: match.value for match in tx.knowledge.readable(dict.fromkeys(later))}
+    kept = (record for record in found.values() if record.deleted_at is None)
+    return tuple(sorted(kept, key=lambda each: (each.valid_from or each.created_at, each.id)))
+
+
+def _linked_ids(tx: Transaction, known: EntityGroup, limit: int) -> dict[tuple[str, str], None]:
+    """Kinds and ids of the newest records that mention the entity."""
+    where = EntityLinkFilter(entities=known.ids[:LABELS])
+    links = tx.entity_links.find(where, order=Order(by="created_at"), limit=limit).items
+    return dict.fromkeys((link.record_kind, link.record) for link in links)
+
+
+def _fact_keys(known: EntityGroup) -> tuple[str, ...]:
+    return tuple(fact_key(name, attribute) for name in _names(known) for attribute in ATTRIBUTES)
+
+
+def _names(known: EntityGroup) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((known.entity.name, *known.aliases)))[:_MAX_NAMES]
+
+
 def _facts(
     tx: Transaction, known: EntityGroup, linked: Sequence[Knowledge], settings: Settings
 ) -> tuple[Knowledge, ...]:
     """Current facts: those about the entity, then those that mention it, each by confidence."""
-    names = tuple(dict.fromkeys((known.entity.name, *known.aliases)))[:_MAX_NAMES]
-    keys = tuple(fact_key(name, attribute) for name in names for attribute in ATTRIBUTES)
-    stated = tx.knowledge.newest(KnowledgeFilter(fact_keys=keys), limit=MAX_PROFILE_FACTS)
+    stated = tx.knowledge.newest(KnowledgeFilter(fact_keys=_fact_keys(known)), limit=MAX_PROFILE_FACTS)
     current = {
         record.id: record for record in (*(match.value for match in stated), *linked) if _is_current(record, tx.now)
     }
-    subjects = {same_name(name) for name in names}
+    subjects = {same_name(name) for name in _names(known)}
 
     def order(record: Knowledge) -> tuple[bool, float, str]:
         return not _is_about(record, subjects), -effective_confidence(record, tx.now, settings.trust), record.id

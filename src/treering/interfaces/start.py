@@ -36,9 +36,10 @@ def main() -> None:
 
         command_line()
         return
+    from treering.interfaces.hooks.beside import hooks_beside
     from treering.interfaces.mcp.stdio import serve_stdio
 
-    serve_stdio(options.db, options.project, _report)
+    serve_stdio(options.db, options.project, _report, hooks_beside(options.db, options.project))
 
 
 def plain_options(arguments: Sequence[str], environment: Mapping[str, str]) -> ServerOptions | None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from treering.core.errors import NotFound
+from treering.core.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from treering.core.episodes import Episode
     from treering.core.history import HistoryEntry
     from treering.core.patterns import Pattern
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from treering.knowledge.removal.proof import PurgeReceipt, Sweep
     from treering.ports.clock import Clock, NewId
     from treering.ports.store import Store
+
+_MIN_SHORT = 4  # characters of an id that name a record; fewer match by chance
+_MAX_CANDIDATES = 10
 
 
 @dataclass(eq=False)
@@ -79,9 +84,55 @@ class KnowledgeBase:
                     return found
         raise NotFound(f"no record with id {id!r} in project {self.scope.project!r}")
 
+    def resolve(self, short: str) -> str:
+        """The complete id of a record of any kind, from its id or from the beginning or end of it.
+
+        Raises `NotFound` if no record has such an id, `InvalidInput` with the candidates if several have.
+        """
+        found = tuple(dict.fromkeys(self._ids_like(short)))
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise NotFound(f"no record with id {short!r} in project {self.scope.project!r}")
+        more = ", …" if len(found) > _MAX_CANDIDATES else ""
+        listed = ", ".join(found[:_MAX_CANDIDATES])
+        raise InvalidInput(f"{short!r} is the beginning or end of several ids; pass one of {listed}{more}")
+
+    def complete(self, id: str) -> str:
+        """The id of a record, even a forgotten one; else the id that `resolve` finds; else `id` itself.
+
+        Raises `InvalidInput` with the candidates if several records have such an id.
+        """
+        with self.store.reading(self.scope, self.clock()) as tx:
+            if any(each.holds(id, deleted=True) for each in (tx.knowledge, tx.turns, tx.episodes, tx.patterns)):
+                return id
+        try:
+            return self.resolve(id)
+        except NotFound:
+            return id
+
+    def _ids_like(self, short: str) -> Iterator[str]:
+        with self.store.reading(self.scope, self.clock()) as tx:
+            # Loaded one after the other, as in `get`.
+            collections = (lambda: tx.knowledge, lambda: tx.turns, lambda: tx.episodes, lambda: tx.patterns)
+            if any(collection().holds(short) for collection in collections):
+                yield short
+            elif len(short) >= _MIN_SHORT:
+                for collection in collections:
+                    yield from collection().ids_like(short, limit=_MAX_CANDIDATES + 1)
+
     def confirm(self, id: str, *, by: Author | None = None) -> Knowledge:
         """Mark a record as true. With `by`, an agent reports a confirmation, which does not clear a flag or taint."""
         return self._operations.confirm(self.scope, self.clock(), id, by=by)
+
+    def mark_from_outside(self, ids: Iterable[str], source: str, *, since: datetime) -> tuple[Knowledge, ...]:
+        """Taint those of the records that an agent stored since then, as derived from this source; return them.
+
+        They wait for review. Records of a person, and confirmed ones, stay as they are.
+        """
+        from treering.knowledge.outside_content import mark_from_outside
+
+        return mark_from_outside(self.scope, self.store, self.clock(), tuple(ids), source=source, since=since)
 
     def correct(
         self,
@@ -108,6 +159,10 @@ class KnowledgeBase:
     def pin(self, id: str, *, pinned: bool = True) -> Knowledge:
         """Protect a record from expiry, or end that protection."""
         return self._operations.pin(self.scope, self.clock(), id, pinned=pinned)
+
+    def mute(self, id: str, *, muted: bool = True) -> Knowledge:
+        """Keep a record from being given to agents unasked, or end that. Searches still find it."""
+        return self._operations.mute(self.scope, self.clock(), id, muted=muted)
 
     def forget(self, id: str, *, hard: bool = False) -> PurgeReceipt | None:
         """Delete a record so that `undo` restores it; or purge it (`hard`), and return the proof."""

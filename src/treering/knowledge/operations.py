@@ -185,6 +185,15 @@ class KnowledgeOperations:
 
         return self.store.write(scope, now, pin)
 
+    def mute(self, scope: Scope, now: datetime, id: str, *, muted: bool) -> Knowledge:
+        """Keep a record from being given to agents unasked, or end that."""
+
+        def mute(tx: Transaction) -> Knowledge:
+            record = _live(tx, id)
+            return tx.knowledge.update(record.replace(muted=muted), Action.MUTE if muted else Action.UNMUTE)
+
+        return self.store.write(scope, now, mute)
+
     def correct(
         self,
         scope: Scope,

@@ -1,6 +1,6 @@
 """Usage as evidence: records that are used without being corrected gain confidence."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -41,6 +41,29 @@ def count_uses(scope: Scope, store: Store, now: datetime, ids: Iterable[str], *,
     return counted
 
 
+def count_uses_in(tx: Transaction, ids: Iterable[str]) -> int:
+    """Count one use of each record, with the changes that it earns, as part of a transaction; return how many exist.
+
+    The changes of each record can be undone separately.
+    """
+    related = {id: reachable(tx, id) for id in dict.fromkeys(ids)}
+    for each in sorted({*related, *(id for found in related.values() for id in found)}):
+        tx.claim(f"record {each}")
+    return sum(_count_one(tx.undo_unit(), id, found) for id, found in related.items())
+
+
+def _count_one(tx: Transaction, id: str, related: Mapping[str, Knowledge]) -> int:
+    counted = tx.knowledge.count_use((id,))
+    record = tx.knowledge.get(id)
+    if not counted or record is None:
+        return 0
+    raised = strengthened(record)
+    if raised != record:
+        tx.knowledge.update(raised, Action.UPDATE, {"reason": USED, "uses": record.uses})
+        propagate(tx, id, raised.confidence - record.confidence, among=related)
+    return 1
+
+
 def strengthened(record: Knowledge) -> Knowledge:
     """The record with the confidence and review flag that its number of `uses` earns; often unchanged."""
     if record.flagged or record.deprecated_at is not None or record.uses == 0:
@@ -70,22 +93,7 @@ class _UseCounter:
 
     def counted(self, id: str) -> int:
         """Count a use and store the change that it earns."""
-
-        def count(tx: Transaction) -> int:
-            related = reachable(tx, id)
-            for each in sorted({id, *related}):
-                tx.claim(f"record {each}")
-            counted = tx.knowledge.count_use((id,))
-            record = tx.knowledge.get(id)
-            if not counted or record is None:
-                return 0
-            raised = strengthened(record)
-            if raised != record:
-                tx.knowledge.update(raised, Action.UPDATE, {"reason": USED, "uses": record.uses})
-                propagate(tx, id, raised.confidence - record.confidence, among=related)
-            return 1
-
-        return self.store.write(self.scope, self.now, count)
+        return self.store.write(self.scope, self.now, lambda tx: count_uses_in(tx, (id,)))
 
     def corrected(self, id: str) -> int:
         def reset(tx: Transaction) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -21,6 +21,7 @@ from treering.ports.store import Check, Transaction
 if TYPE_CHECKING:
     from treering.core.scope import Scope
     from treering.maintenance.health_report import HealthReport
+    from treering.maintenance.overview import Overview
 
 OnError = Callable[[Exception], object]
 """Called with the reason why the schedule could not be read."""
@@ -148,6 +149,13 @@ class Maintenance:
 
         runner = self.runner
         return health_report(self.scope, runner.store, runner.clock(), stages=STAGES, settings=runner.settings)
+
+    def overview(self, modules: Mapping[str, tuple[str, Sequence[str]]] | None = None) -> Overview:
+        """Size, use, a score from 0 to 100 with its parts, and activity; coverage of the given modules' files."""
+        from treering.maintenance.overview import overview
+
+        runner = self.runner
+        return overview(self.scope, runner.store, runner.clock(), self.report(), modules or {})
 
     def check(self) -> Check:
         """The first failed check, of the schedule or of another worker; else the check of the schedule."""

@@ -18,9 +18,11 @@ from treering.core.timestamps import timestamp_of
 from treering.core.turns import Turn
 from treering.observe.continuations import continued_sessions
 from treering.observe.conversation import ObservedConversation, ObservedMessage
+from treering.observe.injection_outcomes import assess_outcomes, late_sessions
 from treering.observe.synthesis.model_synthesis import ModelSynthesis
 from treering.observe.synthesis.session_facts import session_facts
 from treering.observe.synthesis.session_synthesis import synthesise_session
+from treering.observe.trust import advance_trust
 
 if TYPE_CHECKING:
     from treering.core.jobs import Job
@@ -37,8 +39,8 @@ def do_after_session(
 ) -> None:
     """Run the job as the session's principal; a session that was forgotten meanwhile is left alone.
 
-    Conversation, statistics and records are stored in one transaction, which changes nothing if it is repeated. A
-    language model is asked after it.
+    Conversation, statistics, records and the outcomes of injected items are stored in one transaction, which changes
+    nothing if it is repeated. A language model is asked after it.
     """
     owner, session = scope.replace(principal=job.payload["principal"]), job.payload["session"]
 
@@ -54,9 +56,14 @@ def do_after_session(
             facts, continued = session_facts(state), continued_sessions(tx, observed, state)
             modules = synthesise_session(tx, observed, facts, continued=continued, models=models, new_id=new_id)
         _store_turns(tx, saved, state, new_id)
+        assess_outcomes(tx, session, state)
+        for other in late_sessions(tx, session):
+            if (late := tx.scratchpads.get(other)) is not None and (seen := json.loads(late.state)):
+                assess_outcomes(tx, other, seen)
         return modules
 
     modules = store.write(owner, now, run, claims=(PROMOTION,))
+    advance_trust(owner, store, now, new_id)
     if modules:
         ModelSynthesis(owner, store, now, models, settings, new_id).run(modules, claim=PROMOTION)
 

@@ -79,6 +79,9 @@ _TEMPORARY = re.compile(r"/tmp\b|/var/(?:tmp|folders)\b|/private/(?:tmp|var)\b|\
 _IDENTIFIER = re.compile(
     r"(?i)\b(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40}|\d{5,40})\b"
 )
+_INVARIABLE = re.compile(r"[A-Za-z_.,:=+@-]{1,35}")  # most words: options, subcommands and names without digits
+_DIGIT = re.compile(r"\d")
+_UUID = 36  # characters; shorter identifiers have a digit
 
 
 def normal_form(invocation: Invocation, root: str) -> str:
@@ -127,7 +130,7 @@ def _arguments(invocation: Invocation, begin: int, root: str) -> list[str]:
             if program in ("head", "tail") and _COUNT.fullmatch(word):
                 place += word in ("-n", "-c")
                 continue
-            if (word in _NOISE and word not in kept) or (_NOISE_VALUES.fullmatch(word)):
+            if (word in _NOISE and word not in kept) or _is_noise_value(word):
                 continue
             target = options if reordered else operands
             target.append(_plain(word, root, invocation.folder))
@@ -146,8 +149,15 @@ def _arguments(invocation: Invocation, begin: int, root: str) -> list[str]:
     return [*operands, *options]
 
 
+def _is_noise_value(word: str) -> bool:
+    may_be = "=" in word or word[1] in "jnDT" or "maxfail" in word  # most options are neither
+    return may_be and _NOISE_VALUES.fullmatch(word) is not None
+
+
 def _plain(word: str, root: str, folder: str | None) -> str:
     """A word without what varies: files of the project relative, others shortened."""
+    if _INVARIABLE.fullmatch(word) and not (root and word.startswith(root)):
+        return word
     if "\n" in word or len(word) > _MAX_WORD or "$(" in word or "`" in word or ("://" in word and " " in word):
         if (path := project_path(word, root)) is None or "\n" in word:
             return "<text>"
@@ -158,7 +168,8 @@ def _plain(word: str, root: str, folder: str | None) -> str:
         return "<tmp>"
     if root and word.startswith(root):
         word = project_path(word, root) or "."
-    word = _IDENTIFIER.sub("<id>", word)
+    if len(word) >= _UUID or _DIGIT.search(word):  # most words have no identifier
+        word = _IDENTIFIER.sub("<id>", word)
     return f"'{word}'" if " " in word or not word else word
 
 

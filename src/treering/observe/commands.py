@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from treering.observe.command_forms import normal_form
 from treering.observe.fetching import outside_of_code, outside_of_rest, outside_of_words
@@ -66,7 +67,7 @@ def _parsed(text: str, root: str) -> Command:
         return _NOTHING
     main = _main(invocations)
     named = [i for i in invocations if i.purpose is main.purpose] if main.purpose is Purpose.EDIT else invocations
-    paths = dict.fromkeys(path for invocation in named for path in _paths(invocation, root))
+    paths = dict.fromkeys(chain.from_iterable(_paths(invocation, root) for invocation in named))
     return Command(
         purpose=main.purpose,
         normal=normal_form(main, root),
@@ -85,8 +86,28 @@ def _main(invocations: Sequence[Invocation]) -> Invocation:
     return invocations[places[-1 if invocations[places[0]].purpose is Purpose.VCS else 0]]
 
 
-def _paths(invocation: Invocation, root: str) -> Iterator[str]:
-    """Files of the project that the words of a command name."""
+def _paths(invocation: Invocation, root: str) -> tuple[str, ...]:
+    """Files of the project that a command names."""
+    if invocation.listed_only:
+        return ()
+    if invocation.read or invocation.written or invocation.text:
+        return tuple(_named_paths(invocation, root))
+    return _paths_of_words(
+        tuple(invocation.words), invocation.program, invocation.pattern_place, invocation.folder, root
+    )
+
+
+@lru_cache(maxsize=1024)
+def _paths_of_words(
+    words: tuple[str, ...], program: str, pattern_place: int | None, folder: str | None, root: str
+) -> tuple[str, ...]:
+    """As `_paths`, of a command without redirections."""
+    given = list(words)
+    alone = Invocation(given, given, program, Purpose.OTHER, folder, pattern_place=pattern_place)
+    return tuple(_named_paths(alone, root))
+
+
+def _named_paths(invocation: Invocation, root: str) -> Iterator[str]:
     if invocation.folder is None:  # outside the project
         candidates: Iterator[str] = (word for word in _candidates(invocation) if word.startswith(root or "\n"))
     else:
@@ -98,8 +119,6 @@ def _paths(invocation: Invocation, root: str) -> Iterator[str]:
 
 def _candidates(invocation: Invocation) -> Iterator[str]:
     words, program = invocation.words, invocation.program
-    if invocation.listed_only:
-        return
     if words[0].startswith("./") and program not in ("gradle", "mvn"):
         yield words[0]
     if program in ("apply_patch", "patch") or (program == "git" and "apply" in words):

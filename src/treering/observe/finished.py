@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from treering.core.events import SessionOutcome, SessionType
 from treering.core.jobs import after_session_job
@@ -19,16 +19,18 @@ from treering.core.observations import (
     ObservedSession,
     SavedScratchpad,
     SessionFile,
+    session_claim,
 )
+from treering.core.prompt_words import session_words
 from treering.observe.continuations import continued_sessions
 from treering.observe.promotion.finish import Promotion
 from treering.observe.reports import SessionReport, report_of
 from treering.observe.scratchpad import Scratchpad
 from treering.observe.scratchpad.path_kinds import module_of
-from treering.observe.signals import notes_of
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
+    from treering.observe.signals import Note
     from treering.ports.clock import Clock, NewId
     from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
@@ -39,15 +41,46 @@ _MAX_MODULES = 50
 _CHECKPOINT_WAIT = 0.02  # seconds that an automatic checkpoint waits for another writer
 
 
+class WatchedSession(Protocol):
+    """A session as its watch knows it. Its methods may be called again after a transaction that was aborted."""
+
+    @property
+    def session(self) -> str: ...
+
+    @property
+    def news(self) -> int:
+        """Events since the session was last finished, or since it began."""
+        ...
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the session was finished and has new events."""
+        ...
+
+    def joined(self, stored: SavedScratchpad | None, *, finished: bool = False) -> SavedScratchpad:
+        """The scratchpads to save: the stored ones with all events of the watch."""
+        ...
+
+    def merged(self) -> Scratchpad: ...
+
+    def notes(self) -> Sequence[Note]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class SessionFinisher:
-    """Saves and finishes the sessions of one project."""
+    """Saves and finishes the sessions of one project.
+
+    Several watches of one session, in any processes, may do so at once: each saves under the claim of the session, and
+    joins its events with those that are stored.
+    """
 
     scope: Scope
     store: Store
     clock: Clock
     new_id: NewId
     models: Models
+    completed: Callable[[SessionReport], None] = lambda _report: None
+    """Called after a session was finished, outside the transaction."""
 
     def saved(self, session: str, state: str, removals: int) -> SavedScratchpad:
         now, owner = self.clock(), self.scope.principal
@@ -62,43 +95,56 @@ class SessionFinisher:
             known = tx.observed_sessions.get(session)
         return known is not None and known.finished_at is not None
 
-    def save(self, saved: SavedScratchpad) -> None:
-        self.store.write(self.scope, self.clock(), lambda tx: tx.scratchpads.put_many([saved]))
+    def save(self, watched: WatchedSession) -> None:
+        claims = (session_claim(watched.session),)
+        self.store.write(self.scope, self.clock(), lambda tx: _save(tx, watched), claims=claims)
 
-    def save_if_free(self, saved: SavedScratchpad) -> bool:
+    def save_if_free(self, watched: WatchedSession) -> bool:
         """Save unless another writer holds the store; the next checkpoint tries again."""
-        now = self.clock()
-        return self.store.write_if_free(
-            self.scope, now, lambda tx: tx.scratchpads.put_many([saved]), seconds=_CHECKPOINT_WAIT
-        )
+
+        def save(tx: Transaction) -> None:
+            tx.claim(session_claim(watched.session))
+            _save(tx, watched)
+
+        return self.store.write_if_free(self.scope, self.clock(), save, seconds=_CHECKPOINT_WAIT)
 
     def finish(
-        self, pad: Scratchpad, saved: SavedScratchpad, *, outcome: SessionOutcome, validated: bool | None
+        self, watched: WatchedSession, *, outcome: SessionOutcome, validated: bool | None, keep_outcome: bool = False
     ) -> SessionReport:
-        """Store the session with everything that it supports, once; a repetition returns what is stored."""
-        notes = notes_of(pad)
+        """Store the session with everything that it supports, once; a repetition returns what is stored.
 
-        def finish(tx: Transaction) -> SessionReport:
+        With `keep_outcome`, a session without new events keeps the outcome that it has.
+        """
+
+        def finish(tx: Transaction) -> tuple[SessionReport, bool]:
+            saved = watched.joined(tx.scratchpads.get(watched.session), finished=True)
             known = tx.observed_sessions.get(saved.id)
-            if known is not None and known.finished_at is not None and _is_covered(known, pad, outcome):
-                return report_of(tx, known)
-            session = self._session(pad, saved, known, tx.now).replace(
+            is_known = known is not None and known.finished_at is not None and not watched.news
+            if known is not None and is_known and (keep_outcome or known.outcome is outcome):
+                tx.scratchpads.put_many([saved])
+                return report_of(tx, known), False
+            session = self._session(watched.merged(), saved, known, tx.now).replace(
                 finished_at=tx.now, outcome=outcome, validated=validated
             )
-            return self._promote(tx, session, known, saved, notes)
+            return self._promote(tx, session, known, saved, watched.notes()), True
 
-        return self.store.write(self.scope, self.clock(), finish, claims=(PROMOTION,))
+        claims = (PROMOTION, session_claim(watched.session))
+        report, is_new = self.store.write(self.scope, self.clock(), finish, claims=claims)
+        if is_new:
+            self.completed(report)
+        return report
 
-    def promote_if_free(self, pad: Scratchpad, saved: SavedScratchpad) -> bool:
+    def promote_if_free(self, watched: WatchedSession) -> bool:
         """Promote what a session shows so far, unless another writer holds the store; the session goes on."""
-        notes = notes_of(pad)
 
         def promote(tx: Transaction) -> None:
             tx.claim(PROMOTION)
+            tx.claim(session_claim(watched.session))
+            saved = watched.joined(tx.scratchpads.get(watched.session))
             known = tx.observed_sessions.get(saved.id)
-            session = self._session(pad, saved, known, tx.now)
+            session = self._session(watched.merged(), saved, known, tx.now)
             promoted = session.replace(outcome=SessionOutcome.SUCCESS, validated=True)
-            self._promote(tx, promoted, known, saved, notes)
+            self._promote(tx, promoted, known, saved, watched.notes())
 
         return self.store.write_if_free(self.scope, self.clock(), promote, seconds=_CHECKPOINT_WAIT)
 
@@ -108,7 +154,7 @@ class SessionFinisher:
         session: ObservedSession,
         known: ObservedSession | None,
         saved: SavedScratchpad,
-        notes: Any,
+        notes: Sequence[Note],
     ) -> SessionReport:
         continued = continued_sessions(tx, session, json.loads(saved.state))
         promotion = Promotion(tx, session, self.models, self.new_id, continued)
@@ -137,6 +183,7 @@ class SessionFinisher:
             for name in ("duplicates", "unknown", "errors", "unmatched")
         }
         counts[UNREADABLE_CHECKPOINTS] = state.get(UNREADABLE_CHECKPOINTS, 0)
+        prompts = tuple(prompt for part in parts for prompt in part.prompts)
         return ObservedSession.make(
             id=saved.id,
             type=SessionType(type),
@@ -148,7 +195,8 @@ class SessionFinisher:
             steps=max(each.step for each in pad.activities()),
             tokens=sum(each.tokens for each in pad.activities()),
             ignored={name: count for name, count in counts.items() if count},
-            prompts=tuple(prompt for part in parts for prompt in part.prompts),
+            prompts=prompts,
+            words=session_words(prompts).packed(),
             files=files,
             modules=tuple(dict.fromkeys(module_of(each.path) for each in files))[:_MAX_MODULES],
             taints=tuple(dict.fromkeys(part.taint for part in parts if part.taint is not None)),
@@ -156,11 +204,14 @@ class SessionFinisher:
         )
 
 
-def _is_covered(known: ObservedSession, pad: Scratchpad, outcome: SessionOutcome) -> bool:
-    """Whether the stored session has all events of this scratchpad."""
-    taken = sum(part.events - part.duplicates for part in (pad.parts or (pad,)))
-    stored = known.events - int(known.ignored.get("duplicates", 0))
-    return taken < stored or (taken == stored and known.outcome is outcome)
+def _save(tx: Transaction, watched: WatchedSession) -> None:
+    """Save a checkpoint. A finished session that goes on is unfinished again: its new events wait for promotion."""
+    saved = watched.joined(tx.scratchpads.get(watched.session))
+    tx.scratchpads.put_many([saved])
+    if watched.goes_on:
+        known = tx.observed_sessions.get(saved.id)
+        if known is not None and known.finished_at is not None:
+            tx.observed_sessions.put_many([known.replace(finished_at=None, outcome=None, validated=None)])
 
 
 def _files(pad: Scratchpad) -> tuple[SessionFile, ...]:

@@ -1,8 +1,9 @@
 """The programs that a command line runs, without the wrappers around them, each with its purpose."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from treering.observe.paths import project_path
 from treering.observe.programs import (
@@ -39,12 +40,13 @@ _FILTERS = word_set(
 )
 _KEYWORDS = word_set(
     """
-    then do else if elif while until ! { time nohup exec command builtin caffeinate unbuffer setsid
+    then do else if elif while until ! { nohup exec command builtin caffeinate unbuffer setsid
     """
 )
 _VENV = re.compile(r"(?:^|/)(?:\.?v?env[\w.-]*|\.tox/[\w.-]+|node_modules)/(?:\.?bin|Scripts)/([\w.-]+)$")
 _VERSIONED = re.compile(r"(python|pip|node|ruby|php|lua|gcc|g\+\+|clang)\d[\d.]*$")
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish"})
+_RUN_TASKS = frozenset({"mise", "hatch", "pdm"})
 _SHELL_CODE = re.compile(r"-[a-z]*c$")
 _WRAPPER_VALUES = {
     "sudo": frozenset({"-u", "-g", "-C", "-h", "-p"}),
@@ -68,21 +70,26 @@ _PATTERN_VALUES = word_set(
     --max-count --context --after-context --before-context -j --threads --sort
     """
 )
-_BY_WORD = {
-    ("rg", "--files"): Purpose.LIST,
-    ("node", "--test"): Purpose.TEST,
-    ("git", "grep"): Purpose.SEARCH,
-    ("git", "ls-files"): Purpose.LIST,
+_BY_WORD: Mapping[str, Mapping[str, Purpose]] = {
+    "rg": {"--files": Purpose.LIST},
+    "node": {"--test": Purpose.TEST},
+    "git": {"grep": Purpose.SEARCH, "ls-files": Purpose.LIST},
+}
+_ALIASES = {
+    "gradlew": "gradle",
+    "./gradlew": "gradle",
+    "./mvnw": "mvn",
+    "mvnw": "mvn",
+    "pip3": "pip",
+    "nodejs": "node",
 }
 _IN_PLACE = re.compile(r"-[a-zA-Z]*i|-i.{1,8}|--in-place.{0,10}")
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(NamedTuple):
     """One program with its arguments. `inner` are the words of the command that a runner such as `uv run` runs."""
 
     words: Sequence[str]
-    quoted: Sequence[bool]
     inner: Sequence[str]
     program: str  # of the inner command
     purpose: Purpose
@@ -112,12 +119,12 @@ def _collect(
             return
         while len(folders) < segment.group:
             folders.append(folder)
-        while len(folders) > segment.group:
+        while len(folders) > max(0, segment.group):  # a parenthesis may be closed that was not opened
             folder = folders.pop()
         if depth < _MAX_DEPTH:
             for inner in segment.nested:
                 _collect(inner, root, folder, depth + 1, found, nested=True)
-        words, quoted = _unwrapped(segment.words, segment.quoted)
+        words = _unwrapped(segment.words)
         code = _shell_code(words)
         if code is not None and depth < _MAX_DEPTH:
             _collect(code, root, folder, depth + 1, found, nested=nested)
@@ -125,10 +132,10 @@ def _collect(
         if not words:
             if not (segment.written or segment.read) or segment.words:
                 continue
-            words, quoted = ["cat"], [False]
+            words = ["cat"]
         if words[0] in ("cd", "pushd"):
             folder = _changed(folder, words, root)
-        found.append(_invocation(segment, words, quoted, folder, root, nested=nested))
+        found.append(_invocation(segment, words, folder, root, nested=nested))
 
 
 def _changed(folder: str | None, words: Sequence[str], root: str) -> str | None:
@@ -147,13 +154,11 @@ def _changed(folder: str | None, words: Sequence[str], root: str) -> str | None:
     return None if inside is None or "$" in target else inside
 
 
-def _unwrapped(words: Sequence[str], quoted: Sequence[bool]) -> tuple[Sequence[str], Sequence[bool]]:
+def _unwrapped(words: Sequence[str]) -> Sequence[str]:
     """The words without assignments, keywords and wrappers such as `sudo` and `timeout 30`."""
     place = 0
     for _ in range(_MAX_WRAPPERS):
-        while place < len(words) and (
-            is_assignment(words[place]) or (words[place] in _KEYWORDS and words[place] != "time")
-        ):
+        while place < len(words) and (words[place] in _KEYWORDS or is_assignment(words[place])):
             place += 1
         if place >= len(words):
             break
@@ -166,7 +171,7 @@ def _unwrapped(words: Sequence[str], quoted: Sequence[bool]) -> tuple[Sequence[s
         while name == "env" and place < len(words) and is_assignment(words[place]):
             place += 1
         place += _WRAPPER_OPERANDS.get(name, 0)
-    return words[place:], quoted[place:]
+    return words[place:] if place else words
 
 
 def _after_options(words: Sequence[str], place: int, values: frozenset[str]) -> int:
@@ -190,6 +195,7 @@ def _shell_code(words: Sequence[str]) -> str | None:
     return None
 
 
+@lru_cache(maxsize=512)
 def program_name(word: str) -> str:
     """The name of a program without its folder, if that is a virtual environment or absolute, and without a version."""
     if found := _VENV.search(word):
@@ -199,22 +205,11 @@ def program_name(word: str) -> str:
     word = word.removesuffix(".exe")
     if found := _VERSIONED.match(word):
         word = found[1]
-    return {
-        "gradlew": "gradle",
-        "./gradlew": "gradle",
-        "./mvnw": "mvn",
-        "mvnw": "mvn",
-        "pip3": "pip",
-        "nodejs": "node",
-    }.get(word, word)
+    return _ALIASES.get(word, word)
 
 
-def _invocation(
-    segment: Segment, words: Sequence[str], quoted: Sequence[bool], folder: str | None, root: str, *, nested: bool
-) -> Invocation:
-    inner = inner_command(words)
-    program = program_name(inner[0]) if inner else ""
-    purpose = purpose_of_words(inner)
+def _invocation(segment: Segment, words: Sequence[str], folder: str | None, root: str, *, nested: bool) -> Invocation:
+    inner, program, purpose, pattern_place = _described(tuple(words))
     written = [
         target
         for target in segment.written
@@ -228,7 +223,6 @@ def _invocation(
         purpose, skipped, filters = Purpose.EDIT, False, False
     return Invocation(
         words=words,
-        quoted=quoted,
         inner=inner,
         program=program,
         purpose=purpose,
@@ -238,9 +232,18 @@ def _invocation(
         written=written,
         read=segment.read,
         text=segment.text,
-        pattern_place=_pattern_place(program, words),
+        pattern_place=pattern_place,
         listed_only=nested,
     )
+
+
+@lru_cache(maxsize=1024)  # lines that differ often share commands, such as `cd …` and `tail -20`
+def _described(words: tuple[str, ...]) -> tuple[Sequence[str], str, Purpose, int | None]:
+    """The inner command, its program and purpose, and the place of a pattern in the words."""
+    given = list(words)
+    inner = inner_command(given)
+    program = program_name(inner[0]) if inner else ""
+    return inner, program, purpose_of_words(inner), _pattern_place(program, given)
 
 
 def inner_command(words: Sequence[str]) -> Sequence[str]:
@@ -303,9 +306,8 @@ def _by_option(name: str, rest: Sequence[str]) -> Purpose | None:
         exec_place = next((place for place, word in enumerate(rest) if word in ("-exec", "-execdir")), None)
         inner = rest[exec_place + 1 :] if exec_place is not None else ["rm"]
         return purpose_of_words(inner) if inner and inner[0] != "find" else Purpose.LIST
-    return next(
-        (purpose for (program, word), purpose in _BY_WORD.items() if program == name and word in rest[:4]), None
-    )
+    by_word = _BY_WORD.get(name)
+    return next((purpose for word, purpose in by_word.items() if word in rest[:4]), None) if by_word else None
 
 
 def _by_manager(name: str, rest: Sequence[str]) -> Purpose | None:
@@ -333,10 +335,12 @@ def _by_subcommand(name: str, rest: Sequence[str]) -> Purpose | None:
     elif name == "go" and rest[:1] == ["tool"] and "cover" in rest:
         return Purpose.READ
     subcommands = SUBCOMMANDS.get(name)
+    if subcommands is None and name not in _RUN_TASKS:
+        return None
     verb, after = _first_operand(name, rest)
     if name == "deno" and verb == "task":
         return _script_purpose(_first_operand(name, after)[0])
-    if name in ("mise", "hatch", "pdm") and verb in ("run", "r"):
+    if name in _RUN_TASKS and verb in ("run", "r"):
         return _script_purpose(_first_operand(name, after)[0])
     return subcommands.get(verb) if subcommands else None
 

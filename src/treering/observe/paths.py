@@ -79,7 +79,7 @@ def project_path(path: object, root: str, folder: str = "") -> str | None:
 
 def without_position(path: str) -> str:
     """The path without a line, a column or the name of a test (`a.py:12`, `a.ts(3,4)`, `a.py::test_x`)."""
-    return _POSITION.sub("", path)
+    return _POSITION.sub("", path) if ":" in path or "(" in path or "#" in path else path
 
 
 def is_file_name(word: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -24,6 +24,15 @@ class ReplayProgress:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedSession:
+    """A session with its transcripts, the main agent's first. `root` is the folder where it ran, if they name it."""
+
+    session: str
+    transcripts: tuple[Transcript, ...]
+    root: str | None
+
+
 @dataclass(slots=True)
 class ReplayReport:
     """What a replay did. `known` sessions were observed before and had nothing new; `elsewhere` ran in another folder
@@ -40,35 +49,43 @@ class ReplayReport:
 OnProgress = Callable[[ReplayProgress], None]
 
 
+def recorded_sessions(paths: Iterable[Path], report: ReadReport) -> tuple[RecordedSession, ...]:
+    """The sessions in files and folders, oldest first. `report` counts what is not a transcript."""
+    found: dict[str, list[Transcript]] = {}
+    for transcript in find_transcripts(paths, report):
+        found.setdefault(transcript.session, []).append(transcript)
+    return tuple(_recorded(session, transcripts) for session, transcripts in found.items())
+
+
 def replay(
-    observer: Observer, paths: Iterable[Path], root: str | None, *, stop: Callable[[], bool], on_progress: OnProgress
-) -> ReplayReport:
-    """Observe every recorded session in `paths`; one that was interrupted continues where it stopped.
+    observer: Observer,
+    sessions: Sequence[RecordedSession],
+    report: ReplayReport,
+    root: str | None = None,
+    *,
+    stop: Callable[[], bool],
+    on_progress: OnProgress,
+) -> None:
+    """Observe recorded sessions, and count them in `report`; one that was interrupted continues where it stopped.
 
     Nothing in a transcript is executed. A session whose files say where it ran keeps only paths below that folder. If
     `root` is given, sessions that ran elsewhere are left out, and only paths below it are kept. Ends early, after a
     whole session, when `stop` returns True.
     """
-    report = ReplayReport()
-    sessions = _by_session(find_transcripts(paths, report.read))
-    for done, (session, transcripts) in enumerate(sessions.items()):
-        on_progress(ReplayProgress(session, done, len(sessions)))
+    for done, recorded in enumerate(sessions):
+        on_progress(ReplayProgress(recorded.session, done, len(sessions)))
         if stop():
-            return report
-        if _is_elsewhere(transcripts[0].root, root):
+            return
+        if _is_elsewhere(recorded.root, root):
             report.elsewhere += 1
         else:
-            _replay_session(observer, session, transcripts, root, report)
+            _replay_session(observer, recorded, root or recorded.root, report)
     on_progress(ReplayProgress("", len(sessions), len(sessions)))
-    return report
 
 
-def _by_session(transcripts: Iterable[Transcript]) -> dict[str, list[Transcript]]:
-    """Files of each session, the main agent's first."""
-    found: dict[str, list[Transcript]] = {}
-    for transcript in transcripts:
-        found.setdefault(transcript.session, []).append(transcript)
-    return {session: sorted(files, key=lambda each: each.subagent is not None) for session, files in found.items()}
+def _recorded(session: str, transcripts: list[Transcript]) -> RecordedSession:
+    ordered = tuple(sorted(transcripts, key=lambda each: each.subagent is not None))
+    return RecordedSession(session, ordered, next((each.root for each in ordered if each.root), None))
 
 
 def _is_elsewhere(ran_in: str | None, root: str | None) -> bool:
@@ -79,13 +96,11 @@ def _is_elsewhere(ran_in: str | None, root: str | None) -> bool:
     return not (ran.is_relative_to(wanted) or wanted.is_relative_to(ran))
 
 
-def _replay_session(
-    observer: Observer, session: str, transcripts: list[Transcript], root: str | None, report: ReplayReport
-) -> None:
-    main = transcripts[0]
-    watch = observer.observe(session, type=main.type, agent=main.agent, root=root or main.root)
+def _replay_session(observer: Observer, recorded: RecordedSession, root: str | None, report: ReplayReport) -> None:
+    session, main = recorded.session, recorded.transcripts[0]
+    watch = observer.observe(session, type=main.type, agent=main.agent, root=root)
     before = watch.new_events
-    for transcript in transcripts:
+    for transcript in recorded.transcripts:
         for event in read_events(transcript, report.read):
             # The program that wrote the file is the main agent; events of subagents name theirs.
             watch.event({**event, "agent": transcript.subagent} if transcript.subagent else event)

@@ -8,23 +8,27 @@ _MAX_SEGMENTS = 64
 
 # Possessive quantifiers throughout, so that splitting takes linear time. An unterminated quotation ends with the text.
 _SUBSTITUTION = r"[$<>]\((?:[^()'\"]++|'[^']*+'|\"[^\"]*+\"|\((?:[^()]++|\([^()]*+\))*+\))*+(?:\)|$)"
+_WORD = rf"""(?:[^\s;|&()<>'"`\\$\#]++|(?<=\S)\#|\\.|\$?'[^']*+(?:'|$)|\$?"(?:[^"\\]++|\\.)*+(?:"|\\?$)
+        |{_SUBSTITUTION}|`[^`]*+(?:`|$)|\$\{{[^}}\s]*+\}}?|\$|\\$|[<>](?=\())++"""
+# Most tokens are words, so they come first, unless they begin with a character that another token may begin with.
 _TOKEN = re.compile(
     rf"""
-    (?P<space>(?:[ \t\r\f\v]|\\\n)++)
-    |(?P<comment>(?<![^\s;|&(])\#[^\n]*+)
+    (?:[ \t\r\f\v]|\\\n)*+
+    (?:(?P<word>(?![\d\#<>]){_WORD})
     |(?P<newline>\n)
+    |(?P<comment>(?<![^\s;|&(])\#[^\n]*+)
     |(?P<heredoc><<-?[ \t]*+(?:'(?P<d1>\w++)'|"(?P<d2>\w++)"|\\?(?P<d3>\w++)))
     |(?P<redirect>(?:(?<![^\s;|&(<>])\d)?(?:&>>?|>>|>\||>&|<&|<<<|<>|>(?!\()|<(?!\()))
     |(?P<operator>&&|\|\||;;&?|;|\|&|\||&|\(|\))
-    |(?P<word>(?:[^\s;|&()<>'"`\\$\#]++|(?<=\S)\#|\\.|\$?'[^']*+(?:'|$)|\$?"(?:[^"\\]++|\\.)*+(?:"|\\?$)
-        |{_SUBSTITUTION}|`[^`]*+(?:`|$)|\$\{{[^}}\s]*+\}}?|\$|\\$|[<>](?=\())++)
-    |(?P<other>.)
+    |(?P<other_word>{_WORD})
+    |(?P<other>.))
     """,
     re.VERBOSE | re.DOTALL,
 )
 _QUOTED = re.compile(r"""\$?'([^']*+)'?|\$?"((?:[^"\\]++|\\.)*+)"?|\\(.)""", re.DOTALL)
 _ESCAPED = re.compile(r"""\\(["\\$`\n])""")
 _NESTED = re.compile(rf"'[^']*+'|(?P<inner>{_SUBSTITUTION})|`(?P<tick>[^`]++)`", re.DOTALL)
+_MARKED = frozenset("'\"\\`(")
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./-]++")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*+(?:\[\w*+\])?\+?=")
 
@@ -34,7 +38,6 @@ class Segment:
     """One simple command: its words without quotation marks, and what was around it."""
 
     words: list[str] = field(default_factory=list)
-    quoted: list[bool] = field(default_factory=list)
     after: str = ""  # the operator before it
     group: int = 0  # number of open parentheses
     written: list[str] = field(default_factory=list)  # targets of `>` and `>>`
@@ -44,7 +47,7 @@ class Segment:
 
 
 def is_assignment(word: str) -> bool:
-    return _ASSIGNMENT.match(word) is not None
+    return "=" in word and _ASSIGNMENT.match(word) is not None
 
 
 def unquoted(word: str) -> str:
@@ -64,40 +67,38 @@ def _inner(found: re.Match[str]) -> str:
 def split_segments(text: str) -> list[Segment]:
     """The simple commands of a command line, at most 64, of its first 4,096 characters."""
     text = text[:MAX_CHARACTERS]
-    segments = [Segment()]
+    now = Segment()
+    segments = [now]
     waiting: list[tuple[Segment, str]] = []
-    group = place = 0
+    group = 0
     redirect = ""
-    while place < len(text) and len(segments) <= _MAX_SEGMENTS:
-        token = _TOKEN.match(text, place)
-        if token is None:
-            break
-        place = token.end()
+    tokens = _TOKEN.finditer(text)
+    while len(segments) <= _MAX_SEGMENTS and (token := next(tokens, None)) is not None:
         kind = token.lastgroup
-        now = segments[-1]
-        if kind == "word":
-            word = token[0]
-            if ("`" in word or "(" in word) and len(now.nested) < 8:
-                now.nested.extend(_nested(word))
-            plain = unquoted(word)
+        if kind in ("word", "other_word"):
+            word = token[kind]
+            if not _MARKED.isdisjoint(word):
+                if ("`" in word or "(" in word) and len(now.nested) < 8:
+                    now.nested.extend(_nested(word))
+                word = unquoted(word)
             if redirect:
-                _redirected(now, redirect, plain)
+                _redirected(now, redirect, word)
                 redirect = ""
             else:
-                now.words.append(plain)
-                now.quoted.append(word[0] in "'\"" or word[:2] in ("$'", '$"'))
+                now.words.append(word)
         elif kind == "heredoc":
             waiting.append((now, token["d1"] or token["d2"] or token["d3"]))
         elif kind == "redirect":
-            redirect = token[0].lstrip("0123456789")
+            redirect = token[kind].lstrip("0123456789")
         elif kind in ("operator", "newline"):
             redirect = ""
             if kind == "newline" and waiting:
-                place = _take_heredocs(text, place, waiting)
-            operator = ";" if kind == "newline" else token[0]
-            group += (operator == "(") - (operator == ")")
+                tokens = _TOKEN.finditer(text, _take_heredocs(text, token.end(), waiting))
+            operator = ";" if kind == "newline" else token[kind]
+            group = max(0, group + (operator == "(") - (operator == ")"))  # `case` closes what was not opened
             if now.words or now.written or now.read:
-                segments.append(Segment(after=operator, group=group))
+                now = Segment(after=operator, group=group)
+                segments.append(now)
             else:
                 now.after, now.group = operator if operator not in "()" else now.after, group
     return [segment for segment in segments if segment.words or segment.written or segment.read]

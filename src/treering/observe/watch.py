@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from hashlib import blake2b
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -16,9 +16,13 @@ from treering.core.events import Event, EventKind, SessionOutcome, SessionType
 from treering.core.observations import UNREADABLE_CHECKPOINTS, SavedScratchpad
 from treering.observe.continuations import call_digest
 from treering.observe.conversation import ObservedConversation
+from treering.observe.event_ids import EventIds, RecentMessages
+from treering.observe.given_text import CitedRecords, without_given_text
+from treering.observe.journal import EventJournal
 from treering.observe.scratchpad import Alert, Scratchpad, merged
-from treering.observe.scratchpad.intake import time_of
+from treering.observe.scratchpad.intake import moment_of, seconds_of
 from treering.observe.scratchpad.kept_text import kept_text
+from treering.observe.signals import Note, notes_of
 from treering.observe.similarity import TextSimilarity
 
 if TYPE_CHECKING:
@@ -56,16 +60,28 @@ class Watch:
         self.session = identity.session
         self._identity = identity
         self._finisher = finisher
-        self._pads = {_MAIN: self._new_pad(identity.agent)}
-        self._conversation = ObservedConversation()
+        self._ids = EventIds()
+        self._journal = EventJournal()
+        self._stored: str | None = None  # digest of the checkpoint that this watch last read or wrote
+        self._removals = 0  # of that checkpoint
         self._saved_at = 0.0
         self._next_save = 0.0
-        self._first_call = ""
-        self._started_at: datetime | None = None
-        self._last_at: datetime | None = None
         self._unreadable = 0
-        self._removals: int | None = None  # of the stored scratchpads; None if there are none
         self._report: SessionReport | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pads = {_MAIN: self._new_pad(self._identity.agent)}
+        self._conversation = ObservedConversation()
+        self._messages = RecentMessages()
+        self._cited = CitedRecords()
+        self._first_call = ""
+        self._started_at: float | None = None  # seconds since 1970
+        self._last_at: float | None = None
+        self._finished: int | None = None  # events when the session was last finished
+        self._notes: tuple[Note, ...] | None = None
+        self._merged: Scratchpad | None = None
+        self._written: tuple[bool, SavedScratchpad] | None = None
 
     def __repr__(self) -> str:
         return f"Watch(session={self.session!r}, events={self.events})"
@@ -80,37 +96,58 @@ class Watch:
         """Events taken in so far that were neither duplicates nor of an unknown kind."""
         return sum(pad.events - pad.duplicates - pad.unknown for pad in self._pads.values())
 
+    @property
+    def taint(self) -> str | None:
+        """Source of the outside content that the main agent has read; None if it has read none."""
+        return self._pads[_MAIN].taint
+
+    @property
+    def news(self) -> int:
+        """Events since the session was last finished, or since it began; duplicates are not counted."""
+        return self._taken - (self._finished or 0)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the session was finished and has new events."""
+        return self._finished is not None and self.news > 0
+
+    @property
+    def validated(self) -> bool | None:
+        """Whether the last test run of the session passed; None if it ran no tests."""
+        runs = [pad.activity.tests for pad in self._pads.values() if pad.activity.tests.command]
+        return None if not runs else not max(runs, key=lambda each: each.last_step).last_failed
+
+    @property
+    def step(self) -> int:
+        """Tool calls of the main agent so far, or the last step that its events named."""
+        return self._pads[_MAIN].activity.step
+
+    @property
+    def _taken(self) -> int:
+        return sum(pad.events - pad.duplicates for pad in self._pads.values())
+
     def event(self, event: Event | Mapping[str, object]) -> None:
         """Take one event in. Events may come late, twice, or with unknown fields."""
         try:
-            self._take(event)
+            self._take(event.__dict__ if isinstance(event, Event) else _mapping(event))
         except Exception as exc:  # noqa: BLE001 - observation must never break the agent; doctor shows the count
-            main = self._pads[_MAIN]
-            main.errors += 1
-            if main.errors == 1:
-                _LOG.warning("session %s: an event was not observed: %s", self.session, type(exc).__name__)
+            self._count_error(exc)
 
-    def _take(self, event: Event | Mapping[str, object]) -> None:
-        fields: Mapping[str, Any] = event.__dict__ if isinstance(event, Event) else _mapping(event)
-        agent, kind, main = fields.get("agent"), fields.get("kind"), self._pads[_MAIN]
-        pad = self._pad_of(kept_text(agent, MAX_AGENT_NAME) if isinstance(agent, str) else None)
-        if main.taint is not None and (kind == EventKind.PROMPT or not pad.events):
-            pad.mark_tainted(main.taint)  # the main agent tells a subagent what to do
-        duplicates, unknown = pad.duplicates, pad.unknown
-        pad.add(event)
-        if pad.duplicates > duplicates or pad.unknown > unknown:
+    def _count_error(self, exc: Exception) -> None:
+        main = self._pads[_MAIN]
+        main.errors += 1
+        if main.errors == 1:
+            _LOG.warning("session %s: an event was not observed: %s", self.session, type(exc).__name__)
+
+    def _take(self, given: Mapping[str, Any]) -> None:
+        fields = self._ids.identified(without_given_text(given))
+        if not self._add(fields):
             return
-        if not self._first_call and kind == EventKind.TOOL_CALL:
-            self._first_call = call_digest(fields.get("call_id"))
-        self._note_time(fields.get("at"))
-        if pad is main:
-            self._conversation.add(fields, pad.taint)
-        elif pad.taint is not None:
-            main.mark_tainted(pad.taint)
+        self._journal.add(fields)
         self._report = None
-        is_subtask = kind == EventKind.SUBTASK
+        is_subtask = fields.get("kind") == EventKind.SUBTASK
         elapsed = sum(each.elapsed for each in self._pads.values())
-        is_due = elapsed - self._saved_at >= CHECKPOINT_SECONDS
+        is_due = elapsed - self._saved_at >= CHECKPOINT_SECONDS or self._journal.is_full
         if is_subtask or (is_due and monotonic() >= self._next_save):
             begun = monotonic()
             self._saved_at = elapsed
@@ -118,16 +155,44 @@ class Watch:
             ended = monotonic()
             self._next_save = ended + CHECKPOINT_PAUSE * (ended - begun)
 
+    def _add(self, fields: Mapping[str, Any]) -> bool:
+        """Note one event; False if it was seen before or is of an unknown kind."""
+        self._notes = self._merged = self._written = None
+        agent, kind, main = fields.get("agent"), fields.get("kind"), self._pads[_MAIN]
+        pad = self._pad_of(kept_text(agent, MAX_AGENT_NAME) if isinstance(agent, str) else None)
+        if self._messages.is_repeated(fields, "" if pad is main else str(agent)):
+            pad.events += 1
+            pad.duplicates += 1
+            return False
+        if main.taint is not None and (kind == EventKind.PROMPT or not pad.events):
+            pad.mark_tainted(main.taint)  # the main agent tells a subagent what to do
+        duplicates, unknown = pad.duplicates, pad.unknown
+        pad.add(fields)
+        if pad.duplicates > duplicates or pad.unknown > unknown:
+            return False
+        if not self._first_call and kind == EventKind.TOOL_CALL:
+            self._first_call = call_digest(fields.get("call_id"))
+        self._note_time(fields.get("at"))
+        self._cited.add(fields)
+        if pad is main:
+            self._conversation.add(fields, pad.taint)
+        elif pad.taint is not None:
+            main.mark_tainted(pad.taint)
+        return True
+
     def alerts(self) -> tuple[Alert, ...]:
         """Early notices for this session, most urgent first, each signal once."""
         found = {alert.signal: alert for pad in self._pads.values() for alert in pad.alerts()}
         return tuple(sorted(found.values(), key=lambda alert: -alert.priority))
 
     def checkpoint(self) -> None:
-        """Save the scratchpads, so that another process can continue or finish the session."""
-        self._forget_removed()
-        self._finisher.save(self._saved())
-        self._removals = self._removals or 0
+        """Save the scratchpads, so that another process can continue or finish the session.
+
+        Other watches of the session may save at the same time: what is stored has the events of all.
+        """
+        self._write(finished=False)
+        self._finisher.save(self)
+        self._note_saved()
 
     def finish(
         self, outcome: SessionOutcome | str = SessionOutcome.SUCCESS, *, validated: bool | None = None
@@ -143,10 +208,22 @@ class Watch:
             known = ", ".join(each.value for each in SessionOutcome)
             raise InvalidInput(f"outcome is {outcome!r}; use one of {known}") from None
         if self._report is None or self._report.session.outcome is not ended:
-            self._forget_removed()
-            self._report = self._finisher.finish(self.merged(), self._saved(), outcome=ended, validated=validated)
-            self._removals = self._removals or 0
+            self._report = self._finish(ended, validated)
         return self._report
+
+    def abandon(self) -> SessionReport:
+        """Finish as abandoned, unless another process has finished the session with all of its events."""
+        return self._finish(SessionOutcome.ABANDONED, None, keep_outcome=True)
+
+    def _finish(self, outcome: SessionOutcome, validated: bool | None, *, keep_outcome: bool = False) -> SessionReport:
+        # Notes take long if other agents' words are compared, so that as little as possible is left to the transaction.
+        self._join(self._finisher.stored(self.session))
+        self.notes()
+        self._write(finished=True)
+        report = self._finisher.finish(self, outcome=outcome, validated=validated, keep_outcome=keep_outcome)
+        self._finished = self._taken
+        self._note_saved()
+        return report
 
     def __enter__(self) -> Self:
         return self
@@ -162,63 +239,126 @@ class Watch:
     def merged(self) -> Scratchpad:
         """The scratchpads of all agents as one."""
         pads = list(self._pads.values())
-        return pads[0] if len(pads) == 1 else merged(pads, TextSimilarity(self._finisher.models))
+        if len(pads) == 1:
+            return pads[0]
+        if self._merged is None:
+            self._merged = merged(pads, TextSimilarity(self._finisher.models))
+        return self._merged
+
+    def notes(self) -> tuple[Note, ...]:
+        """What the session shows so far."""
+        if self._notes is None:
+            self._notes = notes_of(self.merged())
+        return self._notes
 
     def restore(self, saved: SavedScratchpad) -> None:
         """Continue from a checkpoint of another process; an unreadable one is logged and ignored."""
-        self._removals = saved.removals
+        self._stored, self._removals = _digest(saved), saved.removals
         try:
             state = json.loads(saved.state)
             pads = {name: Scratchpad.from_state(pad) for name, pad in state["pads"].items()}
             conversation = ObservedConversation.from_state(state["conversation"])
-            self._started_at, self._last_at = (time_of(state[name]) for name in ("started_at", "last_at"))
-            self._first_call = str(state.get("first_call") or "")
-            self._unreadable += state.get(UNREADABLE_CHECKPOINTS, 0)
+            messages = RecentMessages((key, at) for key, at in state.get("messages", ()))
+            started_at, last_at = (seconds_of(state[name]) for name in ("started_at", "last_at"))
+            cited = CitedRecords(state.get("cited", ()))
+            unreadable, finished = state.get(UNREADABLE_CHECKPOINTS, 0), state.get("finished")
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as exc:
             _LOG.warning("session %s: its checkpoint cannot be read and is ignored: %r", self.session, exc)
             self._unreadable += 1
             return
-        self._pads, self._conversation = {_MAIN: self._pads[_MAIN], **pads}, conversation
+        self._begin()
+        self._pads, self._conversation, self._messages = {**self._pads, **pads}, conversation, messages
+        self._cited = cited
+        self._started_at, self._last_at, self._finished = started_at, last_at, finished
+        self._first_call, self._unreadable = str(state.get("first_call") or ""), unreadable
+        self._saved_at = sum(pad.elapsed for pad in self._pads.values())
 
-    def _saved(self) -> SavedScratchpad:
-        times = {"started_at": self._started_at, "last_at": self._last_at}
+    def joined(self, stored: SavedScratchpad | None, *, finished: bool = False) -> SavedScratchpad:
+        """The scratchpads to save: the stored ones with all events of this watch."""
+        self._join(stored)
+        return self._write(finished=finished)
+
+    def _write(self, *, finished: bool) -> SavedScratchpad:
+        """The scratchpads as they are now; written before the transaction, which then only compares and stores them."""
+        if self._written is None or self._written[0] is not finished:
+            self._written = (finished, self._saved(finished=finished))
+        return self._written[1]
+
+    def _saved(self, *, finished: bool) -> SavedScratchpad:
+        times = {"started_at": moment_of(self._started_at), "last_at": moment_of(self._last_at)}
         state = {
             "identity": [self._identity.type.value, self._identity.agent, self._identity.root],
             "pads": {name: pad.state() for name, pad in self._pads.items()},
             "conversation": self._conversation.state(),
+            "messages": self._messages.state(),
             "first_call": self._first_call,
+            "cited": self._cited.state(),
+            "finished": self._taken if finished else self._finished,
             UNREADABLE_CHECKPOINTS: self._unreadable,
             **{name: None if at is None else at.isoformat() for name, at in times.items()},
         }
         written = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
-        return self._finisher.saved(self.session, written, self._removals or 0)
+        return self._finisher.saved(self.session, written, self._removals)
 
-    def _forget_removed(self) -> None:
-        """Go on from the stored scratchpads if a hard forget removed words from them, which are still in memory here.
+    def _note_saved(self) -> None:
+        """The checkpoint that was written last is stored."""
+        if self._written is not None:
+            self._stored = _digest(self._written[1])
+        self._journal.clear()
+        self._written = None
 
-        Events since the last checkpoint are lost. A session that was forgotten begins again.
+    def _join(self, stored: SavedScratchpad | None) -> None:
+        """Go on from the stored scratchpads if they changed since this watch last read or wrote them.
+
+        Events since then are added to those of another process, except after a hard forget, which may have removed
+        words that they repeat. A session that was forgotten begins again.
         """
-        stored = self._finisher.stored(self.session)
-        removals = None if stored is None else stored.removals
-        if removals != self._removals and self._removals is not None:
-            self._pads, self._conversation = {_MAIN: self._new_pad(self._identity.agent)}, ObservedConversation()
-            self._saved_at, self._first_call = 0.0, ""
-            if stored is not None:
-                self.restore(stored)
-        self._removals = removals
+        digest = None if stored is None else _digest(stored)
+        if digest == self._stored:
+            return
+        self._report = None
+        if stored is None or stored.removals != self._removals:
+            self._begin()
+            self._journal.clear()
+            self._saved_at = 0.0
+        if stored is None:
+            self._stored, self._removals = None, 0
+            return
+        own = self._pads
+        self.restore(stored)
+        if self._pads is not own:
+            self._add_again(own)
+
+    def _add_again(self, own: Mapping[str, Scratchpad]) -> None:
+        """Add the events since the last checkpoint to restored scratchpads; `own` are those that had them."""
+        if dropped := self._journal.dropped:
+            _LOG.warning("session %s: %d events were lost between two checkpoints", self.session, dropped)
+            self._pads[_MAIN].errors += dropped
+            for pad in own.values():
+                if pad.taint is not None:
+                    self._pad_of(pad.agent).mark_tainted(pad.taint)
+                    self._pads[_MAIN].mark_tainted(pad.taint)
+        for fields in self._journal:
+            try:
+                self._add(fields)
+            except Exception as exc:  # noqa: BLE001 - as in `event`
+                self._count_error(exc)
 
     def _after_step(self, *, is_subtask: bool, fields: Mapping[str, Any]) -> None:
         """Checkpoint without waiting; many-part builds promote what a validated subtask showed."""
         try:
-            self._forget_removed()
-            if self._finisher.save_if_free(self._saved()):
-                self._removals = self._removals or 0
+            self._write(finished=False)
+            if self._finisher.save_if_free(self):
+                self._note_saved()
             main = self._pads[_MAIN]
             done = is_subtask and len(main.activity.subtasks) > SUBTASKS_TO_PROMOTE_EACH
             metadata = fields.get("metadata")
             validated = isinstance(metadata, Mapping) and bool(metadata.get("validated"))
             if done and validated and self._identity.type is SessionType.BUILD:
-                self._finisher.promote_if_free(self.merged(), self._saved())
+                self.notes()
+                self._write(finished=False)
+                if self._finisher.promote_if_free(self):
+                    self._note_saved()
         except TreeringError as exc:
             _LOG.warning("session %s: no checkpoint: %s", self.session, exc)
 
@@ -236,10 +376,17 @@ class Watch:
         return Scratchpad(identity.session, type=identity.type, root=identity.root, agent=agent)
 
     def _note_time(self, at: object) -> None:
-        moment = time_of(at)
-        if moment is not None:
-            self._started_at = min(self._started_at or moment, moment)
-            self._last_at = max(self._last_at or moment, moment)
+        moment = seconds_of(at)
+        if moment is None:
+            return
+        if self._started_at is None or moment < self._started_at:
+            self._started_at = moment
+        if self._last_at is None or moment > self._last_at:
+            self._last_at = moment
+
+
+def _digest(saved: SavedScratchpad) -> str:
+    return blake2b(saved.state.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _mapping(event: object) -> Mapping[str, Any]:

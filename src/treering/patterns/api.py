@@ -184,7 +184,9 @@ class Patterns:
         with self.store.reading(self.scope, self.clock()) as tx:
             known = tx.patterns.get(id)
             ids = dict.fromkeys(part for part, _ in evidence_parts(known, tx.patterns.get)) if known else (id,)
-            return tx.applications.find(ApplicationFilter(patterns=tuple(ids)), order=Order(by="at"), limit=limit).items
+            return tx.applications.find(
+                ApplicationFilter.make(patterns=tuple(ids)), order=Order(by="at"), limit=limit
+            ).items
 
     def sessions(self, id: str) -> tuple[SessionCount, ...]:
         """Outcomes by session, oldest first: the evidence behind the pattern's present status."""

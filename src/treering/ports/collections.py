@@ -11,11 +11,14 @@ from treering.core.entities import Entity, EntityKind, EntityLink
 from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.history import Action
 from treering.core.jobs import Job
+from treering.core.observations import ObservedSession
+from treering.core.past_sessions import PastSession
 from treering.core.queries import (
     EntityFilter,
     EpisodeFilter,
     JobFilter,
     KnowledgeFilter,
+    ObservedSessionFilter,
     Order,
     Page,
     SessionFilter,
@@ -106,6 +109,10 @@ class Removable(Protocol):
         """Whether `id` exists, without reading the record; `deleted` includes softly deleted ones."""
         ...
 
+    def ids_like(self, part: str, *, limit: int) -> Sequence[str]:
+        """Ids that begin or end with `part`, in order, without those of deleted records. Reads every id."""
+        ...
+
     def delete(self, id: str, detail: Detail = EMPTY) -> None: ...
 
     def restore(self, id: str) -> None: ...
@@ -182,6 +189,12 @@ class Derived(Readable[V, F_contra], Protocol[V, F_contra]):
     def put_many(self, values: Iterable[V]) -> int: ...
 
     def remove(self, where: F_contra) -> int: ...
+
+
+class ObservedSessionCollection(Derived[ObservedSession, ObservedSessionFilter], Protocol):
+    def newest_finished(self, *, limit: int) -> Sequence[PastSession]:
+        """The newest finished sessions, oldest first, with what ranking needs of them; unreadable ones are left out."""
+        ...
 
 
 class SearchableRevisable(Revisable[V, F_contra], Searchable[V, F_contra], Protocol[V, F_contra]): ...

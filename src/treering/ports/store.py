@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from treering.core.entities import EntityLink
     from treering.core.graph import CoAccessEdge
     from treering.core.history import AuditEntry, Revision
-    from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence
+    from treering.core.injections import InjectedItem
+    from treering.core.observations import SavedScratchpad, SignalEvidence
+    from treering.core.project_settings import ProjectSetting
     from treering.core.queries import (
         AuditFilter,
         CoAccessFilter,
         EntityLinkFilter,
-        ObservedSessionFilter,
+        InjectedItemFilter,
+        ProjectSettingFilter,
         RevisionFilter,
         RunFilter,
         SavedScratchpadFilter,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
         JobQueue,
         KnowledgeCollection,
         Log,
+        ObservedSessionCollection,
         SessionCollection,
         TurnCollection,
     )
@@ -85,11 +89,15 @@ class Transaction(Protocol):
     @property
     def co_access(self) -> Derived[CoAccessEdge, CoAccessFilter]: ...
     @property
-    def observed_sessions(self) -> Derived[ObservedSession, ObservedSessionFilter]: ...
+    def observed_sessions(self) -> ObservedSessionCollection: ...
     @property
     def scratchpads(self) -> Derived[SavedScratchpad, SavedScratchpadFilter]: ...
     @property
     def evidence(self) -> Derived[SignalEvidence, SignalEvidenceFilter]: ...
+    @property
+    def injected_items(self) -> Derived[InjectedItem, InjectedItemFilter]: ...
+    @property
+    def project_settings(self) -> Derived[ProjectSetting, ProjectSettingFilter]: ...
     @property
     def audit(self) -> Log[AuditEntry, AuditFilter]: ...
     @property

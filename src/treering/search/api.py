@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 from treering.core.errors import InvalidInput
+from treering.core.methodologies import phase_named
 from treering.core.phases import Phase
 from treering.core.timestamps import end_of
 from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS, SearchRequest, current, filters_of, known_at, untainted
@@ -98,7 +99,7 @@ class Search:
             filters=filters,
             limit=self.settings.search.limit if limit is None else limit,
             files=tuple(files),
-            phase=None if phase is None else Phase.named(phase),
+            phase=None if phase is None else phase_named(phase),
             explain=explain,
             thorough=thorough,
             precise=precise,

@@ -301,6 +301,17 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "promoted": _is_set("record"),
         "seen": _during("last_seen_at"),
     },
+    queries.InjectedItemFilter: {
+        "ids": OneOf("id"),
+        "sessions": OneOf("session"),
+        "points": OneOf("point"),
+        "kinds": OneOf("kind"),
+        "items": OneOf("item"),
+        "outcomes": OneOf("outcome"),
+        "judged": _is_set("outcome"),
+        "injected": _during("injected_at"),
+    },
+    queries.ProjectSettingFilter: {"ids": OneOf("id")},
     queries.AuditFilter: {
         "subjects": OneOf("subject"),
         "actions": OneOf("action"),

@@ -11,10 +11,12 @@ from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
 from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
+from treering.core.injections import InjectedItem
 from treering.core.jobs import Job
 from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence
 from treering.core.patterns import Application, Pattern
 from treering.core.payloads import Stated, knowledge_types
+from treering.core.project_settings import ProjectSetting
 from treering.core.records import Knowledge, text_digest
 from treering.core.runs import Run
 from treering.core.turns import Session, Turn
@@ -243,6 +245,22 @@ SIGNAL_EVIDENCE = RecordKind(
     orders=("last_seen_at",),
     computed=True,
 )
+INJECTED_ITEMS = RecordKind(
+    "injected_item",
+    InjectedItem,
+    tables.injected_items,
+    born="injected_at",
+    orders=("injected_at",),
+    computed=True,
+)
+PROJECT_SETTINGS = RecordKind(
+    "project_setting",
+    ProjectSetting,
+    tables.project_settings,
+    born="changed_at",
+    orders=("changed_at",),
+    computed=True,
+)
 AUDIT = RecordKind("audit", AuditEntry, tables.audit, born="at", orders=("at",), audited=False)
 REVISIONS = RecordKind("revision", Revision, tables.revisions, born="at", orders=("at",), audited=False)
 RUNS = RecordKind("run", Run, tables.runs, born="started_at", orders=("started_at",), computed=True)
@@ -261,6 +279,8 @@ KINDS: tuple[RecordKind[Any], ...] = (
     OBSERVED_SESSIONS,
     SCRATCHPADS,
     SIGNAL_EVIDENCE,
+    INJECTED_ITEMS,
+    PROJECT_SETTINGS,
     AUDIT,
     REVISIONS,
     RUNS,

@@ -15,7 +15,7 @@ from treering.core.observation_removal import (
     session_without_words,
     words_of,
 )
-from treering.core.observations import evidence_id
+from treering.core.observations import evidence_id, session_claim
 from treering.core.queries import ObservedSessionFilter, SignalEvidenceFilter, TimeRange
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ def _forget_words(
 ) -> None:
     silent = [session_without_words(each, texts, record=id, subjects=subjects) for each in observed]
     DerivedRecords(OBSERVED_SESSIONS, context).put_many(silent)
+    for each in silent:
+        context.dialect.lock(context.connection, context.scope, f"claim {session_claim(each.id)}")
     scratchpads = DerivedRecords(SCRATCHPADS, context)
     saved = scratchpads.get_many(each.id for each in silent)
     scratchpads.put_many(scratchpad_without_words(each, texts) for each in saved.values())

@@ -1,4 +1,5 @@
-"""Texts that quote a record: jobs that name it, errors of jobs and runs, notes in the audit log.
+"""Texts that quote a record: what sessions were given, jobs that name it, errors of jobs and runs, notes in the audit
+log.
 
 The audit log keeps actor, action and time.
 """
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Table, delete, select, update
 
 from treering.adapters.sql.rows import insert_rows
-from treering.adapters.sql.tables import audit, jobs, runs
+from treering.adapters.sql.tables import audit, injected_items, jobs, runs
 from treering.core.jobs import JobState
 from treering.core.quotations import without_quotation
 
@@ -25,7 +26,9 @@ _OVER = (JobState.DONE.value, JobState.DEAD.value)
 
 
 def forget_remarks(context: TransactionContext, id: str, texts: Sequence[str]) -> None:
-    """Remove a record's words from errors and audit entries, and finished jobs that name it."""
+    """Remove a record's words from errors and audit entries, jobs that name it, and what sessions were given of it."""
+    given = delete(injected_items).where(*_here(context, injected_items), injected_items.c.item == id)
+    context.execute_for_all(given)
     _forget_notes(context, id)
     _forget_jobs(context, id)
     failed = select(jobs.c.id, jobs.c.error).where(*_here(context, jobs), jobs.c.error.is_not(None))

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import ColumnElement, Update, and_, bindparam, delete, select, update
+from sqlalchemy import ColumnElement, Update, and_, bindparam, delete, or_, select, update
 
 from treering.adapters.sql.codec import codec_of, primitive
 from treering.adapters.sql.context import RemovedRecord
@@ -70,6 +70,14 @@ class Removals(Writes[V]):
         if not deleted:
             statement = statement.where(self._table.c.deleted_at.is_(None))
         return self._context.connection.execute(statement).first() is not None
+
+    def ids_like(self, part: str, *, limit: int) -> Sequence[str]:
+        if not is_storable(part):
+            return ()
+        id = self._table.c.id
+        like = or_(id.startswith(part, autoescape=True), id.endswith(part, autoescape=True))
+        statement = select(id).where(self._visible(), self._table.c.deleted_at.is_(None), like)
+        return self._context.connection.execute(statement.order_by(id).limit(limit)).scalars().all()
 
     def delete(self, id: str, detail: Detail = EMPTY) -> None:
         row = self._locked(id)

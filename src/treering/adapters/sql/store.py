@@ -19,7 +19,8 @@ from treering.adapters.sql.kinds import (
     AUDIT,
     CO_ACCESS,
     ENTITY_LINKS,
-    OBSERVED_SESSIONS,
+    INJECTED_ITEMS,
+    PROJECT_SETTINGS,
     REVISIONS,
     RUNS,
     SCRATCHPADS,
@@ -42,12 +43,15 @@ if TYPE_CHECKING:
     from treering.adapters.sql.code_index import StoredCode
     from treering.adapters.sql.entities import EntityRecords
     from treering.adapters.sql.jobs import SqlJobQueue
+    from treering.adapters.sql.observed_sessions import ObservedSessionRecords
     from treering.adapters.sql.sessions import SessionRecords
     from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
     from treering.core.entities import EntityLink
     from treering.core.graph import CoAccessEdge
     from treering.core.history import AuditEntry, Revision
-    from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence
+    from treering.core.injections import InjectedItem
+    from treering.core.observations import SavedScratchpad, SignalEvidence
+    from treering.core.project_settings import ProjectSetting
     from treering.core.runs import Run
     from treering.core.settings import Settings
     from treering.ports.blobs import Blobs, StoredBlob
@@ -134,8 +138,10 @@ class SqlTransaction:
         return DerivedRecords(CO_ACCESS, self._context)
 
     @cached_property
-    def observed_sessions(self) -> DerivedRecords[ObservedSession]:
-        return DerivedRecords(OBSERVED_SESSIONS, self._context)
+    def observed_sessions(self) -> ObservedSessionRecords:
+        from treering.adapters.sql.observed_sessions import ObservedSessionRecords
+
+        return ObservedSessionRecords(self._context)
 
     @cached_property
     def scratchpads(self) -> DerivedRecords[SavedScratchpad]:
@@ -144,6 +150,14 @@ class SqlTransaction:
     @cached_property
     def evidence(self) -> DerivedRecords[SignalEvidence]:
         return DerivedRecords(SIGNAL_EVIDENCE, self._context)
+
+    @cached_property
+    def injected_items(self) -> DerivedRecords[InjectedItem]:
+        return DerivedRecords(INJECTED_ITEMS, self._context)
+
+    @cached_property
+    def project_settings(self) -> DerivedRecords[ProjectSetting]:
+        return DerivedRecords(PROJECT_SETTINGS, self._context)
 
     @cached_property
     def audit(self) -> LogRecords[AuditEntry]:

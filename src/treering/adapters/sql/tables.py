@@ -303,6 +303,25 @@ signal_evidence = table(
 add_index(signal_evidence, "signal", "last_seen_at", "id")
 add_index(signal_evidence, "record", "id", where="record")
 
+injected_items = table(
+    "injected_items",
+    text("id"),
+    text("session"),
+    text("point"),
+    text("kind"),
+    text("item"),
+    moment("injected_at"),
+    text("outcome", nullable=True),
+    text("owner"),
+    text("visibility"),
+    text("rest"),
+)
+add_index(injected_items, "session", "injected_at", "id")
+add_index(injected_items, "item", "injected_at", "id")
+add_index(injected_items, "injected_at", "id")
+
+project_settings = table("project_settings", text("id"), moment("changed_at"), text("rest"))
+
 audit = table(
     "audit",
     text("id"),

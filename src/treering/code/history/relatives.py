@@ -30,7 +30,7 @@ class Relations:
 
 _MANY = 1_000
 _NO_INDEX = "the code is not indexed, so only sessions are known; run `treering index`"
-_NO_REPOSITORY = "the repository is not on this machine, or not the one of the current folder"
+NO_REPOSITORY = "the repository is not on this machine, or not the one of the current folder"
 
 
 def relations(
@@ -47,7 +47,7 @@ def relations(
     With a history or ties, the path need not exist yet. Raises `NotFound` for an unknown file if there are neither.
     """
     near, here = _neighbours(files), _there(root, frozenset(files.paths))
-    reason = _NO_REPOSITORY
+    reason = NO_REPOSITORY
     try:
         history = stored.counts_at(root)
     except RepositoryUnavailable as exc:

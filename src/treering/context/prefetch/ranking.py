@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import islice
 from math import exp
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from treering.context.prefetch.history import SessionHistory
 from treering.context.prefetch.reasons import Explained, reason_for
-from treering.context.prefetch.signals import MAX_SEEDS, Request, signals_of
+from treering.context.prefetch.signals import MAX_SEEDS, Request, signals_of, summed
 from treering.context.prefetch.weights import SHARE_OFFSET, SHARE_SLOPE, WEIGHTS
 from treering.context.prefetch.words import is_inside, read_prompt
 
@@ -29,11 +28,19 @@ MAX_KNOWN = 20_000  # files of the project, beside those of sessions, that are c
 
 @dataclass(frozen=True, slots=True)
 class PrefetchedFile:
-    """A file that the session will probably touch; `share` is the estimated chance, `reason` says why in words."""
+    """A file that the session will probably touch; `share` is the estimated chance, `reason` says why in words.
+
+    If contents were requested, `content` is the file's text with `tokens` tokens, or None with the reason in `omitted`.
+    The text of a `truncated` file ends with a line that says so.
+    """
 
     path: str
     share: float
     reason: str
+    content: str | None = None
+    tokens: int = 0
+    truncated: bool = False
+    omitted: str = ""
 
 
 def rank_files(
@@ -65,17 +72,20 @@ def rank_files(
     request = Request(reading, given, **links, records=records or {})
     votes = history.votes(reading)
     found = signals_of(history, request, votes)
-    scores = np.zeros(len(history.paths))
-    for name, values in found.items():
-        scores += WEIGHTS[name] * values
-    order = np.lexsort((-found["lately"], -np.round(scores, 9))).tolist()
+    scores = summed({file: WEIGHTS[name] * value for file, value in values.items()} for name, values in found.items())
     at_hand = {history.numbers[path] for path in given}
-    best = [place for place in order[: limit + len(at_hand)] if place not in at_hand][:limit]
+    lately = found["lately"]
+    order = nsmallest(
+        max(limit + len(at_hand), MAX_SEEDS),
+        range(len(history.paths)),
+        key=lambda file: (-round(scores.get(file, 0.0), 9), -lately.get(file, 0.0)),
+    )
+    best = [file for file in order if file not in at_hand][:limit]
     seeds = order[:MAX_SEEDS]
     explained = Explained(history, request, found, seeds, votes)
     return tuple(
-        PrefetchedFile(history.paths[place], share_of(float(scores[place])), reason_for(place, explained, WEIGHTS))
-        for place in best
+        PrefetchedFile(history.paths[file], share_of(scores.get(file, 0.0)), reason_for(file, explained, WEIGHTS))
+        for file in best
     )
 
 

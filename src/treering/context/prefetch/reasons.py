@@ -6,17 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from treering.context.prefetch.words import path_name
+from treering.context.prefetch.words import folder_of, path_name, subject_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from treering.context.prefetch.history import SessionHistory
+    from treering.context.prefetch.history import FileValues, SessionHistory, SessionValues
     from treering.context.prefetch.signals import Request
-
-    Floats = NDArray[np.float64]
 
 MAX_REASONS = 2
 LAST_SESSIONS = 5  # "edited in 4 of the last 5 sessions"
@@ -29,15 +23,15 @@ class Explained:
 
     history: SessionHistory
     request: Request
-    found: Mapping[str, Floats]
+    found: Mapping[str, FileValues]
     seeds: Sequence[int]
     """The best ranked files, whose companions are named."""
-    votes: Floats
+    votes: SessionValues
 
 
 def reason_for(place: int, explained: Explained, weights: Mapping[str, float]) -> str:
     """The strongest one or two reasons for a file, joined by a semicolon."""
-    gains = {name: weights[name] * values[place] for name, values in explained.found.items()}
+    gains = {name: weights[name] * values.get(place, 0.0) for name, values in explained.found.items()}
     strongest = sorted((name for name in gains if gains[name] >= _MIN_GAIN), key=lambda name: -gains[name])
     chosen: dict[str, None] = {}
     for name in strongest:
@@ -49,32 +43,32 @@ def reason_for(place: int, explained: Explained, weights: Mapping[str, float]) -
 def _when_edited(place: int, explained: Explained) -> str:
     history = explained.history
     edited = history.edits.with_file(place)
-    if not len(edited):
+    if not edited:
         return ""
-    lasting = int((history.age[edited] < LAST_SESSIONS).sum())
+    lasting = sum(history.age[session] < LAST_SESSIONS for session in edited)
     shown = min(LAST_SESSIONS, history.active_sessions)
     if lasting > 1:
         return f"edited in {lasting} of the last {shown} sessions"
-    if history.age[edited].min() == 0:
+    if history.age[edited[-1]] == 0:
         return "edited in the last session"
     return f"edited in {_counted(len(edited), 'earlier session')}"
 
 
 def _when_read(place: int, explained: Explained) -> str:
     read = explained.history.reads.with_file(place)
-    if not len(read):
+    if not read:
         return ""
-    is_last = explained.history.age[read].min() == 0
+    is_last = explained.history.age[read[-1]] == 0
     return "read in the last session" if is_last else f"read in {_counted(len(read), 'earlier session')}"
 
 
 def _similar(place: int, explained: Explained) -> str:
-    edited = int((explained.votes[explained.history.edits.with_file(place)] > 0).sum())
+    edited = sum(session in explained.votes for session in explained.history.edits.with_file(place))
     return f"edited in {_counted(edited, 'session')} with a similar prompt" if edited else ""
 
 
 def _similar_read(place: int, explained: Explained) -> str:
-    read = int((explained.votes[explained.history.reads.with_file(place)] > 0).sum())
+    read = sum(session in explained.votes for session in explained.history.reads.with_file(place))
     return f"read in {_counted(read, 'session')} with a similar prompt" if read else ""
 
 
@@ -95,17 +89,15 @@ def _records(place: int, explained: Explained) -> str:
 
 def _pair(place: int, explained: Explained) -> str:
     paths = explained.history.paths
-    subject = path_name(paths[place]).subject
-    other = next((paths[seed] for seed in explained.seeds if seed != place and _subject(paths[seed]) == subject), None)
+    subject = subject_of(paths[place])
+    other = next(
+        (paths[seed] for seed in explained.seeds if seed != place and subject_of(paths[seed]) == subject), None
+    )
     return f"belongs to `{path_name(other).base}`" if other else ""
 
 
-def _subject(path: str) -> str:
-    return path_name(path).subject
-
-
 def _folder(place: int, explained: Explained) -> str:
-    folder = path_name(explained.history.paths[place]).folder
+    folder = folder_of(explained.history.paths[place])
     return (
         f"in `{folder}`, where the last sessions worked" if folder else "in the folder where the last sessions worked"
     )
@@ -115,7 +107,7 @@ def _together(place: int, explained: Explained) -> str:
     best, sessions = "", 0
     for path in explained.request.files:
         number = explained.history.numbers.get(path)
-        count = int(explained.history.edited_with(number)[place]) if number is not None else 0
+        count = int(explained.history.edited_with(number).get(place, 0)) if number is not None else 0
         if count > sessions:
             best, sessions = path_name(path).base, count
     return (

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import re
-import sys
-from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from treering.core.language.stems import stemmer
-from treering.core.language.terms import analyse, code_of, query_terms
+from treering.core.language.terms import code_of, query_terms
 from treering.core.past_sessions import SessionWords
+from treering.core.prompt_words import MAX_SCANNED, prompt_text, session_words
 
-MAX_CHARACTERS = 8_000  # of a prompt; pasted logs and plans name their subject at the beginning
-_HEAD_SHARE = 0.75  # of a longer prompt; the remainder comes from its end, where the request may follow a pasted text
-_MAX_SCANNED = 40_000  # characters of a prompt that are searched for paths
-
-# Text that the agent's program adds to a prompt and that says nothing about the task.
-_ADDED = re.compile(
-    r"<(system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|bash-stdout|bash-stderr|"
-    r"environment_context|user_instructions)>.*?(?:</\1>|\Z)",
-    re.DOTALL,
-)
-_TAG = re.compile(r"</?[a-z][a-z_-]{2,30}(?:\s[^<>]{0,200})?>")
-_CAVEAT = re.compile(r"\ACaveat: The messages below[^\n]*")
 _URL = re.compile(r"\bhttps?://\S+")
 _BETWEEN_PATHS = re.compile(r"[\s\"'`<>,;|=*]+")
 _NAMED_PATH = re.compile(r"/?(?:[^/]+/)+[^/]+|[^/]*\w\.[A-Za-z]\w{0,9}|\.[a-z][\w-]+")
@@ -39,14 +27,11 @@ _WITHOUT_MEANING = frozenset({"test", "spec", "index", "main", "mod", "init", "l
 _english = stemmer("en")
 
 
-@dataclass(frozen=True, slots=True)
-class PathName:
-    """The words of a path; `subject` is the part of the name that a file shares with its test."""
+class PathName(NamedTuple):
+    """The words of a path."""
 
-    folder: str
     base: str
     stem: str
-    subject: str
     own_words: frozenset[str]
     """Stems of the words of the file's own name."""
     words: frozenset[str]
@@ -70,28 +55,13 @@ class PromptReading:
     """Number of different words."""
 
 
-def prompt_text(prompt: str) -> str:
-    """The prompt without text that the agent's program added, shortened to `MAX_CHARACTERS`."""
-    text = _TAG.sub(" ", _CAVEAT.sub(" ", _ADDED.sub(" ", prompt[:_MAX_SCANNED])))
-    return _shortened(text.strip())
-
-
-def session_words(prompts: Sequence[str]) -> SessionWords:
-    """Words of a session's prompts, for storage beside the session; never raises."""
-    text = _shortened("\n".join(prompt_text(prompt) for prompt in prompts[:50]))
-    found = analyse(text.encode("utf-8", "replace").decode("utf-8"))
-    codes = array("I", found.codes)
-    if sys.byteorder == "big":
-        codes.byteswap()
-    return SessionWords(codes.tobytes(), found.counts, found.length)
-
-
 @lru_cache(maxsize=1_024)
 def cached_words(prompts: tuple[str, ...]) -> SessionWords:
     """`session_words`, for sessions that are stored without them."""
     return session_words(prompts)
 
 
+@lru_cache(maxsize=8)
 def read_prompt(prompt: str) -> PromptReading:
     text = prompt_text(prompt).encode("utf-8", "replace").decode("utf-8")
     terms = query_terms(text)
@@ -99,7 +69,7 @@ def read_prompt(prompt: str) -> PromptReading:
     for number, term in enumerate(terms):
         for form in term.forms:
             codes.setdefault(code_of(form), number)
-    named = _named_paths(prompt[:_MAX_SCANNED])
+    named = _named_paths(prompt[:MAX_SCANNED])
     return PromptReading(
         codes=codes,
         forms=frozenset(form for term in terms for form in term.forms),
@@ -120,10 +90,21 @@ def _named_paths(text: str) -> set[str]:
 def path_name(path: str) -> PathName:
     folder, _, base = path.rpartition("/")
     stem = base.rpartition(".")[0] or base
-    subject = _TEST_MARK.sub("", _TEST_MARK.sub("", stem)) or stem
     words = _words(stem)
     own = words - _WITHOUT_MEANING or words
-    return PathName(folder, base, stem, subject.lower(), own, own | _words(folder))
+    return PathName(base, stem, own, own | _folder_words(folder))
+
+
+def folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+@lru_cache(maxsize=16_384)
+def subject_of(path: str) -> str:
+    """The part of a file's name that it shares with its test, in lower case."""
+    base = path.rpartition("/")[2]
+    stem = base.rpartition(".")[0] or base
+    return (_TEST_MARK.sub("", _TEST_MARK.sub("", stem)) or stem).lower()
 
 
 def is_inside(path: str) -> bool:
@@ -140,8 +121,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(_stem_of(part.lower()) for part in _PART.findall(text) if len(part) > 1)
 
 
-def _shortened(text: str) -> str:
-    if len(text) <= MAX_CHARACTERS:
-        return text
-    head = int(MAX_CHARACTERS * _HEAD_SHARE)
-    return f"{text[:head]}\n{text[head - MAX_CHARACTERS :]}"
+@lru_cache(maxsize=16_384)
+def _folder_words(folder: str) -> frozenset[str]:
+    parent, _, name = folder.rpartition("/")
+    return _words(name) | _folder_words(parent) if parent else _words(name)

@@ -1,5 +1,6 @@
 """Folding of case, accents, widths, digits and invisible characters."""
 
+import re
 import unicodedata
 from collections.abc import Callable
 
@@ -12,13 +13,14 @@ _APOSTROPHES = "\u2018\u2019\u02bc\u2032"
 _INVISIBLE = frozenset(
     "\u00ad\u200c\u200d\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 )
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 # More characters than any mix of languages uses; the cache is cleared beyond it.
 _MAX_CACHED = 65_536
 
 
 def fold(text: str) -> str:
     """`Ünïﬁed` as `unified`, `１２` and `١٢` as `12`. Idempotent."""
-    return text.lower() if text.isascii() else _mapped(text, _FOLDS)
+    return text.lower() if text.isascii() else _mapped(text.lower(), _FOLDS)
 
 
 def bare(text: str) -> str:
@@ -45,7 +47,8 @@ def _mapped(text: str, chars: _CharacterMap) -> str:
     # Normalise last: it takes quadratic time for long sequences of combining marks.
     for apart, joined in _SHORT_I:
         text = text.replace(apart, joined)
-    return unicodedata.normalize("NFC", text.translate(chars))
+    # ASCII stays as it is, which `str.translate` would look up character by character.
+    return unicodedata.normalize("NFC", _NOT_ASCII.sub(lambda found: found[0].translate(chars), text))
 
 
 def _bare_char(char: str) -> str:

@@ -52,3 +52,6 @@ class ContextSettings(Value):
     rules_share: float = Field(default=0.2, ge=0, le=1)
     """Share of the budget that preferences, requirements and pinned records may take before search results are
     added."""
+    control_groups: bool = True
+    """Whether 5 % of the sessions are given nothing unasked, and 10 % only at their start, to measure
+    what it changes."""

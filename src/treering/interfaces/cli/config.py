@@ -1,6 +1,5 @@
 """config: the settings that apply here, and where each comes from."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,15 +8,12 @@ import typer
 from treering.interfaces.cli.exit_codes import ExitCode
 from treering.interfaces.cli.options import AsJson
 from treering.interfaces.cli.output import emit
+from treering.interfaces.masking import masked
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treering.compose import LoadedSettings
-
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@|(?<=\?)\S+")
-"""The user, the password and the query of a URL."""
-_MASK = "***"
 
 
 def config(
@@ -80,17 +76,6 @@ def _view(loaded: "LoadedSettings", names: list[str]) -> "RenderableType":
         *(Text(visible(f"ignored: {warning}"), "yellow") for warning in loaded.warnings),
         *(Text(visible(f"error: {error}"), "red") for error in masked(loaded.errors)),
     )
-
-
-def masked(value: Any) -> Any:
-    """The value without credentials and secrets."""
-    from treering.core.secrets import redact
-
-    if isinstance(value, str):
-        return redact(_CREDENTIALS.sub(lambda found: f"{_MASK}@" if found[0].endswith("@") else _MASK, value)).text
-    if isinstance(value, tuple | list):
-        return [masked(each) for each in value]
-    return {key: masked(each) for key, each in value.items()} if hasattr(value, "items") else value
 
 
 def _shown(value: Any) -> str:

@@ -1,6 +1,7 @@
-"""confirm, correct, flag, pin, used, forget and undo: change stored records."""
+"""confirm, correct, flag, pin, mute, used, forget and undo: change stored records."""
 
 import sys
+from math import inf
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 def confirm(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
     """Mark a record as true."""
     with opened(db, project) as memory:
+        id = memory.knowledge.complete(id)
         record = memory.confirm(id)
     _changed("confirmed", record, as_json=as_json)
 
@@ -48,6 +50,7 @@ def correct(
     Shows the record that is valid now. One `undo` reverts the whole correction.
     """
     with opened(db, project) as memory:
+        id = memory.knowledge.complete(id)
         valid = memory.correct(id, reason, text=text, duplicate_of=duplicate_of)
     done = "retired" if valid.id == id else f"corrected; {id} is superseded by"
     _changed(done, valid, as_json=as_json)
@@ -63,6 +66,7 @@ def flag(
 ) -> None:
     """Mark a record as doubtful: hidden until it is confirmed or corrected."""
     with opened(db, project) as memory:
+        id = memory.knowledge.complete(id)
         record = memory.flag(id, note)
     _changed("flagged", record, as_json=as_json)
 
@@ -77,8 +81,23 @@ def pin(
 ) -> None:
     """Protect a record from decay."""
     with opened(db, project) as memory:
+        id = memory.knowledge.complete(id)
         record = memory.pin(id, pinned=not off)
     _changed("unpinned" if off else "pinned", record, as_json=as_json)
+
+
+def mute(
+    id: RecordId,
+    *,
+    off: Annotated[bool, typer.Option("--off", help="End it: agents may be given the record again.")] = False,
+    db: Db = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep a record from being given to agents unasked."""
+    with opened(db, project) as memory:
+        record = memory.knowledge.mute(memory.knowledge.complete(id), muted=not off)
+    _changed("unmuted" if off else "muted", record, as_json=as_json)
 
 
 def used(
@@ -93,6 +112,7 @@ def used(
 ) -> None:
     """Report that records were useful; this raises their confidence."""
     with opened(db, project) as memory:
+        ids = [memory.knowledge.complete(each) for each in ids]
         counted = memory.used(ids, corrected=corrected)
         if not counted:
             listed = ", ".join(map(repr, dict.fromkeys(ids)))
@@ -121,7 +141,9 @@ def forget(
     as_json: AsJson = False,
 ) -> None:
     """Delete a record; undo restores it."""
-    with opened(db, project) as memory:
+    # Events that wait in the spool may repeat the words of the record.
+    with opened(db, project, drain_seconds=inf if hard else None) as memory:
+        id = memory.knowledge.complete(id)
         if hard and not yes:
             _confirm_purge(id, as_json=as_json)
         purged = memory.forget(id, hard=hard)
@@ -136,6 +158,7 @@ def forget(
 def undo(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
     """Revert the last change of a record."""
     with opened(db, project) as memory:
+        id = memory.knowledge.complete(id)
         record = memory.undo(id)
         action = str(memory.history(id)[0].detail.get("undone", "change"))
     from treering.interfaces.cli import views as show

@@ -1,8 +1,11 @@
 """demo: plays a recorded story on a temporary memory through the public API, and shows the results."""
 
+import os
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from treering.interfaces.cli import demo_story as story
 from treering.interfaces.cli.options import AsJson
@@ -38,14 +41,31 @@ class DemoRun:
     window: "ConversationStats"
 
 
-def demo(as_json: AsJson = False) -> None:
+def demo(
+    *,
+    serve: Annotated[bool, typer.Option("--serve", help="Serve the demo project with its panel until Ctrl-C.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Demonstrate Treering on a temporary project; nothing is kept."""
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="treering-demo-") as folder:
         run = _play(Path(folder))
+        if serve:
+            _serve(Path(folder), as_json=as_json)
+            return
     emit(run, lambda: _view(run), as_json=as_json)
+
+
+def _serve(folder: "Path", *, as_json: bool) -> None:
+    """Serve the demo project on a free port. Its token is in the temporary folder too."""
+    from treering.interfaces.cli.served_applications import announcement, serve_here
+    from treering.interfaces.servers.http.options import HttpOptions
+
+    os.environ["TREERING_DATA_DIR"] = str(folder)
+    options = HttpOptions("127.0.0.1", 0, (), story.PROJECT, None, None, "TREERING_TOKEN")
+    serve_here(str(folder / "memory.db"), options, announcement(options, opens=False, as_json=as_json))
 
 
 def _play(folder: "Path") -> DemoRun:

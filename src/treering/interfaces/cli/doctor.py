@@ -1,6 +1,6 @@
 """doctor: diagnose the memory, even if it cannot be opened."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +8,7 @@ import typer
 
 from treering.core.errors import NotADatabase, TreeringError
 from treering.interfaces.cli.exit_codes import ExitCode
-from treering.interfaces.cli.options import AsJson, Db, Project, opened
+from treering.interfaces.cli.options import QUICK_DRAIN, AsJson, Db, Project, opened
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treering.maintenance.doctor import DoctorReport
+    from treering.ports.store import Check
 
     class SalvageResult(Protocol):
         """Records saved from a damaged file."""
@@ -76,10 +77,21 @@ def _diagnose(db: str | None, project: str | None, *, repair: bool) -> Diagnosis
     from treering.compose import unopened_report
 
     try:
-        with opened(db, project) as memory:
-            return Diagnosis(memory.doctor(repair=repair))
+        with opened(db, project, drain_seconds=QUICK_DRAIN) as memory:
+            report = memory.doctor(repair=repair)
+            return Diagnosis(replace(report, checks=(*report.checks, *_hook_checks(db, project))))
     except TreeringError as exc:
         return Diagnosis(unopened_report(db, project, exc), refused=exc)
+
+
+def _hook_checks(db: str | None, project: str | None) -> "tuple[Check, ...]":
+    from treering.interfaces.hooks.location import HookLocation
+    from treering.interfaces.hooks.status import hook_checks
+
+    try:
+        return hook_checks(HookLocation.here(db, project))
+    except OSError:
+        return ()
 
 
 def _rescue(path: Path, db: str | None, project: str | None) -> Diagnosis:

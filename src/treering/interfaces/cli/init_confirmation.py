@@ -1,7 +1,9 @@
 """Shows a change of a configuration file, and asks for confirmation."""
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
     from treering.interfaces.client_configs.connection import ConfigChange
-    from treering.interfaces.client_configs.table import ConfigScope, Machine
+    from treering.interfaces.client_configs.machine import ConfigScope, Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +30,21 @@ class InitOptions:
         return not self.as_json and sys.stdin.isatty()
 
 
-def show_change(
-    change: "ConfigChange", memory: Path | None, options: InitOptions, scope: "ConfigScope", machine: "Machine"
+def show_changes(
+    changes: "Iterable[ConfigChange]",
+    memory: Path | None,
+    options: InitOptions,
+    scope: "ConfigScope",
+    machine: "Machine",
 ) -> None:
-    """Print the lines that will change, and the new location of the memory."""
+    """Print the lines that will change in each file, and the new location of the memory."""
     from treering.interfaces.cli import init_views
 
     if options.as_json:
         return
-    if change.is_needed:
-        emit(None, lambda: init_views.change(change, _named(change.path, scope, machine)), as_json=False)
+    for change in changes:
+        if change.is_needed:
+            emit(None, partial(init_views.change, change, _named(change.path, scope, machine)), as_json=False)
     if memory is not None:
         emit(None, lambda: init_views.new_location(memory), as_json=False)
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import inf
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -46,7 +47,8 @@ def maintain(
     if history and (stage is not None or dry_run):
         raise typer.BadParameter("--history shows the runs of all stages; leave out STAGE and --dry-run")
     compared = repository_for(db, project, repository, wanted=stage == "staleness")
-    with opened(db, project, compared, is_worker=True) as memory:
+    drain_seconds = None if history or dry_run else inf
+    with opened(db, project, compared, is_worker=True, drain_seconds=drain_seconds) as memory:
         if history:
             plan, runs = memory.maintenance.plan(), memory.maintenance.runs(_MAX_RUNS)
             emit({"plan": plan, "runs": runs}, lambda: _history(plan, runs), as_json=as_json)

@@ -9,6 +9,7 @@ import typer
 from treering.core.errors import InvalidInput
 from treering.interfaces.cli.exit_codes import report
 from treering.interfaces.cli.options import AsJson, Db, Project
+from treering.interfaces.hooks.beside import hooks_beside
 
 _HTTP = "Over HTTP"
 _HOST = "127.0.0.1"
@@ -88,7 +89,7 @@ def mcp(
         "--json": json or None,
     }
     if http:
-        from treering.interfaces.mcp.http.announcement import HttpOptions
+        from treering.interfaces.servers.http.options import HttpOptions
 
         options = HttpOptions(
             host or _HOST,
@@ -99,24 +100,35 @@ def mcp(
             os.environ.pop("TREERING_MCP_TOKEN", None),
         )
         if workers is not None and workers > 1:
-            from treering.interfaces.mcp.http.workers import serve_workers
+            from functools import partial
 
-            _require_server(db)
-            serve_workers(db, options, workers, as_json=json)
+            from treering.interfaces.mcp.host_factory import new_session
+            from treering.interfaces.mcp.http.announcement import announce
+            from treering.interfaces.servers.http.workers import serve_workers
+
+            require_server(db)
+            serve_workers(
+                db,
+                options,
+                workers,
+                module="treering.interfaces.mcp.http.worker",
+                session=new_session(),
+                announce=partial(announce, options, as_json=json),
+            )
         else:
             from treering.interfaces.mcp.host_factory import host_for
             from treering.interfaces.mcp.http.server import serve_http
 
-            serve_http(host_for(db, project), options, as_json=json)
+            serve_http(host_for(db, project), options, hooks_beside(db, project), as_json=json)
     elif given := [option for option, value in http_options.items() if value is not None]:
         raise InvalidInput(f"{', '.join(given)} has no effect without --http; add --http")
     else:
         from treering.interfaces.mcp.stdio import serve_stdio
 
-        serve_stdio(db, project, report)
+        serve_stdio(db, project, report, hooks_beside(db, project))
 
 
-def _require_server(db: str | None) -> None:
+def require_server(db: str | None) -> None:
     """`InvalidInput` if the memory is a file, which one process serves faster than several."""
     from treering import compose
 

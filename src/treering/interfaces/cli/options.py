@@ -1,7 +1,8 @@
 """Options that several commands share. Importing this module must stay cheap."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +20,7 @@ Db = Annotated[
         "--db",
         metavar="PATH_OR_URL",
         envvar="TREERING_DB",
-        help="SQLite file or postgresql:// URL. Default: the memory of the current repository.",
+        help="SQLite file, postgresql:// URL, or URL of `treering serve`. Default: the current repository's memory.",
         rich_help_panel="Location",
     ),
 ]
@@ -33,10 +34,15 @@ Project = Annotated[
         rich_help_panel="Location",
     ),
 ]
+QUICK_DRAIN = 5.0
+"""Seconds that a command which only shows something may spend on events that hooks have written."""
+
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document; errors are JSON on stderr.")]
 
-RecordId = Annotated[str, typer.Argument(metavar="ID", help="Id as printed by remember, turn and search.")]
+RecordId = Annotated[
+    str, typer.Argument(metavar="ID", help="Id, or its beginning or end, as in a citation `[Memory #id: …]`.")
+]
 TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="Text; - reads it from stdin.")]
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag; repeatable.")]
@@ -90,19 +96,48 @@ def taint_of(source: str | None, reason: str | None) -> "Taint | None":
     return Taint.make(source=source, reason=reason or "")
 
 
+def is_server_url(db: str | None) -> bool:
+    """Whether the option names a `treering serve` instead of a database."""
+    return db is not None and db.startswith(("http://", "https://"))
+
+
 @contextmanager
 def opened(
-    db: str | None, project: str | None, repository: Path | None = None, *, is_worker: bool = False
+    db: str | None,
+    project: str | None,
+    repository: Path | None = None,
+    *,
+    is_worker: bool = False,
+    drain_seconds: float | None = None,
 ) -> "Iterator[Memory]":
     """The memory that the options name; its maintenance compares records with the files of `repository`.
 
     Small jobs that the command queues run at its end, and the output says how many are pending, unless it `is_worker`.
+    With `drain_seconds`, events that hooks have written are stored first, for at most this long.
     """
+    if is_server_url(db):
+        from treering.interfaces.cli.remote import connected
+
+        with connected(str(db), project) as remote:
+            yield remote
+        return
     from treering.compose import open
 
     memory = open(db, project=chosen_project(project), background=False, repository=repository)
     with memory, small_jobs_after(memory, is_worker=is_worker):
+        if drain_seconds is not None:
+            drain_hooks(memory, db, project, drain_seconds)
         yield memory
+
+
+def drain_hooks(memory: "Memory", db: str | None, project: str | None, seconds: float = inf) -> None:
+    """Store the events that hooks of the current repository have written, for at most this long."""
+    from treering.core.errors import StoreError
+    from treering.interfaces.hooks.location import HookLocation, drain_spool
+
+    # In a memory that is only read, or is busy, the events wait, and `treering doctor` shows how many.
+    with suppress(OSError, StoreError):
+        drain_spool(memory, HookLocation.here(db, project), seconds=seconds)
 
 
 def repository_for(db: str | None, project: str | None, named: Path | None, *, wanted: bool) -> Path | None:

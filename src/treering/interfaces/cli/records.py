@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treering.interfaces.cli.options import AsJson, Db, Project, RecordId, opened
+from treering.interfaces.cli.options import QUICK_DRAIN, AsJson, Db, Project, RecordId, opened
 from treering.interfaces.cli.output import emit, record_document
 
 if TYPE_CHECKING:
@@ -17,10 +17,18 @@ if TYPE_CHECKING:
     from treering.maintenance.stats import Stats
 
 
-def get(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
+def get(
+    id: Annotated[
+        str,
+        typer.Argument(metavar="ID", help="Id, or its beginning or end, as in a citation `[Memory #id: …]`."),
+    ],
+    db: Db = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
     """Show a record of any kind in full."""
     with opened(db, project) as memory:
-        record = memory.get(id)
+        record = memory.get(memory.knowledge.resolve(id))
     emit(record_document(record), lambda: _in_full(record), as_json=as_json)
 
 
@@ -39,6 +47,7 @@ def _in_full(record: "Knowledge | Turn | Episode | Pattern") -> "RenderableType"
 def history(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
     """Show the history of a record."""
     with opened(db, project) as memory:
+        id = memory.knowledge.complete(id)
         entries = memory.history(id)
     from treering.interfaces.cli import views as show
 
@@ -47,7 +56,7 @@ def history(id: RecordId, db: Db = None, project: Project = None, as_json: AsJso
 
 def stats(db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
     """Count the records of the project."""
-    with opened(db, project) as memory:
+    with opened(db, project, drain_seconds=QUICK_DRAIN) as memory:
         found = memory.stats()
     emit(found, lambda: _counts(found), as_json=as_json)
 

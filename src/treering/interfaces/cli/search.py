@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treering.core.errors import InvalidInput
-from treering.interfaces.cli.options import AsJson, Db, Files, InPlay, Modules, Project, Tags, WorkPhase, opened
+from treering.interfaces.cli.options import (
+    QUICK_DRAIN,
+    AsJson,
+    Db,
+    Files,
+    InPlay,
+    Modules,
+    Project,
+    Tags,
+    WorkPhase,
+    is_server_url,
+    opened,
+)
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
@@ -84,7 +96,7 @@ def search(
         "roles": roles,
         "kinds": _kinds(kinds, knowledge_only=knowledge_only, turns_only=turns_only),
     }
-    with opened(db, project) as memory:
+    with opened(db, project, drain_seconds=QUICK_DRAIN) as memory:
         # After opening, because that loads the knowledge types of plug-ins.
         where = filter_of(types or (), _time_range(since, before), min_confidence, **fields)
         answer = memory.search(
@@ -118,7 +130,7 @@ def _print(answer: "Answer", *, as_json: bool) -> None:
 
 def _hint_at_renamed_repository(memory: "Memory", db: str | None) -> None:
     """Say so if the memory is empty and the repository may have been renamed: its memory is elsewhere then."""
-    if any(memory.stats().records.values()):
+    if is_server_url(db) or any(memory.stats().records.values()):
         return
     from rich.text import Text
 

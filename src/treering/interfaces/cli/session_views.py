@@ -12,7 +12,7 @@ from treering.core.values import thaw
 from treering.interfaces.cli import views as show
 
 if TYPE_CHECKING:
-    from treering.observe.replay import ReplayReport
+    from treering.interfaces.cli.replay_destinations import ReplaySummary
     from treering.observe.reports import SessionReport
 
 _STYLES = {Decision.PROMOTED: show.GOOD, Decision.REINFORCED: show.GOOD, Decision.REJECTED: show.FAINT}
@@ -22,7 +22,7 @@ _MAX_PROMPTS = 3
 
 def session_document(session: ObservedSession, *, candidates: bool = False) -> dict[str, Any]:
     """The session as JSON; without `candidates`, only their numbers."""
-    document: dict[str, Any] = session.model_dump(mode="json")
+    document: dict[str, Any] = session.model_dump(mode="json", exclude={"words"})
     decisions = {each.value: 0 for each in Decision}
     for candidate in session.candidates:
         decisions[candidate.decision.value] += 1
@@ -31,24 +31,33 @@ def session_document(session: ObservedSession, *, candidates: bool = False) -> d
     return {**document, "decisions": decisions}
 
 
-def replay_document(report: "ReplayReport") -> dict[str, Any]:
-    read = report.read
+def replay_document(done: "ReplaySummary") -> dict[str, Any]:
+    report, read = done.report, done.report.read
     names = ("events", "lines", "broken", "too_long", "truncated", "ignored", "unreadable")
     return {
         **{name: getattr(report, name) for name in ("sessions", "known", "elsewhere", "promoted", "reinforced")},
         **{name: getattr(read, name) for name in names},
         "unknown": dict(read.unknown),
+        "projects": done.projects,
+        "failed": done.failed,
+        "without_root": done.destinations.without_root,
+        "missing_root": done.destinations.missing_root,
     }
 
 
-def replayed(report: "ReplayReport") -> RenderableType:
+def replayed(done: "ReplaySummary") -> RenderableType:
     """What a replay did, and what it could not read."""
-    new, read = report.sessions - report.known, report.read
+    report, read = done.report, done.report.read
+    new = report.sessions - report.known
     lines = [
         Text(f"observed {_counted(new, 'session')} ({read.events:,} events), {report.known:,} were known"),
         Text(f"promoted {_counted(report.promoted, 'record')}, strengthened {report.reinforced:,}"),
     ]
-    lines += [Text(f"  {line}", "yellow") for line in _left_out(report)]
+    if len(done.projects) > 1 or any(each.repository for each in done.destinations.found):
+        lines += [
+            Text(f"  project {show.safe(name)}: {_counted(count, 'session')}") for name, count in done.projects.items()
+        ]
+    lines += [Text(f"  {line}", "yellow") for line in _left_out(done)]
     if new:
         lines.append(
             Text("  `treering sessions` lists them; `treering session ID --why` explains each decision", show.FAINT)
@@ -121,8 +130,16 @@ def _decisions(candidates: Sequence[Candidate], *, why: bool) -> Iterator[Render
         yield Text(f"{_counted(rejected, 'candidate')} rejected; --why shows them with the reasons", show.FAINT)
 
 
-def _left_out(report: "ReplayReport") -> Iterator[str]:
-    read = report.read
+def _left_out(done: "ReplaySummary") -> Iterator[str]:
+    report, read = done.report, done.report.read
+    for project, reason in done.failed.items():
+        yield f"left out: project {show.safe(project)}: {show.safe(reason)}"
+    for count, what in (
+        (done.destinations.without_root, "sessions that do not say in which folder they ran"),
+        (done.destinations.missing_root, "sessions of folders that do not exist here"),
+    ):
+        if count:
+            yield f"left out: {count:,} {what}; --project NAME observes them"
     for count, what in (
         (read.broken, "broken lines"),
         (read.too_long, "over-long lines"),

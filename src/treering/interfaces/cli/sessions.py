@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treering.interfaces.cli.options import AsJson, Db, Project, opened
+from treering.interfaces.cli.options import QUICK_DRAIN, AsJson, Db, Project, opened
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def observe(
         typer.Option(
             "--root",
             metavar="FOLDER",
-            help="Only sessions of this folder; default: all, each with the folder where it ran.",
+            help="Only sessions of this folder. Default: all, each for the memory of the folder where it ran.",
         ),
     ] = None,
     db: Db = None,
@@ -32,17 +32,22 @@ def observe(
 ) -> None:
     """Learn from recorded sessions of coding agents: Claude Code, Codex, Gemini CLI, or files of events.
 
-    Sessions are read oldest first. Ctrl-C stops after the current session; the next call goes on from there.
+    Each session goes to the memory of the folder where it ran, unless --project names one for all. Sessions are read
+    oldest first. Ctrl-C stops after the current session; the next call goes on from there.
     """
     from treering.core.errors import NotFound
     from treering.interfaces.cli import session_views
     from treering.interfaces.cli.code.progress import stop_on_signal
+    from treering.interfaces.cli.replay_destinations import destinations_of, replay_into
+    from treering.observe.replay import ReplayReport, recorded_sessions
 
     if missing := [path for path in paths if not path.exists()]:
         raise NotFound(f"{missing[0]} does not exist; pass a transcript or a folder of transcripts")
-    with opened(db, project) as memory, stop_on_signal() as stop, _progress_bar() as show:
-        report = memory.sessions.replay(paths, root=root and root.resolve(), stop=stop.is_set, on_progress=show)
-    emit(session_views.replay_document(report), lambda: session_views.replayed(report), as_json=as_json)
+    report, folder = ReplayReport(), root and root.resolve()
+    with stop_on_signal() as stop, _progress_bar() as show:
+        found = destinations_of(recorded_sessions(paths, report.read), project, folder)
+        done = replay_into(found, report, db, folder, stop=stop.is_set, on_progress=show)
+    emit(session_views.replay_document(done), lambda: session_views.replayed(done), as_json=as_json)
 
 
 def sessions(
@@ -59,7 +64,7 @@ def sessions(
     """List observed sessions, newest first."""
     from treering.interfaces.cli import session_views
 
-    with opened(db, project) as memory:
+    with opened(db, project, drain_seconds=QUICK_DRAIN) as memory:
         found = memory.sessions.list(limit=limit, types=types or (), since=since)
     document = {"sessions": [session_views.session_document(each) for each in found]}
     emit(document, lambda: session_views.listed(found), as_json=as_json)
@@ -71,6 +76,12 @@ def session(
     why: Annotated[
         bool, typer.Option("--why", help="Also show the candidates that were rejected, each with the gate and reason.")
     ] = False,
+    injected: Annotated[
+        bool,
+        typer.Option(
+            "--injected", help="Show what the session was given of memory: when, why, the tokens, and the outcome."
+        ),
+    ] = False,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -78,7 +89,13 @@ def session(
     """Show what was seen in an observed session, and what was promoted or rejected, and why."""
     from treering.interfaces.cli import session_views
 
-    with opened(db, project) as memory:
+    with opened(db, project, drain_seconds=QUICK_DRAIN) as memory:
+        if injected:
+            from treering.interfaces.cli import review_views
+
+            given = memory.injections.given(id)
+            emit(review_views.injected_document(id, given), lambda: review_views.injected(id, given), as_json=as_json)
+            return
         found = memory.sessions.get(id)
     document = session_views.session_document(found.session, candidates=True)
     emit(document, lambda: session_views.session(found, why=why), as_json=as_json)

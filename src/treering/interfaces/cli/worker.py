@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from treering.core.errors import StoreUnavailable
 from treering.core.visible_text import visible
-from treering.interfaces.cli.options import AsJson, Db, Project, Repository, opened, repository_for
+from treering.interfaces.cli.options import AsJson, Db, Project, Repository, drain_hooks, opened, repository_for
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ def work(
     """
     compared = repository_for(db, project, repository, wanted=False)
     with opened(db, project, compared, is_worker=True) as memory, _stopped_by_signals(memory.maintenance.stop):
-        done = _work(memory, once=once, every=every, quiet=quiet)
+        drain = partial(drain_hooks, memory, db, project)
+        drain()
+        done = _work(memory, drain, once=once, every=every, quiet=quiet)
         left = memory.stats().jobs
     found = WorkerResult(done, left["queued"] + left["leased"], left["dead"])
     from treering.interfaces.cli import views as show
@@ -65,11 +68,12 @@ def work(
     emit(found, lambda: show.done("worked", summary, advice), as_json=as_json)
 
 
-def _work(memory: "Memory", *, once: bool, every: float | None, quiet: bool) -> int:
+def _work(memory: "Memory", drain: Callable[[], None], *, once: bool, every: float | None, quiet: bool) -> int:
     """Number of jobs done. Keeps trying while the server is unavailable, unless `once`."""
     rounds: list[int] = []
 
     def report_done(done: int) -> None:
+        drain()
         rounds.append(done)
         if done and not quiet:
             _print(f"{done:,} jobs done")

@@ -1,5 +1,6 @@
 """Applies a change that was shown, if the file is still the one that the change was computed from."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from treering.core.errors import ClientFileUnusable, Conflict
@@ -15,6 +16,18 @@ from treering.interfaces.client_configs.files import (
 from treering.interfaces.client_configs.ledger import Ledger, WrittenState, digest
 
 _OWNER_ONLY = 0o600
+
+
+def apply_changes(changes: Iterable[ConfigChange], ledger: Ledger, *, private: bool = False) -> None:
+    """Apply changes that belong together, after checking that all their files may be written."""
+    changes = tuple(changes)
+    for change in changes:
+        if change.is_needed:
+            refuse_read_only(target_of(change.path))
+    # The first file may have been there before the others, and then its folders are noted with it: it is removed last.
+    removals = [change for change in reversed(changes) if change.outcome is ChangeOutcome.REMOVED]
+    for change in (*(change for change in changes if change not in removals), *removals):
+        apply_change(change, ledger, private=private)
 
 
 def apply_change(change: ConfigChange, ledger: Ledger, *, private: bool = False) -> None:

@@ -1,26 +1,20 @@
 """Changes that connect a client or disconnect it, computed before they are applied so that they can be shown."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from difflib import ndiff
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from treering.core.errors import ClientFileUnusable
 from treering.core.secrets import redact
+from treering.interfaces.client_configs import json_text
 from treering.interfaces.client_configs.edits import Edit
 from treering.interfaces.client_configs.files import missing_folders, read_text, target_of
-from treering.interfaces.client_configs.formats import (
-    ConfigUnreadable,
-    Entry,
-    entry_in,
-    same_otherwise,
-    with_entry,
-    with_foreign_entry,
-    without_entry,
-)
+from treering.interfaces.client_configs.formats import ConfigUnreadable
 from treering.interfaces.client_configs.ledger import Ledger, WrittenState, digest
-from treering.interfaces.client_configs.table import Client
+from treering.interfaces.client_configs.parts import ConfigPart, WholeFilePart
 
 
 class ChangeOutcome(StrEnum):
@@ -35,6 +29,20 @@ class ChangeOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """A file and the parts that it should have; all parts of ours that it may have are listed."""
+
+    path: Path
+    parts: tuple[ConfigPart, ...]
+    initial: Mapping[str, Any] = field(default_factory=dict)
+    """Members that a file without content gets first."""
+
+    @property
+    def is_wanted(self) -> bool:
+        return any(part.wanted is not None for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
 class ConfigChange:
     """A change of a file; a text is None if there is no file."""
 
@@ -43,74 +51,96 @@ class ConfigChange:
     before: str | None
     after: str | None
     lines: tuple[str, ...] = ()
-    """The diff of our entry, for display; nothing else of the file."""
+    """The diff of our parts, for display; nothing else of the file."""
     written: WrittenState | None = None
     """The state that the change leaves the file in, or that it reverts."""
     replaces_foreign: bool = False
-    """Whether an entry that we did not write, or that was edited since, is lost; needs confirmation."""
+    """Whether a part that we did not write, or that was edited since, is lost; needs confirmation."""
 
     @property
     def is_needed(self) -> bool:
         return self.before != self.after
 
 
-def is_connected(client: Client, path: Path) -> bool:
-    """Whether the file lists our server."""
-    return isinstance(_entry(client, path, read_text(path)), dict)
+def combined_outcome(changes: Iterable[ConfigChange], *, connecting: bool) -> ChangeOutcome:
+    """The effect of several changes that belong together."""
+    outcomes = {change.outcome for change in changes}
+    if not connecting:
+        return ChangeOutcome.REMOVED if ChangeOutcome.REMOVED in outcomes else ChangeOutcome.ABSENT
+    if ChangeOutcome.REPLACED in outcomes:
+        return ChangeOutcome.REPLACED
+    changing = outcomes & {ChangeOutcome.CONNECTED, ChangeOutcome.REMOVED}
+    return ChangeOutcome.CONNECTED if changing else ChangeOutcome.ALREADY
 
 
-def connecting_change(client: Client, path: Path, entry: Entry, ledger: Ledger) -> ConfigChange:
-    """The change that adds our server to the file."""
-    text = read_text(path)
-    present = _entry(client, path, text)
-    if present == dict(entry):
-        return ConfigChange(path, ChangeOutcome.ALREADY, text, text)
-    target = target_of(path)
+def is_present(file: ConfigFile) -> bool:
+    """Whether the file has all wanted parts, in whatever form."""
+    text = read_text(file.path)
+    found = _found(file, text)
+    return text is not None and all(isinstance(found[part.name], dict | list) for part in file.parts)
+
+
+def planned_change(file: ConfigFile, ledger: Ledger) -> ConfigChange:
+    """The change that gives the file its wanted parts and removes the others."""
+    return _connecting_change(file, ledger) if file.is_wanted else _removing_change(file, ledger)
+
+
+def _connecting_change(file: ConfigFile, ledger: Ledger) -> ConfigChange:
+    text = read_text(file.path)
+    found = _found(file, text)
+    if all(found[part.name] == part.wanted for part in file.parts):
+        return ConfigChange(file.path, ChangeOutcome.ALREADY, text, text)
+    target = target_of(file.path)
     states = ledger.of(target, text)
     exact = _current_state(states, text)
     try:
-        theirs = _foreign_entry(client, text, present, states)
-        original = exact.edit.undone(text or "") if exact else _before_us(client, text or "", present, states)
-        after = with_entry(client.format, original if exact else text or "", client.place, entry)
+        theirs = _foreign_parts(file, text or "", found, states)
+        original = exact.undone(text or "") if exact else _without_ours(file, text or "", states, foreign=False)
+        edits, after = _edits(file, original)
     except ConfigUnreadable as exc:
-        raise _unusable(path, exc) from exc
+        raise _unusable(file.path, exc) from exc
     written = WrittenState(
         digest=digest(after) or "",
-        edit=Edit.between(original, after),
+        edits=edits,
         was_there=exact.was_there if exact else text is not None,
         folders=exact.folders if exact else missing_folders(target),
-        entry=dict(entry),
+        parts={part.name: part.wanted for part in file.parts if part.wanted is not None},
         theirs=theirs,
     )
-    foreign = present is not None and not _is_ours(present, states)
+    foreign = _has_foreign(found, states)
     outcome = ChangeOutcome.REPLACED if foreign else ChangeOutcome.CONNECTED
-    return ConfigChange(path, outcome, text, after, _lines(client, text, after), written, replaces_foreign=foreign)
+    return ConfigChange(file.path, outcome, text, after, _lines(file, text, after), written, replaces_foreign=foreign)
 
 
-def removing_change(client: Client, path: Path, ledger: Ledger) -> ConfigChange:
-    """The change that removes our entry: restores every byte if only we wrote since, else removes only ours."""
-    text = read_text(path)
-    states = ledger.of(target_of(path), text)
+def _removing_change(file: ConfigFile, ledger: Ledger) -> ConfigChange:
+    """Restores every byte if only we wrote since, else removes only our parts."""
+    text = read_text(file.path)
+    states = ledger.of(target_of(file.path), text)
     exact = _current_state(states, text)
     if text is not None and exact is not None:
-        original = exact.edit.undone(text) if exact.was_there else None
-        return ConfigChange(path, ChangeOutcome.REMOVED, text, original, _lines(client, text, original), exact)
-    present = _entry(client, path, text)
-    if text is None or present is None:
-        return ConfigChange(path, ChangeOutcome.ABSENT, text, text)
+        original = exact.undone(text) if exact.was_there else None
+        return ConfigChange(file.path, ChangeOutcome.REMOVED, text, original, _lines(file, text, original), exact)
+    found = _found(file, text)
+    is_whole = isinstance(file.parts[0], WholeFilePart)
+    is_foreign = is_whole and not states
+    if text is None or is_foreign or all(value is None for value in found.values()):
+        return ConfigChange(file.path, ChangeOutcome.ABSENT, text, text)
     try:
-        after = _without_our_edit(client, text, states)
+        after: str | None = _without_ours(file, text, states, foreign=True)
     except ConfigUnreadable as exc:
-        raise _unusable(path, exc) from exc
-    lines = _lines(client, text, after)
-    return ConfigChange(path, ChangeOutcome.REMOVED, text, after, lines, replaces_foreign=not _is_ours(present, states))
+        raise _unusable(file.path, exc) from exc
+    after = after or (None if is_whole else after)
+    lines = _lines(file, text, after)
+    foreign = _has_foreign(found, states)
+    return ConfigChange(file.path, ChangeOutcome.REMOVED, text, after, lines, replaces_foreign=foreign)
 
 
-def _entry(client: Client, path: Path, text: str | None) -> object:
+def _found(file: ConfigFile, text: str | None) -> dict[str, Any]:
+    """The present value of each part."""
     try:
-        return entry_in(client.format.content(text or ""), client.place)
+        return {part.name: part.found(text or "") for part in file.parts}
     except ConfigUnreadable as exc:
-        raise _unusable(path, exc) from exc
+        raise _unusable(file.path, exc) from exc
 
 
 def _unusable(path: Path, exc: ConfigUnreadable) -> ClientFileUnusable:
@@ -123,54 +153,83 @@ def _current_state(states: Iterable[WrittenState], text: str | None) -> WrittenS
     return next((state for state in states if state.digest == now), None)
 
 
-def _is_ours(present: object, states: Iterable[WrittenState]) -> bool:
-    """Whether we wrote exactly this entry."""
-    return any(state.entry == present for state in states)
+def _has_foreign(found: Mapping[str, Any], states: Iterable[WrittenState]) -> bool:
+    """Whether a present part is not one that we wrote."""
+    ours = [state.parts for state in states]
+    return any(
+        value is not None and all(name not in parts or parts[name] != value for parts in ours)
+        for name, value in found.items()
+    )
 
 
-def _foreign_entry(client: Client, text: str | None, present: object, states: tuple[WrittenState, ...]) -> str | None:
-    """The text of an entry with our name that existed before we wrote any."""
-    if text is None or present is None:
-        return None
-    return states[-1].theirs if states else client.format.part(text, client.place)
+def _edits(file: ConfigFile, text: str) -> tuple[tuple[Edit, ...], str]:
+    """One edit per part, and the text after all of them."""
+    edits = []
+    is_empty = bool(file.initial) and not json_text.content(text)
+    for key, value in file.initial.items() if is_empty else ():
+        after = json_text.put(text, (key,), value)
+        edits.append(Edit.between(text, after))
+        text = after
+    for part in file.parts:
+        if part.wanted is not None:
+            after = part.put(text)
+            edits.append(Edit.between(text, after))
+            text = after
+    return tuple(edits), text
 
 
-def _before_us(client: Client, text: str, present: object, states: tuple[WrittenState, ...]) -> str:
-    """The file without our writes; an entry with our name may be foreign."""
-    return text if present is None or not states else _without_ours(client, text, states)
+def _noted(part: ConfigPart, states: Iterable[WrittenState]) -> list[WrittenState]:
+    return [state for state in states if part.name in state.parts]
 
 
-def _without_ours(client: Client, text: str, states: tuple[WrittenState, ...]) -> str:
-    """The text with the foreign entry restored in place of ours, if there was one, else without any."""
-    theirs = states[-1].theirs if states else None
-    if theirs is None:
-        return without_entry(client.format, text, client.place)
-    return with_foreign_entry(client.format, text, client.place, theirs)
+def _foreign_parts(
+    file: ConfigFile, text: str, found: Mapping[str, Any], states: tuple[WrittenState, ...]
+) -> dict[str, str]:
+    """The text of what had the place of a wanted part before we wrote any."""
+    theirs: dict[str, str] = {}
+    for part in file.parts:
+        if part.wanted is None or found[part.name] is None:
+            continue
+        if noted := _noted(part, states):
+            theirs |= {name: kept for name, kept in noted[-1].theirs.items() if name == part.name}
+        else:
+            theirs[part.name] = part.written(text)
+    return theirs
 
 
-def _without_our_edit(client: Client, text: str, states: tuple[WrittenState, ...]) -> str:
-    """The text with our edit reverted exactly, if it is still there unchanged, else with only the entry removed."""
-    for state in states:
-        candidate = state.edit.undone_within(text) if state.theirs is None else None
+def _without_ours(file: ConfigFile, text: str, states: tuple[WrittenState, ...], *, foreign: bool) -> str:
+    """The text with what was there before our parts; with `foreign`, without parts that we did not write, too."""
+    for part in reversed(file.parts):
+        noted = _noted(part, states)
+        if part.found(text) is not None and (noted or foreign or part.wanted is None):
+            text = _without_part(part, text, noted)
+    return text
+
+
+def _without_part(part: ConfigPart, text: str, noted: list[WrittenState]) -> str:
+    """The text with our edit reverted exactly, if it is still there unchanged, else with only the part removed."""
+    for state in noted:
+        edit = None if part.name in state.theirs else state.edit_of(part.name)
+        candidate = edit.undone_within(text) if edit else None
         try:
-            if candidate is not None and same_otherwise(client.format, text, candidate, client.place):
+            if candidate is not None and part.found(candidate) is None and part.same_otherwise(text, candidate):
                 return candidate
         except ConfigUnreadable:
             continue
-    return _without_ours(client, text, states)
+    return part.without(text, noted[-1].theirs.get(part.name) if noted else None)
 
 
-def _lines(client: Client, before: str | None, after: str | None) -> tuple[str, ...]:
-    """The diff of our entry; secrets beside it are redacted."""
-    differing = ndiff(_shown(client, before, after), _shown(client, after, before))
+def _lines(file: ConfigFile, before: str | None, after: str | None) -> tuple[str, ...]:
+    """The diff of our parts; secrets beside them are redacted. A file that is ours as a whole is only named."""
+    if isinstance(file.parts[0], WholeFilePart) and None in (before, after):
+        return ()
+    differing = ndiff(_shown(file, before, after), _shown(file, after, before))
     return tuple(line.rstrip() for line in differing if not line.startswith("?"))
 
 
-def _shown(client: Client, text: str | None, other: str | None) -> list[str]:
+def _shown(file: ConfigFile, text: str | None, other: str | None) -> list[str]:
     if text is None:
         return []
     if other is None:
         return redact(text).text.splitlines()
-    servers = client.servers
-    table_is_new = servers not in client.format.content(other)
-    return redact(client.format.part(text, (servers,) if table_is_new else client.place)).text.splitlines()
+    return [line for part in file.parts for line in part.shown(text, other)]

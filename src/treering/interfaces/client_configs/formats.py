@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 BOM = "\ufeff"
-Place = tuple[str, str]
+Place = tuple[str, ...]
 """Path of our entry: the table of servers, and our name in it."""
 Entry = Mapping[str, Any]
 

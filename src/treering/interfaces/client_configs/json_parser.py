@@ -28,9 +28,10 @@ class JsonToken(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JsonMember:
-    """A member of an object, with its positions in the text."""
+    """A member of an object or an element of an array, with its positions in the text."""
 
     key: str
+    """Of an element: its position in the array."""
     start: int
     end: int
     value: int
@@ -43,6 +44,8 @@ class JsonMember:
 
 @dataclass(frozen=True, slots=True)
 class Object:
+    """An object or an array."""
+
     open: JsonToken
     close: JsonToken
     members: tuple[JsonMember, ...]
@@ -79,26 +82,28 @@ def tokens_of(text: str) -> tuple[JsonToken, ...]:
 
 
 def object_at(tokens: Sequence[JsonToken], index: int) -> Object:
-    """The object whose first token is at `index`, in a text that `content` accepts."""
+    """The object or array whose first token is at `index`, in a text that `content` accepts."""
     opening, before = tokens[index], tokens[index]
-    members = []
+    is_array = opening.text == "["
+    members: list[JsonMember] = []
     index += 1
-    while tokens[index].text != "}":
-        key, value = tokens[index], index + 2
+    while tokens[index].text not in ("}", "]"):
+        first = tokens[index]
+        key, value = (str(len(members)), index) if is_array else (json.loads(first.text), index + 2)
         index = _end_of_value(tokens, value) + 1
         comma = tokens[index] if tokens[index].text == "," else None
-        members.append(JsonMember(json.loads(key.text), key.start, tokens[index - 1].end, value, before, comma))
+        members.append(JsonMember(key, first.start, tokens[index - 1].end, value, before, comma))
         if comma is not None:
             before, index = comma, index + 1
     return Object(opening, tokens[index], tuple(members))
 
 
 def member_at(text: str, path: tuple[str, ...]) -> JsonMember | None:
-    """The member at a path of keys."""
+    """The member at a path of keys; the key of an array's element is its position."""
     tokens = tokens_of(text)
     index, found = 0, None
     for key in path:
-        if not tokens or tokens[index].text != "{":
+        if not tokens or tokens[index].text not in ("{", "["):
             return None
         found = object_at(tokens, index).member(key)
         if found is None:

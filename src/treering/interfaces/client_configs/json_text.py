@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from textwrap import dedent, indent
 from typing import Any
 
-from treering.interfaces.client_configs.formats import BOM, Entry, Place
+from treering.interfaces.client_configs.formats import BOM
 from treering.interfaces.client_configs.json_parser import (
     JsonMember,
     JsonToken,
@@ -18,11 +18,15 @@ from treering.interfaces.client_configs.json_parser import (
     tokens_of,
 )
 
-__all__ = ["content", "part", "put", "put_back", "take"]
+__all__ = ["append", "content", "part", "put", "put_back", "take"]
 
 # Space and comments at the end of a line, which belong to the member before them.
 _REST_OF_LINE = re.compile(r"(?:[ \t]|/\*[^\r\n]*?\*/)*+(?://[^\r\n]*+)?(?=\r?\n)")
 _INDENT = "  "
+
+
+class OneLine(list[Any]):
+    """An array that is written on one line, whatever the style."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,45 +47,77 @@ class JsonStyle:
         return self.newline + self.indent
 
     def value(self, value: Any) -> str:
-        if self.spread:
-            return json.dumps(value, indent=self.unit, ensure_ascii=False).replace("\n", self.line)
-        return json.dumps(value, separators=(f",{self.gap}", f":{self.gap}"), ensure_ascii=False)
+        if isinstance(value, OneLine):
+            return json.dumps(value, ensure_ascii=False)
+        if not self.spread:
+            return json.dumps(value, separators=(f",{self.gap}", f":{self.gap}"), ensure_ascii=False)
+        if not value or not isinstance(value, dict | list):
+            return json.dumps(value, ensure_ascii=False)
+        inner = replace(self, indent=self.indent + self.unit)
+        items = [inner.member(*item) for item in value.items()] if isinstance(value, dict) else map(inner.value, value)
+        start, end = "{}" if isinstance(value, dict) else "[]"
+        return f"{start}{','.join(f'{inner.line}{item}' for item in items)}{self.line}{end}"
 
-    def member(self, key: str, value: Any) -> str:
+    def member(self, key: str | None, value: Any) -> str:
+        """A member of an object; without a key, an element of an array."""
+        if key is None:
+            return json.dumps(value, ensure_ascii=False)
         return f"{json.dumps(key)}:{' ' if self.spread else self.gap}{self.value(value)}"
 
 
-def put(text: str, place: Place, entry: Entry) -> str:
-    servers, name = place
+def put(text: str, path: tuple[str, ...], value: Any) -> str:
     tokens = tokens_of(text)
     if not tokens:
-        return _begun(text, {servers: {name: dict(entry)}})
-    root = object_at(tokens, 0)
-    root_style = _style(text, tokens, root, spread=_is_spread(text, root, default=True))
-    holder = root.member(servers)
-    if holder is None:
-        return _with_member(text, root, root_style, servers, {name: dict(entry)})
-    held = object_at(tokens, holder.value)
-    held_style = replace(
-        root_style,
-        spread=_is_spread(text, held, default=root_style.spread),
-        indent=_indent(text, held.open.start),
-    )
-    present = held.member(name)
+        return _begun(text, _nested(path, value))
+    holder, style, rest = _nearest(text, tokens, path[:-1])
+    present = holder.member(path[-1]) if len(rest) == 0 else None
     if present is None:
-        return _with_member(text, held, held_style, name, dict(entry))
-    style = replace(held_style, indent=_indent(text, present.start))
-    return text[: tokens[present.value].start] + style.value(dict(entry)) + text[present.end :]
+        key, *inner = (*rest, path[-1])
+        return _with_member(text, holder, style, key, _nested(tuple(inner), value))
+    style = replace(style, indent=_indent(text, present.start))
+    return text[: tokens[present.value].start] + style.value(value) + text[present.end :]
 
 
-def put_back(text: str, place: Place, written: str) -> str:
+def append(text: str, path: tuple[str, ...], value: Any) -> str:
+    """The text with an element, on one line, after all others of the array at a path, which is created if missing."""
+    tokens = tokens_of(text)
+    if member_at(text, path) is None:
+        return put(text, path, OneLine([value]))
+    holder, style, _ = _nearest(text, tokens, path)
+    return _with_member(text, holder, style, None, value)
+
+
+def _nearest(
+    text: str, tokens: Sequence[JsonToken], path: tuple[str, ...]
+) -> tuple[Object, JsonStyle, tuple[str, ...]]:
+    """The deepest existing object or array on a path, its style, and the keys that are missing below it."""
+    holder = object_at(tokens, 0)
+    style = _style(text, tokens, holder, spread=_is_spread(text, holder, default=True))
+    for depth, key in enumerate(path):
+        member = holder.member(key)
+        if member is None:
+            return holder, style, path[depth:]
+        holder = object_at(tokens, member.value)
+        spread = _is_spread(text, holder, default=style.spread)
+        style = replace(style, spread=spread, indent=_indent(text, holder.open.start))
+    return holder, style, ()
+
+
+def _nested(path: tuple[str, ...], value: Any) -> Any:
+    """A value inside one object per key."""
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+def put_back(text: str, place: tuple[str, ...], written: str) -> str:
     member = member_at(text, place)
     if member is None:
         return text
     return text[: member.start] + indent(written, _indent(text, member.start)).lstrip() + text[member.end :]
 
 
-def take(text: str, place: Place) -> str:
+def take(text: str, place: tuple[str, ...]) -> str:
     member = member_at(text, place)
     if member is None:
         return text
@@ -105,8 +141,8 @@ def _begun(text: str, document: dict[str, Any]) -> str:
     return f"{text}{gap}{style.value(document)}{style.newline}"
 
 
-def _with_member(text: str, holder: Object, style: JsonStyle, key: str, value: Any) -> str:
-    """The text with a member appended to an object."""
+def _with_member(text: str, holder: Object, style: JsonStyle, key: str | None, value: Any) -> str:
+    """The text with a member appended to an object, or an element to an array."""
     if not holder.members:
         return _with_first(text, holder, style, key, value)
     inner = replace(style, indent=_indent(text, holder.members[0].start))
@@ -120,8 +156,8 @@ def _with_member(text: str, holder: Object, style: JsonStyle, key: str, value: A
     return f"{text[:end]},{text[end:at]}{written}{text[at:]}"
 
 
-def _with_first(text: str, holder: Object, style: JsonStyle, key: str, value: Any) -> str:
-    """The text with a member in an empty object, after all comments in it."""
+def _with_first(text: str, holder: Object, style: JsonStyle, key: str | None, value: Any) -> str:
+    """The text with a member in an empty object or array, after all comments in it."""
     inside = text[holder.open.end : holder.close.start]
     at = holder.open.end + len(inside.rstrip())
     space = text[at : holder.close.start]

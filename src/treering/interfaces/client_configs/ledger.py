@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import Any
 
 from treering.interfaces.client_configs.edits import Edit
 from treering.interfaces.client_configs.files import replace_file, translated_errors
-from treering.interfaces.client_configs.formats import Entry
 from treering.location.private_files import create_private
 
 
@@ -19,13 +18,26 @@ class WrittenState:
     """A state in which we left a file, and how to revert it. Never a copy of the file, which may hold secrets."""
 
     digest: str
-    edit: Edit
+    edits: tuple[Edit, ...]
+    """In the order in which they were made: those that prepare an empty file, then one for each part."""
     was_there: bool
     folders: int
     """Number of folders that were created for the file."""
-    entry: Entry
-    theirs: str | None
-    """The text of an entry with our name that existed before we wrote any."""
+    parts: Mapping[str, Any]
+    """What we wrote, by the name of the part, in the order of the edits."""
+    theirs: Mapping[str, str]
+    """The text of what had the place of a part of ours before we wrote any, by the name of the part."""
+
+    def undone(self, text: str) -> str:
+        """The text before our edits, from exactly the text that they produced."""
+        for edit in reversed(self.edits):
+            text = edit.undone(text)
+        return text
+
+    def edit_of(self, part: str) -> Edit | None:
+        """The edit that wrote a part."""
+        names = list(self.parts)
+        return self.edits[names.index(part) - len(names)] if part in names else None
 
 
 def digest(text: str | None) -> str | None:
@@ -89,4 +101,4 @@ def _noted(note: Path) -> tuple[str, tuple[WrittenState, ...]]:
 
 
 def _written(fields: dict[str, Any]) -> WrittenState:
-    return WrittenState(**fields | {"edit": Edit(**fields["edit"])})
+    return WrittenState(**fields | {"edits": tuple(Edit(**edit) for edit in fields["edits"])})

@@ -1,16 +1,19 @@
 """Table of the coding agents that can be connected."""
 
 import os
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from treering.core.errors import InvalidInput
 from treering.interfaces.client_configs import json_text, toml_text
-from treering.interfaces.client_configs.formats import ConfigFormat, Place
+from treering.interfaces.client_configs.connection import ConfigFile
+from treering.interfaces.client_configs.formats import ConfigFormat, Entry, Place
+from treering.interfaces.client_configs.hooks import HOOK_SETUPS, HookSetup
+from treering.interfaces.client_configs.machine import ConfigScope, Machine
+from treering.interfaces.client_configs.parts import ConfigPart, ServerPart
+from treering.interfaces.client_configs.plugin import package_texts, whole_files
 
 SERVER = "treering"
 FORWARDED = (
@@ -21,6 +24,8 @@ FORWARDED = (
     "TREERING_DB",
     "TREERING_EMBEDDER",
     "TREERING_EMBEDDER_KEY",
+    "TREERING_HOOKS",
+    "TREERING_INJECT",
     "TREERING_PRINCIPAL",
     "TREERING_PROJECT",
     "TREERING_RERANKER",
@@ -34,35 +39,6 @@ FORWARDED = (
 """Variables that decide which memory is opened, for a client that passes on only the named ones."""
 _WORKSPACE = ("--root", "${workspaceFolder}")
 """For clients that start servers outside the open folder: they substitute its path."""
-
-
-class ConfigScope(StrEnum):
-    """Whether a server is configured for one project or for all projects of the user."""
-
-    PROJECT = "project"
-    USER = "user"
-
-    @property
-    def other(self) -> "ConfigScope":
-        return ConfigScope.PROJECT if self is ConfigScope.USER else ConfigScope.USER
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """The places where configuration files are."""
-
-    project: Path
-    home: Path
-    variables: Mapping[str, str]
-    platform: str
-
-    def folder(self, variable: str, default: str = "") -> Path:
-        """The folder that an environment variable names, else one in the home folder."""
-        named = self.variables.get(variable)
-        return Path(named).expanduser() if named else self.home / default
-
-    def has(self, program: str) -> bool:
-        return shutil.which(program, path=self.variables.get("PATH", "")) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +66,28 @@ class Client:
     @property
     def place(self) -> Place:
         return self.servers, SERVER
+
+    @property
+    def hooks(self) -> HookSetup:
+        return HOOK_SETUPS[self.name]
+
+    def files(
+        self, machine: Machine, scope: ConfigScope, entry: Entry | None, hook: Sequence[str] | None
+    ) -> tuple[ConfigFile, ...]:
+        """The files with our server and our hooks; without an entry or a command, without them."""
+        setup = self.hooks
+        hooks = ConfigFile(setup.file(machine, scope), setup.parts(hook), setup.initial)
+        path = self.file(machine, scope)
+        server: ConfigPart = ServerPart(self.format, self.place, entry)
+        same = hooks.path == path
+        configured = (ConfigFile(path, (server, *hooks.parts)),) if same else (ConfigFile(path, (server,)), hooks)
+        texts = package_texts(f"{self.name}_commands", setup.commands)
+        return *configured, *whole_files(hooks.path.parent / setup.commands_folder, texts, wanted=hook is not None)
+
+    def parts_by_kind(self, machine: Machine, scope: ConfigScope) -> tuple[ConfigFile, ConfigFile]:
+        """The file with the server, and the file with the hooks, which may be the same one."""
+        server = ConfigFile(self.file(machine, scope), (ServerPart(self.format, self.place, None),))
+        return server, ConfigFile(self.hooks.file(machine, scope), self.hooks.parts(None))
 
     def file(self, machine: Machine, scope: ConfigScope) -> Path:
         return self.user_file(machine) if scope is ConfigScope.USER else machine.project / self.project_file

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from treering.core.errors import StoreUnavailable
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.first_index import FirstIndex
-from treering.interfaces.mcp.shutdown import CALL_SECONDS
+from treering.interfaces.servers.shutdown import CALL_SECONDS
 
 if TYPE_CHECKING:
     from treering.code.api import Code
@@ -32,6 +32,12 @@ class Caller:
 
 
 _ONLY_CLIENT = Caller()
+Beside = Callable[["MemoryHost"], Callable[[], None]]
+"""Starts what runs beside a server, without delay, and returns the function that ends it."""
+
+
+def nothing_beside(_host: MemoryHost) -> Callable[[], None]:
+    return lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,8 @@ class MemoryHost:
         self._calls = 0
         self._call_ended = threading.Condition()
         self._closed = False
+        self.prepared = threading.Event()
+        """Set after the first answer, once what the first call needs is imported."""
 
     @property
     def memory(self) -> Memory:
@@ -116,6 +124,7 @@ class MemoryHost:
         """Import what the first call needs. Opens nothing, so that listing the tools creates no files."""
         with self._lock:
             self._load()
+        self.prepared.set()
 
     @contextmanager
     def call(self, caller: Caller = _ONLY_CLIENT) -> Iterator[CallContext]:

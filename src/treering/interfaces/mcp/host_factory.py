@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from uuid_utils import uuid7
 
 from treering.interfaces.mcp.host import MemoryHost
-from treering.interfaces.mcp.shutdown import JOB_SECONDS
+from treering.interfaces.servers.shutdown import JOB_SECONDS
 from treering.location.repository import repository_around
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from treering.memory import Memory
 
 
@@ -20,14 +22,19 @@ def new_session() -> str:
     return f"mcp-{uuid7()}"
 
 
-def host_for(db: str | None, project: str | None, session: str | None = None) -> MemoryHost:
+def host_for(
+    db: str | None,
+    project: str | None,
+    session: str | None = None,
+    open_memory: "Callable[[], Memory] | None" = None,
+) -> MemoryHost:
     """A host for the named project, else for the current repository, whichever database its memory is in.
 
-    Servers that share their clients have the same `session`.
+    Servers that share their clients have the same `session`; `open_memory` gives a memory that others use as well.
     """
     around = repository_around(None)
     return MemoryHost(
-        partial(_open, db, project, around),
+        open_memory or partial(open_served, db, project, around),
         session=session or new_session(),
         clock=_now,
         repository=around if (around / ".git").exists() else None,
@@ -38,7 +45,8 @@ def host_for(db: str | None, project: str | None, session: str | None = None) ->
 # The library is imported by the first call, or after the first answer; until then only the SDK is needed.
 
 
-def _open(db: str | None, project: str | None, repository: Path) -> "Memory":
+def open_served(db: str | None, project: str | None, repository: Path | None) -> "Memory":
+    """A memory whose background job ends soon enough for the shutdown of a server."""
     from treering import compose
     from treering.core.settings import MaintenanceSettings, Settings
 

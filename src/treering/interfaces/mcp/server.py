@@ -17,7 +17,7 @@ from treering.core.errors import InvalidInput, NotFound, TreeringError
 from treering.core.visible_text import visible
 from treering.interfaces.mcp.host import Caller, MemoryHost
 from treering.interfaces.mcp.texts import prompt_text
-from treering.interfaces.mcp.threads import CallQueue, CallThreads
+from treering.interfaces.servers.threads import CallQueue, CallThreads
 
 # The tables are imported on first use, after the client has its first answer.
 if TYPE_CHECKING:

@@ -195,6 +195,7 @@ _MEANINGS = {
     "audit": "a note about another record; it is removed with that record",
     "observed_sessions": "an observed session with the same words; `memory.sessions.forget` removes it",
     "scratchpads": "an observed session with the same words; `memory.sessions.forget` removes it",
+    "injected_items": "what a session was given, with the same words; it is removed with its record or session",
     "signal_evidence": "evidence of other sessions with the same words; it is removed with its record or session",
 }
 

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 
+from treering.conversation.cues.notation import Phrase
 from treering.conversation.cues.phrases import PhraseIndex, compiled
 from treering.conversation.cues.texts import FoldedText, likely_phrases
 from treering.core.language.folding import fold
@@ -24,6 +25,8 @@ _MAX_MATCHES = 16
 # A reported sentence includes what follows a colon, unlike the clause in which a phrase must lie.
 _END = re.compile(r"[.!?…\n](?:(?<=\n)|[.!?…]*+(?=[\s\"')*_]|\Z))")
 _MARKUP = " \t*_#>-"
+# Parts of an expression that match a line break: before and after a mark.
+_ACROSS_LINES = (r"\s?", r"\W{")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ def cues_in(text: str, *, by_user: bool) -> tuple[CueMatch, ...]:
 
 def _matches(text: "_SpokenText", known: PhraseIndex) -> Iterator[tuple[CueKind, tuple[int, int]]]:
     for rule, phrase in likely_phrases(text, known):
-        for found in islice(compiled(phrase.expression).finditer(text.folded), _MAX_MATCHES):
+        for found in islice(text.occurrences(phrase), _MAX_MATCHES):
             span = found.span()
             if text.holds(phrase, span[0]) and text.counts(span, rule) and text.is_spoken(span):
                 yield CueKind(rule.cue), span
@@ -75,6 +78,22 @@ class _SpokenText(FoldedText):
     def __init__(self, text: str) -> None:
         super().__init__(text, lead_words())
         self._text = text
+
+    def occurrences(self, phrase: Phrase) -> Iterator[re.Match[str]]:
+        """Where the phrase occurs, in order. Only lines with one of its keys are searched, if it fits in a line."""
+        expression = compiled(phrase.expression)
+        if not phrase.keys or any(part in phrase.expression for part in _ACROSS_LINES):
+            return expression.finditer(self.folded)
+        lines = sorted({line for key in phrase.keys & self.words for line in self._lines_with(key)})
+        return chain.from_iterable(expression.finditer(self.folded, *line) for line in lines)
+
+    def _lines_with(self, key: str) -> Iterator[tuple[int, int]]:
+        place = self.folded.find(key)
+        while place >= 0:
+            end = self.folded.find("\n", place)
+            end = end if end >= 0 else len(self.folded)
+            yield self.folded.rfind("\n", 0, place) + 1, end
+            place = self.folded.find(key, end)
 
     def is_spoken(self, span: tuple[int, int]) -> bool:
         """Whether the words are the speaker's own: not in a block, a quotation or inline code."""

@@ -44,7 +44,8 @@ _JSON_EXIT = re.compile(r'"exit_code":\s?(-?\d+)')
 _SUCCESS = re.compile(
     r"^=+ (?:\d+ (?:passed|skipped|deselected|xfailed|xpassed|warnings?)(?:, )?)+ in |^ok  \t|^test result: ok\."
     r"|^Tests:\s+\d+ passed, \d+ total"
-    r"|^\s+Tests  \d+ passed|^OK(?: \(|$)|^BUILD SUCCESS|^All checks passed!|^Success: no issues|^0 errors",
+    r"|^\s+Tests  \d+ passed|^OK(?: \(|$)|^BUILD SUCCESS|^All checks passed!|^Success: no issues|^0 errors"
+    r"|^ *\d+ pass\n(?: *\d+ (?:skip|todo)\n)* *0 fail$",
     re.MULTILINE,
 )
 _CHECKED = frozenset(

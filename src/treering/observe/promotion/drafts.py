@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from treering.observe.cues import CueKind
-from treering.observe.errors.resolution import UNCHANGED
+from treering.observe.promotion.tallies import best_way, tallied
 from treering.observe.scratchpad import Signal
 
 _MAX_TEXT = 600
 _MAX_FILES = 6
+_MAX_EFFECTS = 4
 _MIN_WORDS = 8  # of an agent's correction; a shorter one does not say what was wrong
+MIN_EFFECT_SESSIONS = 3  # in which a file was edited together with a configuration file
+_TOOL_SOURCE = "download: "  # outside content that names a program, not a document
+_IDENTIFIER = re.compile(r"[A-Za-z_][\w.:/-]{3,}")
+_LASTING = re.compile(
+    r"(?i)\b(?:use|using|prefer|instead|always|never|don't|do not|must|should|only|nutze|verwende|benutze|nimm|immer"
+    r"|nie|niemals|statt|usa|usar|utiliza|siempre|nunca|utilise|utiliser|toujours|jamais|usare|utilizza|sempre|mai"
+    r"|invece|plutôt|en lugar|au lieu)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +66,21 @@ def seen_in(sessions: int) -> str:
 
 
 def _error(support: Support) -> Draft | None:
-    detail, resolution = support.detail, support.detail.get("resolution")
+    detail, way = support.detail, best_way(support.detail)
     summary = str(detail.get("summary", "")).strip()
-    if not summary or not resolution or detail.get("flaky") or resolution == UNCHANGED:
+    if not summary or way is None:
         return None
     command = detail.get("command") or detail.get("tool") or "a command"
-    seen = f"seen in {seen_in(support.sessions)}; resolved by {_cause(resolution)}"
+    seen = f"seen in {seen_in(support.sessions)}; resolved by {way.name}"
     text = f"{_code(str(command))} fails with {_code(summary)} ({seen})"
     payload = {
         "fingerprint": support.subject,
         "message": summary,
         "tool": str(command)[:200],
-        "resolution": resolution,
+        "resolution": way.name,
         "occurrences": max(1, int(detail.get("count", 1))),
     }
     return Draft("error_pattern", text, payload)
-
-
-def _cause(resolution: str) -> str:
-    """The resolution as a noun phrase: "editing `a.go`", "`make migrate`"."""
-    return f"editing {resolution.removeprefix('edited ')}" if resolution.startswith("edited ") else resolution
 
 
 def _cue(support: Support) -> Draft | None:
@@ -84,21 +89,25 @@ def _cue(support: Support) -> Draft | None:
     if not sentence or sentence.endswith(":"):
         return None  # what it announces is not part of it
     if kind in (CueKind.EXPLICIT_RULE, CueKind.USER_CORRECTION):
-        return Draft("preference", sentence)
+        # "Revert your file" corrects this session; "no, use pnpm" also holds for the next one.
+        lasting = kind is CueKind.EXPLICIT_RULE or _LASTING.search(sentence) is not None
+        return Draft("preference", sentence) if lasting else None
     if detail.get("dead_end"):
-        return _dead_end(detail, sentence)
-    if not support.files or len(sentence.split()) < _MIN_WORDS:
-        return None
+        return _dead_end(detail, sentence, is_environment=kind is CueKind.ENVIRONMENT_UNAVAILABLE)
+    if not support.files or len(sentence.split()) < _MIN_WORDS or "`" not in sentence:
+        return None  # without a name from the code, it is about the moment
     return Draft("gotcha", f"{sentence} (about {_listed(support.files)})")
 
 
-def _dead_end(detail: Mapping[str, Any], sentence: str) -> Draft | None:
+def _dead_end(detail: Mapping[str, Any], sentence: str, *, is_environment: bool) -> Draft | None:
     approach, reason = str(detail.get("approach") or ""), str(detail.get("reason") or "")
     alternative = str(detail.get("alternative") or "").rstrip(" :")
     if alternative == sentence:
         alternative = ""
     if not (alternative or reason):
         return None  # that something did not work helps only with the reason or what to do instead
+    if not (approach or reason or is_environment):
+        return None  # "let me try something else" does not say what failed
     parts = [f"Did not work: {approach}" if approach else f"An approach was given up: {sentence}"]
     parts += [f"Reason: {reason}"] if reason and reason not in parts[0] else []
     parts += [f"Instead: {alternative}"] if alternative else []
@@ -126,7 +135,8 @@ def _pair(support: Support) -> Draft | None:
 
 
 def _config(support: Support) -> Draft | None:
-    config, *paired = support.files
+    config = support.files[0]
+    paired = [each.name for each in tallied(support.detail) if each.sessions >= MIN_EFFECT_SESSIONS][:_MAX_EFFECTS]
     if not paired:
         return None
     text = f"A change of `{config}` comes with changes of {_listed(paired)} (seen in {seen_in(support.sessions)})"
@@ -171,7 +181,7 @@ def _read_abandon(support: Support) -> Draft | None:
 
 def _grep(support: Support) -> Draft | None:
     answers = [str(each) for each in support.detail.get("answers", ())]
-    if not answers:
+    if not answers or not _IDENTIFIER.fullmatch(support.subject):
         return None
     text = f"{_code(support.subject)} is in {_listed(answers)} (searched for repeatedly in {seen_in(support.sessions)})"
     return Draft("module_insight", text)
@@ -187,17 +197,8 @@ def _recipe(support: Support) -> Draft | None:
     return Draft("workflow_recipe", text, {"steps": steps, "success_count": support.sessions})
 
 
-def _cost(support: Support) -> Draft | None:
-    tokens = support.detail.get("mean_tokens")
-    if not tokens:
-        return None
-    text = f"`{support.subject}` puts about {tokens:,.0f} tokens into the context (seen in {seen_in(support.sessions)})"
-    payload = {"module": support.subject[:200], "mean_tokens": tokens, "samples": support.sessions}
-    return Draft("context_cost", text, payload)
-
-
 def _reference(support: Support) -> Draft | None:
-    if not support.files:
+    if not support.files or support.subject.startswith(_TOOL_SOURCE):
         return None
     text = f"Work on {_listed(support.files)} refers to {support.subject} (seen in {seen_in(support.sessions)})"
     return Draft("module_insight", text)
@@ -227,8 +228,7 @@ _WRITERS: Mapping[Signal, Callable[[Support], Draft | None]] = {
     Signal.READ_ABANDON: _read_abandon,
     Signal.REPEATED_GREP: _grep,
     Signal.TOOL_SEQUENCE: _recipe,
-    Signal.CONTEXT_TOKEN_SPIKE: _cost,
     Signal.EXTERNAL_REFERENCE: _reference,
 }
 """Signals without an entry support others (time anomaly), or become records of a module (file access, test order, step
-overrun)."""
+overrun, tokens)."""

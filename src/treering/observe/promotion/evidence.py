@@ -9,6 +9,7 @@ from typing import Any
 from treering.core.observations import SignalEvidence, evidence_id
 from treering.core.taint import Taint
 from treering.core.values import thaw
+from treering.observe.promotion.tallies import with_session
 from treering.observe.signals import Note
 
 MAX_SESSIONS = 100  # kept of each kind; the latest
@@ -58,7 +59,7 @@ def _with(sessions: tuple[str, ...], session: str) -> tuple[str, ...]:
 
 
 def _merged(known: Mapping[str, Any], data: Mapping[str, object], sessions: int, *, counted: bool) -> dict[str, Any]:
-    """The newest details; a known resolution is kept if this session shows none. Means count a session once."""
+    """The newest details; a known resolution is kept if this session shows none. A session counts once."""
     merged = {**data}
     for name in ("resolution", "resolution_edits", "resolution_commands", "answers"):
         if name in known and not merged.get(name):
@@ -68,4 +69,11 @@ def _merged(known: Mapping[str, Any], data: Mapping[str, object], sessions: int,
         if isinstance(value, int | float):
             before = known.get(mean, value)
             merged[mean] = before if counted else round(before + (value - before) / max(1, sessions), 2)
+    shown = data.get("tally")
+    if isinstance(shown, Mapping):
+        merged["tally"] = with_session(known.get("tally", {}), shown, counted=counted)
+    if isinstance(resolved := data.get("resolved"), int):
+        merged["resolved_times"] = (
+            max(known.get("resolved_times", 0), resolved) if counted else (known.get("resolved_times", 0) + resolved)
+        )
     return merged

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any
 
 from treering.core.events import SessionOutcome
@@ -19,14 +20,16 @@ from treering.core.observations import (
     evidence_id,
 )
 from treering.core.payloads import knowledge_type
+from treering.core.queries import SignalEvidenceFilter
 from treering.core.records import Knowledge, Source
 from treering.jobs.follow_up import queue_follow_up_jobs
 from treering.knowledge.reinforcement import reinforce
-from treering.observe.cues import CueKind
+from treering.observe.errors.resolution import opposite_of
 from treering.observe.promotion.evidence import with_note
-from treering.observe.promotion.gates import SESSION_LIMITS, Proposal, proposals
+from treering.observe.promotion.gates import MEASURED_BY_FILE, SESSION_LIMITS, Proposal, proposals
 from treering.observe.promotion.novelty import same_meaning
 from treering.observe.promotion.rates import false_positive_rates, is_rejected
+from treering.observe.promotion.tallies import ways_in
 from treering.observe.scratchpad import Signal
 from treering.observe.scratchpad.path_kinds import module_of
 from treering.observe.signals.command_signals import SEQUENCE_ARROW
@@ -38,8 +41,6 @@ if TYPE_CHECKING:
     from treering.ports.store import Transaction
 
 _MAX_MODULES = 5
-_REVIEWED_CUES = frozenset({CueKind.EXPLICIT_RULE, CueKind.USER_CORRECTION, CueKind.ENVIRONMENT_UNAVAILABLE})
-"""Cues whose precision is not proven: what they say is stored, and waits for a person's review."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Promotion:
             rates=false_positive_rates(self.tx, (note.signal for note in notes)),
             file_sessions=self._file_sessions(notes, evidence),
             other_orders=self._other_orders(notes),
+            opposites=self._opposites(evidence),
         )
         ready = sorted((each for each in found if each.gate is None), key=lambda each: -each.confidence)
         stopped = [each.as_candidate(Decision.REJECTED) for each in found if each.gate is not None]
@@ -90,8 +92,8 @@ class Promotion:
         return next((id for id in self.continued if id in counted), self.session.id)
 
     def _file_sessions(self, notes: Sequence[Note], evidence: dict[str, SignalEvidence]) -> dict[str, int]:
-        """Number of sessions by file, for the files of pairs."""
-        paths = {path for note in notes if note.signal is Signal.CO_ACCESS for path in note.files}
+        """Number of sessions by file, for signals that are measured by it."""
+        paths = {path for note in notes if note.signal in MEASURED_BY_FILE for path in note.files}
         counts = {each.subject: each.occurrences for each in evidence.values() if each.signal == Signal.FILE_ACCESS}
         missing = {evidence_id(Signal.FILE_ACCESS, path): path for path in paths - counts.keys()}
         for id, each in self.tx.evidence.get_many(missing).items():
@@ -99,12 +101,13 @@ class Promotion:
         return counts
 
     def _other_orders(self, notes: Sequence[Note]) -> dict[str, int]:
-        """By evidence of a command sequence, the most sessions that ran its commands in another order."""
+        """By evidence of a command sequence, the most sessions that ran (two of) its commands in another order."""
         orders: dict[str, list[str]] = {}
         for note in notes:
             if note.signal is Signal.TOOL_SEQUENCE:
                 commands = note.subject.split(SEQUENCE_ARROW)
-                others = (SEQUENCE_ARROW.join(each) for each in permutations(commands) if list(each) != commands)
+                others = [SEQUENCE_ARROW.join(each) for each in permutations(commands) if list(each) != commands]
+                others += [SEQUENCE_ARROW.join((after, before)) for before, after in combinations(commands, 2)]
                 id = evidence_id(Signal.TOOL_SEQUENCE, note.subject)
                 orders[id] = [evidence_id(Signal.TOOL_SEQUENCE, other) for other in others]
         known = self.tx.evidence.get_many(other for others in orders.values() for other in others)
@@ -112,6 +115,20 @@ class Promotion:
             id: max((len(known[other].sessions) for other in others if other in known), default=0)
             for id, others in orders.items()
         }
+
+    def _opposites(self, evidence: Mapping[str, SignalEvidence]) -> dict[str, int]:
+        """How often each way of the errors that names two forms of a command was the other way round."""
+        errors = [each for each in evidence.values() if each.signal == Signal.ERROR_RETRY]
+        wanted = {other for each in errors for way in ways_in(each) if (other := opposite_of(way)) is not None}
+        if not wanted:  # the other errors of the project are read only if two forms were exchanged
+            return {}
+        stored = self.tx.evidence.stream(SignalEvidenceFilter(signals=(Signal.ERROR_RETRY.value,)))
+        times = Counter[str]()
+        for each in (*errors, *(row for row in stored if row.id not in evidence)):
+            for way, count in ways_in(each).items():
+                if way in wanted:
+                    times[str(opposite_of(way))] += count
+        return times
 
     def _promoted(self, ready: Sequence[Proposal], evidence: dict[str, SignalEvidence]) -> list[Candidate]:
         """Reinforce what is known, and create what is new until the limit of the session type is reached."""
@@ -205,7 +222,7 @@ class Promotion:
             "visibility": session.visibility,
             "half_life_days": knowledge_type(draft.type).half_life_days,
             "taint": proposal.taint,
-            "needs_review": proposal.taint is not None or proposal.note.data.get("cue") in _REVIEWED_CUES,
+            "needs_review": proposal.taint is not None or proposal.note.signal is Signal.SELF_CORRECTION,
             **dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now),
         }
         return Knowledge.make(**fields)

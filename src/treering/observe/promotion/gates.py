@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from treering.core.events import SessionOutcome, SessionType
 from treering.core.observations import Candidate, Decision, Gate, SignalEvidence, evidence_id
-from treering.core.taint import Taint
-from treering.observe.promotion.drafts import Draft, Support, draft_of
+from treering.core.taint import TAINTED_FACTOR, Taint
+from treering.observe.promotion.drafts import MIN_EFFECT_SESSIONS, Draft, Support, draft_of
+from treering.observe.promotion.tallies import best_way, is_proven, joined, lower_bound, sessions_with, tallied
 from treering.observe.scratchpad import Signal
 from treering.observe.signals import MIN_SCORE, SIGNALS, Note
 
@@ -21,11 +23,21 @@ SESSION_LIMITS: Mapping[SessionType, int] = {
     SessionType.SPEC: 3,
     SessionType.PR_REVIEW: 8,
 }
-TAINTED_FACTOR = 0.7
-MIN_COUPLING = 0.5  # share of the sessions with the busier file of a pair that have both
+# More than the table's minimum: with it, too few of the records held in later sessions (docs/decisions/0029).
+_MIN_SESSIONS: Mapping[Signal, int] = {
+    Signal.CO_ACCESS: 4,
+    Signal.PARALLEL_CONFLICT: 3,
+    Signal.REPEATED_GREP: 3,
+    Signal.CONFIG_TOUCH: 3,
+}
+MIN_SHARE = 0.4  # lower bound of the share of the sessions with the file, or the busier of two, that show the same
+MEASURED_BY_FILE = frozenset({Signal.CO_ACCESS, Signal.BACKTRACK})
+"""Signals that a busy file shows by chance, so that they have to occur in most of its sessions."""
 _VALIDATED_TYPES = frozenset({SessionType.BUILD, SessionType.SPEC, SessionType.PR_REVIEW})
 _RULES = frozenset({"explicit_rule", "user_correction"})
-_WRITTEN_BY_SYNTHESIS = frozenset({Signal.FILE_ACCESS, Signal.STEP_OVERRUN, Signal.TEST_ORDER})
+_WRITTEN_BY_SYNTHESIS = frozenset(
+    {Signal.FILE_ACCESS, Signal.STEP_OVERRUN, Signal.TEST_ORDER, Signal.CONTEXT_TOKEN_SPIKE}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +50,11 @@ class Proposal:
     sessions: int
     score: float = 0.0
     taint: Taint | None = None
-    coupling: float | None = None
+    bound: float | None = None
+    """Lower bound of the share of the file's sessions that show it."""
     gate: Gate | None = None
     reason: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def confidence(self) -> float:
@@ -80,11 +94,13 @@ def proposals(
     rates: Mapping[Signal, float],
     file_sessions: Mapping[str, int],
     other_orders: Mapping[str, int],
+    opposites: Mapping[str, int],
 ) -> list[Proposal]:
     """One proposal for each note that could become a record; the ones without a gate passed all pure checks.
 
-    `evidence` is by id, `rates` are the project's false-positive rates by signal, `file_sessions` counts by file, and
-    `other_orders` by evidence the sessions that ran the same commands in another order.
+    `evidence` is by id, `rates` are the project's false-positive rates by signal, `file_sessions` counts by file,
+    `other_orders` by evidence the sessions that ran the same commands in another order, and `opposites` by way how
+    often the opposite resolved an error.
     """
     corroborated = _corroborated(notes)
     found = []
@@ -103,6 +119,7 @@ def proposals(
             or _validated(proposal, type, outcome, validated)
             or _frequent(proposal, corroborated)
             or _coupled(proposal)
+            or _resolved_again(proposal, opposites)
             or _ordered(proposal, other_orders)
             or _scored(proposal)
             or proposal
@@ -113,43 +130,52 @@ def proposals(
 def _supported(note: Note, evidence: SignalEvidence, rate: float, file_sessions: Mapping[str, int]) -> Proposal:
     """The proposal from untainted sessions if they are enough on their own, else from all of them, tainted."""
     spec = SIGNALS[note.signal]
-    needed = _needed(note)
-    clean = len(evidence.sessions)
-    if clean >= needed or not evidence.tainted_sessions:
-        sessions, detail, taint = clean, evidence.detail, None
-    else:
-        sessions = clean + len(evidence.tainted_sessions)
-        detail, taint = {**evidence.detail, **evidence.tainted_detail}, evidence.taint
-    coupling = _coupling(note, evidence, taint, file_sessions) if note.signal is Signal.CO_ACCESS else None
-    support = Support(note.subject, detail, evidence.files, sessions, coupling)
+    sessions, taint = _sessions(note, evidence, evidence.detail, len(evidence.sessions)), None
+    detail: Mapping[str, Any] = evidence.detail
+    if evidence.tainted_sessions and not _suffices(note, detail, sessions):
+        detail, taint = joined(evidence.detail, evidence.tainted_detail), evidence.taint
+        sessions = _sessions(note, evidence, detail, len(evidence.sessions) + len(evidence.tainted_sessions))
+    share = bound = None
+    if note.signal in MEASURED_BY_FILE:
+        paths = note.files if note.signal is Signal.CO_ACCESS else note.files[:1]
+        busiest = max(sessions, *(file_sessions.get(path, 0) for path in paths), 1)
+        share, bound = sessions / busiest, lower_bound(sessions, busiest)
+    support = Support(note.subject, detail, evidence.files, sessions, share)
     # A session that was forgotten took the details with it; the next one brings others.
     draft = draft_of(note.signal, support) if detail else None
-    return Proposal(note, evidence, draft, sessions, spec.score_at(rate), taint, coupling)
+    return Proposal(note, evidence, draft, sessions, spec.score_at(rate), taint, bound, detail=detail)
 
 
-def _coupling(note: Note, evidence: SignalEvidence, taint: Taint | None, file_sessions: Mapping[str, int]) -> float:
-    """Share of the sessions with the busier file that have both. Counts all sessions: only the latest are listed."""
-    together = evidence.occurrences - (len(evidence.tainted_sessions) if taint is None else 0)
-    busiest = max((file_sessions.get(path, 0) for path in note.files), default=0)
-    return together / max(busiest, together, 1)
+def _sessions(note: Note, evidence: SignalEvidence, detail: Mapping[str, Any], sessions: int) -> int:
+    """Sessions that support the note; of a pair of files, those that edited both."""
+    return sessions_with(detail, "edited") if note.signal is Signal.CO_ACCESS else sessions
+
+
+def _suffices(note: Note, detail: Mapping[str, Any], sessions: int) -> bool:
+    """Whether this evidence makes a record without more sessions."""
+    if sessions < _needed(note):
+        return False
+    if note.signal is Signal.ERROR_RETRY:
+        way = best_way(detail)
+        return way is not None and is_proven(detail, way)
+    if note.signal is Signal.CONFIG_TOUCH:
+        return any(each.sessions >= MIN_EFFECT_SESSIONS for each in tallied(detail))
+    return True
 
 
 def _needed(note: Note) -> int:
     """Sessions that the note needs.
 
-    One is enough if several agents saw it, or for an error that came back and was then resolved. A conflict that one
-    agent met may be chance, so it has to come back.
+    One is enough if several agents saw it, or for an error that was resolved in the same way again. A conflict that
+    one agent met may be chance, so it has to come back.
     """
-    data = note.data
-    if note.agents > 1 or (
-        note.signal is Signal.ERROR_RETRY and _is_number_above(data.get("count"), 1) and data.get("resolution")
-    ):
+    if note.agents > 1 or (note.signal is Signal.ERROR_RETRY and _has_again(note.data.get("tally"))):
         return 1
-    return 2 if note.signal is Signal.PARALLEL_CONFLICT else SIGNALS[note.signal].min_sessions
+    return _MIN_SESSIONS.get(note.signal, SIGNALS[note.signal].min_sessions)
 
 
-def _is_number_above(value: object, least: int) -> bool:
-    return isinstance(value, int) and value > least
+def _has_again(tally: object) -> bool:
+    return isinstance(tally, Mapping) and any(times > 1 for times in tally.values())
 
 
 def _typed(proposal: Proposal, type: SessionType) -> Proposal | None:
@@ -173,21 +199,35 @@ def _validated(
     return None
 
 
-def _frequent(proposal: Proposal, corroborated: frozenset[str]) -> Proposal | None:
+def _frequent(proposal: Proposal, corroborated: Mapping[str, Set[Signal]]) -> Proposal | None:
     note, needed = proposal.note, _needed(proposal.note)
     if proposal.sessions < needed:
         return proposal.stopped(Gate.FREQUENCY, f"seen in {proposal.sessions} of {needed} sessions that it needs")
     alone = SIGNALS[note.signal].needs_another or note.data.get("cue") == "self_correction"
-    if alone and not corroborated.intersection(note.files):
+    if alone and not any(corroborated.get(path, frozenset()) - {note.signal} for path in note.files):
         return proposal.stopped(Gate.FREQUENCY, "needs another signal about the same files")
     return None
 
 
 def _coupled(proposal: Proposal) -> Proposal | None:
-    """Files that are edited together by chance, because both are edited all the time, do not depend on each other."""
-    share = proposal.coupling
-    if share is not None and share < MIN_COUPLING:
-        return proposal.stopped(Gate.FREQUENCY, f"together in {share:.0%} of the sessions; it needs {MIN_COUPLING:.0%}")
+    """Files that are edited all the time are edited together, or corrected, by chance."""
+    bound = proposal.bound
+    if bound is not None and bound < MIN_SHARE:
+        reason = f"in at least {bound:.0%} of the sessions with the file; it needs {MIN_SHARE:.0%}"
+        return proposal.stopped(Gate.FREQUENCY, reason)
+    return None
+
+
+def _resolved_again(proposal: Proposal, opposites: Mapping[str, int]) -> Proposal | None:
+    """What preceded one success may be chance: the same has to resolve the error again, and prevail."""
+    if proposal.note.signal is not Signal.ERROR_RETRY:
+        return None
+    way = best_way(proposal.detail)
+    if way is None or not is_proven(proposal.detail, way):
+        return proposal.stopped(Gate.FREQUENCY, "no resolution worked twice and in at least half of the cases")
+    others = opposites.get(way.name, 0)
+    if others and 2 * others >= way.times:
+        return proposal.stopped(Gate.FREQUENCY, f"the opposite resolved an error {others} times")
     return None
 
 
@@ -205,7 +245,11 @@ def _scored(proposal: Proposal) -> Proposal | None:
     return None
 
 
-def _corroborated(notes: Sequence[Note]) -> frozenset[str]:
-    """Files with an error or a backtrack."""
-    strong = (Signal.ERROR_RETRY, Signal.BACKTRACK)
-    return frozenset(path for note in notes if note.signal in strong for path in note.files)
+def _corroborated(notes: Sequence[Note]) -> Mapping[str, Set[Signal]]:
+    """Files with an error or a backtrack, and which of the two."""
+    found: dict[str, set[Signal]] = {}
+    for note in notes:
+        if note.signal in (Signal.ERROR_RETRY, Signal.BACKTRACK):
+            for path in note.files:
+                found.setdefault(path, set()).add(note.signal)
+    return found

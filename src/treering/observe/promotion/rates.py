@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from treering.core.queries import SignalEvidenceFilter
-from treering.observe.signals import SIGNALS
 
 if TYPE_CHECKING:
     from treering.core.records import Knowledge
@@ -19,6 +18,9 @@ _MAX_JUDGED = 200  # latest records of a signal that are considered
 
 def false_positive_rates(tx: Transaction, signals: Iterable[Signal]) -> dict[Signal, float]:
     """Rates by signal. A record that was flagged, corrected or forgotten is rejected; a confirmed one is not."""
+    # The table takes long to import, and `is_rejected` does without it.
+    from treering.observe.signals import SIGNALS
+
     rates = {}
     for signal in dict.fromkeys(signals):
         where = SignalEvidenceFilter(signals=(signal.value,), promoted=True)

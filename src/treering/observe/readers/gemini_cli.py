@@ -236,17 +236,29 @@ def _result(call: Fields) -> tuple[str, bool]:
             texts.append(text_of(response.get("output", response.get("error", response.get("content")))))
         else:
             texts.append(text_of(part))
-    text = "\n".join(each for each in texts if each) or text_of(call.get("resultDisplay"))
-    if wrapped := _UNTRUSTED.match(text.strip()):
-        text = wrapped[1]
-    if call.get("name") == "run_shell_command" and _EXIT_CODE.search(text[-400:]):
-        has_failed = True
-    return text, has_failed
+    text = output_text("\n".join(each for each in texts if each) or text_of(call.get("resultDisplay")))
+    return text, has_failed or is_failed_command(call.get("name"), text)
+
+
+def output_text(text: str) -> str:
+    """The output of a tool without the tags that the program puts around it."""
+    wrapped = _UNTRUSTED.match(text.strip())
+    return wrapped[1] if wrapped else text
+
+
+def is_failed_command(tool: object, text: str) -> bool:
+    """Whether the output of a tool is that of a command that failed."""
+    return tool == "run_shell_command" and _EXIT_CODE.search(text[-400:]) is not None
+
+
+def without_referenced_files(text: str) -> str:
+    """A prompt without the files that the program appended."""
+    return _REFERENCED_FILES.sub("", text)
 
 
 def _typed(content: object, shown: object) -> str:
     """What the user typed: as shown, else without the files that the program appended."""
-    text = text_of(shown) or _REFERENCED_FILES.sub("", text_of(content))
+    text = text_of(shown) or without_referenced_files(text_of(content))
     stripped = text.strip()
     if stripped.startswith(_INSERTED) or _COMMAND.match(stripped):
         return ""

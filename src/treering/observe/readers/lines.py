@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
-from treering.observe.readers.transcripts import Fields, FilePart, Head, ReadReport
+from treering.observe.readers.transcripts import Fields, FileParts, Head, ReadReport
 
 # A longer line is one pasted image or file; parsing it would take several times its size in memory.
 MAX_LINE_BYTES = 8 * 1024 * 1024
 _CHUNK = 256 * 1024
+_SMALL_CHUNK = 8 * 1024
 _PREFIX = 64 * 1024
 # Of a head: sessions begin with some lines about hooks, settings and attachments before the first message.
 _HEAD_LINES = 80
@@ -22,11 +23,11 @@ _GZIP = b"\x1f\x8b"
 BROKEN: Any = object()
 
 
-def open_file(path: Path) -> IO[bytes]:
+def open_file(path: Path, buffering: int = _CHUNK) -> IO[bytes]:
     """The file's content, uncompressed if it is a gzip file."""
     with path.open("rb") as file:
         is_compressed = file.read(2) == _GZIP
-    return cast(IO[bytes], gzip.open(path, "rb")) if is_compressed else path.open("rb", buffering=_CHUNK)
+    return cast(IO[bytes], gzip.open(path, "rb")) if is_compressed else path.open("rb", buffering=buffering)
 
 
 def parse(line: bytes) -> Any:
@@ -41,13 +42,15 @@ def parse(line: bytes) -> Any:
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 
 
-def numbered_lines(stream: IO[bytes], report: ReadReport, first: int = 1) -> Iterator[tuple[int, bytes, bool]]:
-    """Lines that are not empty, with their numbers, and whether they end with a newline.
+def numbered_lines(
+    stream: IO[bytes], report: ReadReport, first: int = 1, end: int | None = None
+) -> Iterator[tuple[int, bytes, bool]]:
+    """Lines before `end` that are not empty, with their numbers, and whether they end with a newline.
 
     Lines over `MAX_LINE_BYTES` are counted and left out.
     """
     number = first
-    while line := stream.readline(MAX_LINE_BYTES):
+    while (end is None or stream.tell() < end) and (line := stream.readline(MAX_LINE_BYTES)):
         if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
             del line
             _skip_line(stream)
@@ -66,12 +69,11 @@ def _skip_line(stream: IO[bytes]) -> None:
         pass
 
 
-def records(path: Path, report: ReadReport, part: FilePart | None = None) -> Iterator[tuple[int, Fields]]:
-    """JSON objects of a file with their line numbers; everything else is counted."""
-    with open_file(path) as stream:
-        if part is not None:
-            stream.seek(part.offset)
-        for number, line, is_complete in numbered_lines(stream, report, part.first_line if part else 1):
+def records(path: Path, report: ReadReport, parts: FileParts | None = None) -> Iterator[tuple[int, Fields]]:
+    """JSON objects of a file, or of parts of it, with their line numbers; everything else is counted."""
+    # Whatever is read beyond the end of a part is read in vain.
+    with open_file(path, _CHUNK if parts is None or len(parts) == 1 else _SMALL_CHUNK) as stream:
+        for number, line, is_complete in _lines(stream, report, parts):
             value = parse(line)
             if isinstance(value, dict):
                 yield number, value
@@ -81,8 +83,15 @@ def records(path: Path, report: ReadReport, part: FilePart | None = None) -> Ite
                 report.broken += 1
             else:
                 report.truncated += 1
-            if part is not None and stream.tell() >= part.end:
-                return
+
+
+def _lines(stream: IO[bytes], report: ReadReport, parts: FileParts | None) -> Iterator[tuple[int, bytes, bool]]:
+    if parts is None:
+        yield from numbered_lines(stream, report)
+        return
+    for part in parts:
+        stream.seek(part.offset)
+        yield from numbered_lines(stream, report, part.first_line, part.end)
 
 
 def head_of(path: Path) -> Head | None:

@@ -1,6 +1,6 @@
 """Event files of Treering: one event per line, with the fields of `core.events.Event`; may be compressed with gzip.
 
-Other names of fields and kinds that recorders use are accepted too. A file may hold several sessions one after another.
+Other names of fields and kinds that recorders use are accepted too. A file may hold several sessions, also mixed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ from treering.observe.readers.event_fields import (
     word,
 )
 from treering.observe.readers.lines import numbered_lines, open_file, parse, records
-from treering.observe.readers.transcripts import Fields, FilePart, Head, ReadReport, Transcript
+from treering.observe.readers.transcripts import Fields, FilePart, FileParts, Head, ReadReport, Transcript
 
 NAME = "events"
 
@@ -60,21 +60,25 @@ def owns(line: Fields) -> bool:
 
 
 def _sessions(head: Head) -> Iterator[Transcript]:
-    """The sessions of a file; one whose events are in several places begins at the first and ends at the last."""
+    """The sessions of a file, each with the places of its lines. A line that cannot be read belongs to the session
+    before it."""
     fallback = key(head.path.name.partition(".")[0]) or _DEFAULT_SESSION
     found: dict[str, _SessionLines] = {}
+    current: _SessionLines | None = None
     with open_file(head.path) as stream:
-        start = 0
+        part_start, part_line, end, last = 0, 1, 0, 0
         for number, line, _ in numbered_lines(stream, ReadReport()):
-            end = stream.tell()
             value = parse(line)
             if isinstance(value, dict):
-                session = key(value.get("session")) or fallback
-                lines = found.get(session)
-                if lines is None:
-                    lines = found[session] = _SessionLines(start, number)
-                lines.add(value, end)
-            start = end
+                lines = found.setdefault(key(value.get("session")) or fallback, _SessionLines())
+                if current is not None and lines is not current:
+                    current.parts.add(FilePart(part_start, part_line, end))
+                    part_start, part_line = end, last + 1
+                current = lines
+                lines.add(value)
+            end, last = stream.tell(), number
+        if current is not None:
+            current.parts.add(FilePart(part_start, part_line, stream.tell()))
     for session, lines in found.items():
         yield Transcript(
             path=head.path,
@@ -84,22 +88,21 @@ def _sessions(head: Head) -> Iterator[Transcript]:
             started_at=lines.started_at,
             type=lines.type,
             format=NAME,
-            part=FilePart(lines.offset, lines.number, lines.end),
+            parts=lines.parts,
         )
 
 
 class _SessionLines:
     """Where the lines of a session are, and what its first ones say about it."""
 
-    def __init__(self, offset: int, number: int) -> None:
-        self.offset, self.number, self.end = offset, number, offset
+    def __init__(self) -> None:
+        self.parts = FileParts()
         self.started_at: datetime | None = None
         self.agent: str | None = None
         self.root: str | None = None
         self.type = SessionType.BUILD
 
-    def add(self, line: Fields, end: int) -> None:
-        self.end = end
+    def add(self, line: Fields) -> None:
         if self.started_at is None:
             self.started_at = next(
                 (each for name in ("at", "ts", "timestamp") if (each := moment(line.get(name)))), None
@@ -114,11 +117,7 @@ class _SessionLines:
 
 
 def read(transcript: Transcript, report: ReadReport) -> Iterator[Mapping[str, Any]]:
-    fallback = key(transcript.path.name.partition(".")[0]) or _DEFAULT_SESSION
-    for number, line in records(transcript.path, report, transcript.part):
-        if (key(line.get("session")) or fallback) != transcript.session:
-            report.lines -= 1
-            continue
+    for number, line in records(transcript.path, report, transcript.parts):
         draft = draft_of(line)
         if draft is None:
             report.not_understood(line.get("kind"))

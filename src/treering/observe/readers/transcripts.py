@@ -1,10 +1,12 @@
 """Transcripts of agent sessions, and the report of what was read and left out."""
 
+from array import array
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from treering.core.events import SessionType
 
@@ -12,13 +14,31 @@ from treering.core.events import SessionType
 Fields = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class FilePart:
-    """Position of one session in a file that holds several: bytes of the uncompressed file."""
+class FilePart(NamedTuple):
+    """Lines of one session that follow one another in a file that holds several: bytes of the uncompressed file."""
 
     offset: int
     first_line: int
     end: int
+
+
+class FileParts:
+    """Where the lines of a session are in a file. Sessions may alternate line by line, so that parts must be small."""
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self) -> None:
+        self._numbers = array("Q")
+
+    def add(self, part: FilePart) -> None:
+        self._numbers.extend(part)
+
+    def __iter__(self) -> Iterator[FilePart]:
+        numbers = self._numbers
+        return (FilePart(*numbers[start : start + 3]) for start in range(0, len(numbers), 3))
+
+    def __len__(self) -> int:
+        return len(self._numbers) // 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +57,7 @@ class Transcript:
     type: SessionType = SessionType.BUILD
     format: str = "events"
     subagent: str | None = None
-    part: FilePart | None = None
+    parts: FileParts | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True)

@@ -19,7 +19,10 @@ from treering.observe.scratchpad.entries import (
     ListingUse,
     ModuleTokens,
     OutsideSource,
+    PlanItem,
     PlannedWork,
+    QaFailure,
+    ScreenObservation,
     SearchUse,
     SubagentRun,
     SubtaskRun,
@@ -52,7 +55,7 @@ TABLES: Mapping[str, TableSpec[Any]] = {
     "listings": TableSpec(ListingUse, 200, lambda use: (use.ignored, use.last_step)),
     "commands": TableSpec(CommandUse, 400, lambda use: (use.runs, use.last_step)),
     "sequences": TableSpec(CommandSequence, 400, lambda found: (found.count, found.last_step)),
-    "errors": TableSpec(ErrorUse, 200, lambda error: (error.resolved, error.count, error.last_step)),
+    "errors": TableSpec(ErrorUse, 200, lambda error: (not error.minor, error.resolved, error.count, error.last_step)),
     "backtracks": TableSpec(EditBacktrack, 200, lambda found: (found.count, found.last_step)),
     "configs": TableSpec(ConfigUse, 100, lambda use: (use.edits, use.last_step)),
     "chases": TableSpec(ImportChase, 100, lambda chase: (chase.edited, chase.count, chase.last_step)),
@@ -64,6 +67,9 @@ TABLES: Mapping[str, TableSpec[Any]] = {
     "conflicts": TableSpec(EditConflict, 100, lambda conflict: (conflict.count, conflict.last_step)),
     "subtasks": TableSpec(SubtaskRun, 300, lambda task: (task.last_step,)),
     "subagents": TableSpec(SubagentRun, 100, lambda run: (run.last_step,)),
+    "plan_items": TableSpec(PlanItem, 60, lambda item: (item.step, -item.place)),
+    "qa_failures": TableSpec(QaFailure, 40, lambda failure: (failure.severity == "critical", failure.step)),
+    "screens": TableSpec(ScreenObservation, 40, lambda found: (found.count, found.step)),
 }
 
 
@@ -95,6 +101,9 @@ class Activity:
     conflicts: dict[str, EditConflict] = field(default_factory=dict)
     subtasks: dict[str, SubtaskRun] = field(default_factory=dict)
     subagents: dict[str, SubagentRun] = field(default_factory=dict)
+    plan_items: dict[str, PlanItem] = field(default_factory=dict)
+    qa_failures: dict[str, QaFailure] = field(default_factory=dict)
+    screens: dict[str, ScreenObservation] = field(default_factory=dict)
     plan: PlannedWork = field(default_factory=PlannedWork)
     tests: TestRuns = field(default_factory=TestRuns)
 

@@ -36,9 +36,9 @@ def search_alert(activity: Activity, pattern: str) -> tuple[str, tuple[str, ...]
 
 
 def error_alert(activity: Activity) -> tuple[str, tuple[str, ...]] | None:
-    if len(activity.errors) < DISTINCT_ERRORS:
+    last = [each for each in activity.errors.values() if not each.minor][-DISTINCT_ERRORS:]
+    if len(last) < DISTINCT_ERRORS:
         return None
-    last = [*activity.errors.values()][-DISTINCT_ERRORS:]
     return "; ".join(error.summary for error in last), last[-1].files
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from treering.observe.commands import Purpose, parse_command
-from treering.observe.scratchpad.kept_text import kept_lines, kept_part, kept_path, kept_text
+from treering.observe.scratchpad.kept_text import kept_lines, kept_path, kept_text
+from treering.observe.shell import MAX_CHARACTERS
 from treering.observe.tools import Action, ToolUse, tool_use
 
 MAX_PENDING = 128
@@ -18,7 +19,10 @@ _MAX_NORMAL = 300
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A tool call, cut to what its result needs. `purpose` is None unless it runs a command."""
+    """A tool call, cut to what its result needs. `purpose` is None unless it runs a command.
+
+    In memory, the command is as it was given; it is searched for secrets when it is stored.
+    """
 
     tool: str
     use: ToolUse
@@ -28,8 +32,9 @@ class PendingCall:
     def state(self) -> list[Any]:
         use = self.use
         purpose = None if self.purpose is None else self.purpose.value
+        command = kept_lines(use.command, _MAX_COMMAND) if use.command else ""
         return [
-            *(self.tool, use.action.value, list(use.paths), use.pattern, use.command, use.outside),
+            *(self.tool, use.action.value, list(use.paths), use.pattern, command, use.outside),
             *(self.normal, purpose),
         ]
 
@@ -50,6 +55,5 @@ def pending_call(tool: str, arguments: Mapping[str, object], root: str) -> Pendi
     if not use.command:
         return PendingCall(tool, ToolUse(use.action, paths, pattern, "", outside))
     parsed = parse_command(use.command, root)
-    command = kept_lines(use.command, _MAX_COMMAND)
-    use = ToolUse(use.action, paths, pattern, command, outside)
-    return PendingCall(tool, use, kept_part(parsed.normal, command, _MAX_NORMAL), parsed.purpose)
+    use = ToolUse(use.action, paths, pattern, use.command[:MAX_CHARACTERS], outside)
+    return PendingCall(tool, use, kept_text(parsed.normal, _MAX_NORMAL), parsed.purpose)

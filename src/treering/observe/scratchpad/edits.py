@@ -102,7 +102,7 @@ def _record_backtrack(
     found.cause = _cause_of(between, paired)
     found.paired = tuple(dict.fromkeys((*found.paired, *paired)))[:_MAX_PAIRED]
     error = activity.errors.get(failure)
-    found.failure = error.summary if error else found.failure
+    found.failure = error.summary if error and not error.minor else found.failure
     found.last_step = activity.step
 
 

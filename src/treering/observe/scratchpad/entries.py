@@ -103,6 +103,38 @@ class ErrorUse:
     edits: tuple[str, ...] = ()  # files edited between the last failure and the first success
     commands: tuple[str, ...] = ()  # commands that succeeded in between and may have changed something
     resolution: str = ""  # both, as a phrase
+    minor: bool = False  # says little about the project
+    ways: tuple[str, ...] = ()  # phrases for what preceded a success: one for each time that it did, the latest
+
+
+@dataclass(slots=True)
+class PlanItem:
+    """One item of the plan as it was last given, in the order of the plan."""
+
+    status: str = ""  # "success", "failure", "abandoned", "running", or empty if it was not begun
+    place: int = 0
+    step: int = 0
+
+
+@dataclass(slots=True)
+class QaFailure:
+    """A serious problem that a check reported."""
+
+    severity: str = ""
+    file: str = ""
+    tried: str = ""
+    recommendation: str = ""
+    step: int = 0
+
+
+@dataclass(slots=True)
+class ScreenObservation:
+    """What a tool that drives a browser or an app reported."""
+
+    kind: str = ""
+    tool: str = ""
+    count: int = 0
+    step: int = 0
 
 
 @dataclass(slots=True)
@@ -253,6 +285,7 @@ class TestRuns:
     most_untested_edits: int = 0
     command: str = ""
     last_step: int = 0
+    last_failed: bool = False
 
 
 _GETTERS: "dict[Any, attrgetter[Any]]" = {}

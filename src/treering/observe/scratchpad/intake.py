@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +18,7 @@ _KINDS: dict[str, EventKind] = {kind.value: kind for kind in EventKind} | {
 _MAX_NUMBER = 2**53
 _MAX_FILES = 50
 _MILLISECONDS = 1e11  # a larger number cannot be seconds since 1970
+_LATEST = 253_402_300_800  # seconds since 1970 at the end of the year 9999
 _TRUE = frozenset({"true", "yes", "1"})
 UNKNOWN_SOURCE = "unknown"
 
@@ -132,22 +134,37 @@ def seconds_of(value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            value = _number(value)
+        return _seconds_of_text(value)
     if isinstance(value, datetime):
-        try:
-            return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-        except (OverflowError, ValueError):
-            return None
+        return _seconds_of_moment(value)
     number = _number(value)
-    return number / 1000 if number is not None and number > _MILLISECONDS else number
+    if number is None or number <= _MILLISECONDS:
+        return number
+    return number / 1000 if number < _LATEST * 1000 else None
+
+
+@lru_cache(maxsize=16)  # the time of one event is read several times
+def _seconds_of_text(value: str) -> float | None:
+    try:
+        return _seconds_of_moment(datetime.fromisoformat(value))
+    except ValueError:
+        return seconds_of(_number(value))
+
+
+def _seconds_of_moment(value: datetime) -> float | None:
+    try:
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    except (OverflowError, ValueError):
+        return None
 
 
 def time_of(value: object) -> datetime | None:
     """The time of an event, in UTC."""
-    seconds = seconds_of(value)
+    return moment_of(seconds_of(value))
+
+
+def moment_of(seconds: float | None) -> datetime | None:
+    """The time of a number of seconds since 1970, in UTC."""
     try:
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, ValueError, OSError):

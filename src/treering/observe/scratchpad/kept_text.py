@@ -3,7 +3,6 @@
 import re
 from functools import lru_cache
 
-from treering.core.secret_formats import MARK
 from treering.core.secrets import redact
 from treering.core.values import PATH_BYTES, fitting
 
@@ -18,14 +17,6 @@ _MAY_BE_SECRET = re.compile(r"[=:@\s]|[^\W_]{16}|[^\x00-\x7f]")  # of a path; mo
 def kept_text(text: str, limit: int = MAX_KEPT) -> str:
     """The beginning of a text on one line, safe to keep."""
     return _kept(text if len(text) <= _MAX_READ else text[:_MAX_READ], limit, False)
-
-
-def kept_part(text: str, of: str, limit: int) -> str:
-    """A line taken from `of`, a kept text; it is searched for secrets only if that had some or was cut."""
-    if MARK in of or of.endswith("…"):
-        return kept_text(text, limit)
-    plain = _printable(text).strip()
-    return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"
 
 
 def kept_lines(text: str, limit: int) -> str:

@@ -34,7 +34,7 @@ def merged(pads: Sequence[Scratchpad], similarity: Callable[[str, str], float]) 
 def _texts(part: Scratchpad) -> Iterator[dict[str, tuple[str, str]]]:
     """Subjects with a group and a text; only texts of the same group are compared."""
     yield {key: (cue.kind, cue.sentence) for key, cue in part.activity.cues.items()}
-    yield {key: (error.dialect, error.summary) for key, error in part.activity.errors.items()}
+    yield {key: (error.dialect, error.summary) for key, error in part.activity.errors.items() if not error.minor}
 
 
 def _unite(

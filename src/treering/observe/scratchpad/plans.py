@@ -1,9 +1,10 @@
 """Plans, subtasks, checks and subagents: what was planned, and the outcome."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from treering.observe.scratchpad.activity import Activity
+from treering.observe.scratchpad.checks import record_qa_failures
 from treering.observe.scratchpad.intake import IncomingEvent
 from treering.observe.scratchpad.kept_text import kept_text
 from treering.observe.scratchpad.recent import RecentHistory
@@ -20,6 +21,9 @@ _OUTCOMES: Mapping[str, str] = {
     **dict.fromkeys(("abandoned", "cancelled", "canceled", "skipped", "stopped"), "abandoned"),
 }
 _MAX_ITEMS = 200
+_MAX_KEPT_ITEMS = 50
+_BEGUN = frozenset({"in_progress", "in progress", "running", "started", "active", "doing"})
+RUNNING = "running"
 
 
 def record_plan(activity: Activity, arguments: Mapping[str, object], text: str = "") -> None:
@@ -38,6 +42,18 @@ def record_plan(activity: Activity, arguments: Mapping[str, object], text: str =
     plan.steps = plan.steps or steps
     plan.done = sum(_outcome_in(item) == "success" for item in (items or ())[:_MAX_ITEMS])
     plan.last_step = activity.step
+    _record_items(activity, items or ())
+
+
+def _record_items(activity: Activity, items: Sequence[object]) -> None:
+    """Keep the plan as it is now; items that were dropped from it are forgotten."""
+    activity.plan_items = {}
+    for place, item in enumerate(items[:_MAX_KEPT_ITEMS]):
+        title = item if isinstance(item, str) else _text_in(item, _TITLES) if isinstance(item, Mapping) else ""
+        if kept := kept_text(title, 200):
+            found = activity.entry("plan_items", kept)
+            found.place, found.step = place, activity.step
+            found.status = _outcome_in(item) or (RUNNING if _is_running(item) else "")
 
 
 def record_subtask(activity: Activity, recent: RecentHistory, event: IncomingEvent) -> None:
@@ -57,9 +73,10 @@ def record_subtask(activity: Activity, recent: RecentHistory, event: IncomingEve
     recent.subtask = "" if task.outcome else key
 
 
-def record_qa_report(activity: Activity, recent: RecentHistory, event: IncomingEvent) -> None:
-    """Attach the outcome of a check to its subtask, or to the last one."""
+def record_qa_report(activity: Activity, recent: RecentHistory, event: IncomingEvent, root: str) -> None:
+    """Keep the serious problems of a check, and attach its outcome to its subtask, or to the last one."""
     details = _details(event)
+    record_qa_failures(activity, details, root)
     key = kept_text(_text_in(details, _IDS[:2]), 120)
     task = activity.subtasks.get(key) or next(reversed(activity.subtasks.values()), None)
     if task is None:
@@ -94,6 +111,10 @@ def _number_in(details: Mapping[str, object]) -> int:
         if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 100_000:
             return int(value)
     return 0
+
+
+def _is_running(item: object) -> bool:
+    return isinstance(item, Mapping) and _text_in(item, _STATUSES).lower() in _BEGUN
 
 
 def _outcome_in(item: object) -> str:

@@ -24,12 +24,16 @@ class Did(StrEnum):
 
 
 class JournalEntry(NamedTuple):
-    """One action, numbered from 1; `value` is a path, a pattern, a command, a fingerprint or the kind of a cue."""
+    """One action, numbered from 1; `value` is a path, a pattern, a command, a fingerprint or the kind of a cue.
+
+    `at` is the time in seconds since 1970, or 0 if it is not known.
+    """
 
     number: int
     step: int
     did: str
     value: str
+    at: float = 0.0
 
 
 class FileTouch(NamedTuple):
@@ -45,6 +49,16 @@ class OpenError(NamedTuple):
     fingerprint: str
     failed_at: int
     next_run: int
+
+
+class FailedCall(NamedTuple):
+    """The last call that failed: its tool (of a command: empty), what it was called with, and when."""
+
+    tool: str
+    value: str
+    fingerprint: str
+    step: int
+    number: int
 
 
 class WrittenLines(NamedTuple):
@@ -75,6 +89,7 @@ class RecentHistory:
     """Windows of fixed size."""
 
     number: int = 0
+    now: float = 0.0  # time of the event that is taken in
     calls: deque[str] = field(default_factory=lambda: deque(maxlen=8))
     touches: deque[FileTouch] = field(default_factory=lambda: deque(maxlen=12))
     journal: deque[JournalEntry] = field(default_factory=lambda: deque(maxlen=200))
@@ -91,12 +106,13 @@ class RecentHistory:
     accessed: tuple[str, float] = ("", 0.0)  # last file, until the next tool call
     searched: tuple[str, int] = ("", 0)
     last_read: str = ""  # if nothing happened since
+    failed: tuple[str, str, str, int, int] = ("", "", "", 0, 0)  # FailedCall, until it is resolved
     subtask: str = ""
 
     def note(self, step: int, did: Did, value: str) -> int:
         """Add to the journal; returns the entry's number."""
         self.number += 1
-        self.journal.append(JournalEntry(self.number, step, did, value))
+        self.journal.append(JournalEntry(self.number, step, did, value, self.now))
         return self.number
 
     def since(self, number: int, until: int | None = None) -> Iterator[JournalEntry]:

@@ -10,8 +10,16 @@ from treering.observe.errors import failure_of
 from treering.observe.scratchpad.activity import Activity
 from treering.observe.scratchpad.alerts import PRIORITIES, Alert, config_alert, error_alert, search_alert
 from treering.observe.scratchpad.calls import MAX_PENDING, MAX_TOOL, PendingCall, pending_call
+from treering.observe.scratchpad.checks import record_screen, screen_tool
 from treering.observe.scratchpad.clock import SessionClock
-from treering.observe.scratchpad.commands_run import record_conflicts, record_failure, record_run, record_success
+from treering.observe.scratchpad.commands_run import (
+    record_conflicts,
+    record_failure,
+    record_run,
+    record_success,
+    record_tool_success,
+    tool_source,
+)
 from treering.observe.scratchpad.corrections import record_cues, record_edit_after_cue
 from treering.observe.scratchpad.edits import forget_edit, record_edit
 from treering.observe.scratchpad.files import (
@@ -34,7 +42,7 @@ from treering.observe.scratchpad.outside import (
 )
 from treering.observe.scratchpad.path_kinds import is_test
 from treering.observe.scratchpad.plans import record_plan, record_qa_report, record_subagent, record_subtask
-from treering.observe.scratchpad.recent import RecentHistory
+from treering.observe.scratchpad.recent import Did, JournalEntry, RecentHistory
 from treering.observe.scratchpad.searches import (
     close_listings,
     record_listing_result,
@@ -109,6 +117,10 @@ class Scratchpad:
         """Seconds of events so far."""
         return self._clock.elapsed
 
+    def journal(self) -> tuple[JournalEntry, ...]:
+        """The latest actions, oldest first."""
+        return tuple(self._recent.journal)
+
     def activities(self) -> tuple[Activity, ...]:
         """What each agent did."""
         return tuple(part.activity for part in self.parts) or (self.activity,)
@@ -133,6 +145,7 @@ class Scratchpad:
             self.duplicates += 1
             return
         at = self._clock.advance(incoming.at)
+        self._recent.now = incoming.at or 0.0
         if incoming.taint is not None:
             self.mark_tainted(incoming.taint)
         self._advance_step(incoming)
@@ -201,6 +214,8 @@ class Scratchpad:
                     self._raise_alert(Signal.REPEATED_GREP, search_alert(activity, pattern))
         elif action is Action.RUN and call.normal and call.purpose is not None:
             record_run(activity, call.normal, call.purpose)
+        elif action is Action.LIST:
+            recent.note(activity.step, Did.SEARCHED, use.pattern or call.normal)
         elif action is Action.PLAN:
             record_plan(activity, event.arguments)
         recent.last_read = ""
@@ -242,6 +257,8 @@ class Scratchpad:
         activity, use = self.activity, call.use
         subject = next(iter(use.paths), "") or call.normal or use.pattern
         record_tokens(activity, subject, use.paths, event.text, event.tokens)
+        if tool := screen_tool(call.tool):
+            record_screen(activity, tool, event.text)
         if use.outside:
             return
         text = event.text if len(event.text) <= _MAX_RESULT else _ends_of(event.text)
@@ -250,6 +267,8 @@ class Scratchpad:
         elif use.action is Action.RUN:
             self._record_success(call, text, event)
         if not event.is_error:
+            if self._recent.open_errors and use.action is not Action.RUN:
+                record_tool_success(activity, self._recent, call.tool, next(iter(use.paths), ""))
             self._record_result(call, text)
 
     def _call_of(self, event: IncomingEvent) -> PendingCall | None:
@@ -270,7 +289,7 @@ class Scratchpad:
                 forget_edit(recent, path)
         failure = failure_of(call.tool, use, text, is_error=event.is_error, root=self.root)
         if failure is not None:
-            source = call.normal or " ".join((call.tool, *use.paths[:1]))
+            source = call.normal or tool_source(call.tool, next(iter(use.paths), ""))
             record_failure(activity, recent, source, call, failure)
             if Signal.ERROR_RETRY not in self._alerts:
                 self._raise_alert(Signal.ERROR_RETRY, error_alert(activity))
@@ -301,7 +320,7 @@ class Scratchpad:
         record_subtask(self.activity, self._recent, event)
 
     def _on_qa_report(self, event: IncomingEvent, at: float) -> None:
-        record_qa_report(self.activity, self._recent, event)
+        record_qa_report(self.activity, self._recent, event, self.root)
 
     def _on_subagent(self, event: IncomingEvent, at: float) -> None:
         if cites_outside(event.text):

@@ -1,5 +1,6 @@
 """Signals of errors, of edits taken back, and of conflicting edits."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from treering.observe.scratchpad import Activity
@@ -13,7 +14,7 @@ def error_retry(activity: Activity) -> Iterator[SignalFinding]:
     """Errors that came back in spite of attempts, or that were resolved by a change."""
     for fingerprint, error in activity.errors.items():
         resolved = bool(error.edits or error.commands)
-        if error.count < 2 and not resolved:
+        if not (resolved or error.ways or (error.count > 1 and not error.minor)):
             continue
         data: dict[str, object] = {
             "summary": error.summary,
@@ -24,7 +25,9 @@ def error_retry(activity: Activity) -> Iterator[SignalFinding]:
             "count": error.count,
             "attempts": error.attempts,
             "resolved": error.resolved,
-            "flaky": error.resolved > 0 and not resolved,
+            "flaky": error.resolved > 0 and not (resolved or error.ways),
+            "minor": error.minor,
+            "tally": dict(Counter(error.ways)),
             "type": "error_pattern" if error.count >= SAME_ERROR or resolved else "gotcha",
         }
         if resolved:

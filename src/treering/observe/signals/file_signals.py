@@ -43,6 +43,7 @@ def co_access(activity: Activity) -> Iterator[SignalFinding]:
             "mean_delay_ms": pair.delay_ms // pair.count,
             "both_edited": pair.both_edited,
             "one_edited": pair.one_edited,
+            "tally": {"edited": 1} if pair.both_edited else {},
         }
         files = (first, second) if share >= 0.5 else (second, first)
         strength = 4 * pair.both_edited + 2 * pair.one_edited + pair.count

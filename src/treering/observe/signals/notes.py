@@ -1,6 +1,7 @@
 """Notes of a scratchpad, with taint and quorum."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from treering.observe.scratchpad import Activity, Scratchpad, Signal
@@ -67,7 +68,12 @@ def _quorum(group: list[Note]) -> Note:
     clean = [note for note in group if note.taint is None]
     counted = clean or group
     best = max(counted, key=lambda note: ("resolution" in note.data, float(str(note.data["strength"]))))
-    return replace(best, agents=len(counted))
+    tallies = [tally for note in counted if isinstance(tally := note.data.get("tally"), Mapping)]
+    if len(tallies) < 2 or best.signal is not Signal.ERROR_RETRY:
+        return replace(best, agents=len(counted))
+    resolved = sum(int(str(note.data.get("resolved", 0))) for note in counted)
+    data = {**best.data, "tally": dict(sum(map(Counter, tallies), Counter[str]())), "resolved": resolved}
+    return replace(best, data=data, agents=len(counted))
 
 
 def _edited_by_several(parts: Sequence[Scratchpad]) -> Iterator[Note]:

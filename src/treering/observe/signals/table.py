@@ -89,7 +89,7 @@ SIGNALS: Mapping[Signal, SignalSpec] = MappingProxyType(
             _spec(Signal.TOOL_SEQUENCE, tool_sequence, (0.65, 0.85, 0.25), 3, "workflow_recipe", max_notes=12),
             _spec(Signal.FILE_ACCESS, file_access, (0.60, 0.90, 0.25), 3, "prefetch_pattern"),
             _spec(Signal.STEP_OVERRUN, step_overrun, (0.65, 0.75, 0.20), 3, "task_calibration", max_notes=10),
-            _spec(Signal.BACKTRACK, backtrack, (0.70, 0.60, 0.25), 2, "gotcha"),
+            _spec(Signal.BACKTRACK, backtrack, (0.70, 0.60, 0.25), 2, "gotcha", needs_another=True),
             _spec(Signal.CONFIG_TOUCH, config_touch, (0.60, 0.70, 0.25), 2, "causal_dependency", max_notes=10),
             _spec(Signal.GLOB_IGNORE, glob_ignore, (0.60, 0.65, 0.275), 2, "gotcha", max_notes=5),
             _spec(Signal.CONTEXT_TOKEN_SPIKE, context_token_spike, (0.55, 0.70, 0.275), 3, "context_cost", max_notes=5),

@@ -32,7 +32,7 @@ def config_touch(activity: Activity) -> Iterator[SignalFinding]:
     for path, use in activity.configs.items():
         paired = tuple(each for each in use.paired if each in activity.files)
         if paired and path in activity.files:
-            data = {"edits": use.edits, "paired": list(paired)}
+            data = {"edits": use.edits, "paired": list(paired), "tally": dict.fromkeys(paired, 1)}
             yield SignalFinding(path, data, (path, *paired)[:_MAX_FILES], use.last_step, use.edits + len(paired))
 
 

@@ -145,8 +145,8 @@ def _errors(history: ModuleHistory) -> Iterator[SynthesisDraft]:
         detail = error.detail if clean else {**error.tainted_detail, **error.detail}
         summary = str(detail.get("summary", "")).strip()[:_MAX_ERROR_TEXT]
         command = str(detail.get("command") or detail.get("tool") or "a command")[:200]
-        if not summary or detail.get("flaky"):
-            continue
+        if not summary or detail.get("flaky") or detail.get("tally"):
+            continue  # it was resolved, but not twice in the same way
         yield SynthesisDraft(
             "error_pattern",
             error.subject,

@@ -11,9 +11,9 @@ from treering.core.history import Action
 from treering.core.observations import SYNTHESIS, evidence_id
 from treering.core.payloads import knowledge_type
 from treering.core.records import Knowledge, Source
+from treering.core.taint import TAINTED_FACTOR
 from treering.jobs.follow_up import queue_follow_up_jobs
 from treering.knowledge.reinforcement import reinforce
-from treering.observe.promotion.gates import TAINTED_FACTOR
 from treering.observe.promotion.novelty import same_meaning
 from treering.observe.promotion.rates import is_rejected
 from treering.observe.scratchpad.path_kinds import module_of
@@ -60,6 +60,9 @@ class SynthesisDraft:
     work_unit: WorkUnit | None = None
     renewal_only: bool = False
     """Not worth a new record, but a known one has to be corrected."""
+    is_distinct: bool = False
+    """Never the same as a record of another subject, however similar they are."""
+    source: Source = Source.OBSERVER_INFERRED
     evidence: str | None = None
     """Id of the evidence of a signal about the same subject, so that promotion continues the same record."""
 
@@ -89,7 +92,9 @@ class SynthesisWriter:
             *{(each.type, each.subject): each for group in reversed(groups) for each in group.drafts[::-1]}.values()
         ]
         rows = dict(zip(map(id, drafts), self._rows(drafts), strict=True))
-        new = [each for each in drafts if rows[id(each)].record is None and not each.renewal_only]
+        new = [
+            each for each in drafts if rows[id(each)].record is None and not each.renewal_only and not each.is_distinct
+        ]
         similar = dict(
             zip(map(id, new), same_meaning(self.tx, self.models, [(each.type, each.text) for each in new]), strict=True)
         )
@@ -197,7 +202,7 @@ class SynthesisWriter:
             "tags": (SYNTHESIS, *draft.tags),
             "files": draft.files[:_MAX_FILES],
             "modules": modules[:_MAX_MODULES],
-            "source": Source.OBSERVER_INFERRED,
+            "source": draft.source,
             "provenance_sessions": draft.sessions[-_MAX_SESSIONS:],
             "owner": self.tx.scope.principal,
             "half_life_days": knowledge_type(draft.type).half_life_days,

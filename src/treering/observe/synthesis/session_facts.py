@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from treering.observe.co_access import FilePairKey, SessionPair
+from treering.observe.cues import CueKind
 from treering.observe.scratchpad import Activity
 from treering.observe.scratchpad.entries import FilePair, SubtaskRun
+from treering.observe.scratchpad.plans import RUNNING
 from treering.observe.signals.command_signals import main_module, test_order
 
 MAX_PAIRS = 100  # of one session, the strongest: those with edits first
 _MAX_FILES = 20  # of one subtask
 _MAX_FAILURES = 5
+_MAX_ITEMS = 8  # of a work state
+_DECIDING = frozenset({CueKind.USER_CORRECTION, CueKind.EXPLICIT_RULE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,31 @@ class WorkUnitFact:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenWork:
+    """Where a session left its work: items of its plan and subtasks, the last failure, and what the user decided."""
+
+    completed: tuple[str, ...] = ()
+    in_progress: str = ""
+    next_step: str = ""
+    failure: str = ""
+    decisions: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFact:
+    """A serious problem that a check reported, or what a screen was seen to do."""
+
+    text: str
+    kind: str
+    tool: str = ""
+    file: str = ""
+    tried: str = ""
+    recommendation: str = ""
+    tainted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SessionFacts:
     """Facts of a session. `taint` is the source of its first outside content, None without any.
 
@@ -74,6 +103,10 @@ class SessionFacts:
     tests_tainted: bool
     tokens: Mapping[str, int]
     units: tuple[WorkUnitFact, ...]
+    work: OpenWork = OpenWork()
+    work_tainted: bool = False
+    failed_checks: tuple[CheckFact, ...] = ()
+    screens: tuple[CheckFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +133,10 @@ def session_facts(state: Mapping[str, Any]) -> SessionFacts:
         tests_tainted=clean_test is None,
         tokens=_tokens(agents),
         units=tuple(unit for each in agents for unit in _units(each)),
+        work=(work := _open_work(main.whole)),
+        work_tainted=main.taint is not None and work != _open_work(main.clean),
+        failed_checks=tuple(fact for each in agents for fact in _failed_checks(each)),
+        screens=tuple(fact for each in agents for fact in _screens(each)),
     )
 
 
@@ -191,5 +228,43 @@ def _edited_in(activity: Activity, task: SubtaskRun) -> tuple[str, ...]:
 def _failures_in(activity: Activity, task: SubtaskRun) -> tuple[str, ...]:
     """Failures in these steps that were not resolved in them."""
     steps = _steps_of(task)
-    errors = (each for each in activity.errors.values() if each.last_step in steps and each.summary)
+    errors = (each for each in activity.errors.values() if each.last_step in steps and each.summary and not each.minor)
     return tuple(each.summary for each in errors if each.last_step > each.resolved_step)[:_MAX_FAILURES]
+
+
+def _open_work(activity: Activity) -> OpenWork:
+    items = sorted(activity.plan_items.items(), key=lambda item: item[1].place)
+    tasks = [(task.title or key, task.outcome or RUNNING) for key, task in activity.subtasks.items()]
+    states = [(title, item.status) for title, item in items] or tasks
+    running = [title for title, status in states if status == RUNNING]
+    waiting = [title for title, status in states if not status]
+    unsolved = [each for each in activity.errors.values() if each.summary and each.last_step > each.resolved_step]
+    said = [(cue.last_step, cue.sentence) for cue in activity.cues.values() if cue.by_user and cue.kind in _DECIDING]
+    edited = sorted(activity.files.items(), key=lambda item: -item[1].last_edit)
+    current, following = (running, waiting) if running else (waiting[:1], waiting[1:])
+    return OpenWork(
+        completed=tuple(title for title, status in states if status == "success")[-_MAX_ITEMS:],
+        in_progress=next(iter(current), ""),
+        next_step=next(iter(following), ""),
+        failure=max(unsolved, key=lambda each: each.last_step).summary if unsolved else "",
+        decisions=tuple(sentence for _, sentence in sorted(said))[-_MAX_ITEMS:],
+        files=tuple(path for path, use in edited if use.edits)[:_MAX_ITEMS],
+    )
+
+
+def _failed_checks(agent: _AgentActivity) -> Iterator[CheckFact]:
+    for text, found in agent.whole.qa_failures.items():
+        yield CheckFact(
+            text,
+            found.severity,
+            file=found.file,
+            tried=found.tried,
+            recommendation=found.recommendation,
+            tainted=agent.taint is not None and text not in agent.clean.qa_failures,
+        )
+
+
+def _screens(agent: _AgentActivity) -> Iterator[CheckFact]:
+    for text, found in agent.whole.screens.items():
+        tainted = agent.taint is not None and text not in agent.clean.screens
+        yield CheckFact(text, found.kind, tool=found.tool, tainted=tainted)

@@ -7,12 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from treering.core.observations import evidence_id
-from treering.core.queries import CoAccessFilter, Order, ShareRange, SignalEvidenceFilter
+from treering.core.queries import CoAccessFilter, KnowledgeFilter, Order, ShareRange, SignalEvidenceFilter
 from treering.observe.co_access import edge_id
 from treering.observe.scratchpad import Signal
 from treering.observe.synthesis.measured_work import calibrations, context_costs, work_unit_outcomes
 from treering.observe.synthesis.module_patterns import ModuleHistory, file_shares, module_drafts
 from treering.observe.synthesis.records import DraftGroup, RecordOutcome, SynthesisWriter
+from treering.observe.synthesis.session_records import (
+    WORK_STATE,
+    failed_checks,
+    finished_work,
+    screen_observations,
+    work_state,
+)
 from treering.observe.synthesis.statistics import (
     MAX_MODULE_SESSIONS,
     SESSION_COUNTS,
@@ -33,6 +40,8 @@ if TYPE_CHECKING:
 TRIGGERS = (5, 10, 20, 50, MAX_MODULE_SESSIONS)
 """Numbers of sessions after which the records of a module are synthesised."""
 MAX_NEW_RECORDS = 5  # of one module and trigger
+MAX_OWN = 6  # new records of what one session alone says
+_MAX_STATES = 10  # latest work states that a session may have finished
 MAX_MEASURED = 5  # new records of measured work after one session
 _MIN_WEIGHT = 0.3  # of the edges that are read and corrected; weekly synthesis corrects the others
 _MAX_EDGES = 300
@@ -58,8 +67,9 @@ def synthesise_session(
     due = {module.module: _due(module) for module in modules}
     triggered = [module for module in modules if due[module.module]]
     measured = DraftGroup([*_measured(session, facts, modules)], MAX_MEASURED)
-    groups = [measured, *(DraftGroup(_module_drafts(tx, module), MAX_NEW_RECORDS) for module in triggered)]
-    _, *outcomes = SynthesisWriter(tx, models, new_id).write(groups)
+    own = DraftGroup([*_own_records(tx, session, facts)], MAX_OWN)
+    groups = [own, measured, *(DraftGroup(_module_drafts(tx, module), MAX_NEW_RECORDS) for module in triggered)]
+    _, _, *outcomes = SynthesisWriter(tx, models, new_id).write(groups)
     after = [
         module.with_triggers(due[module.module], left_for_model=MAX_NEW_RECORDS - found.count(RecordOutcome.CREATED))
         for module, found in zip(triggered, outcomes, strict=True)
@@ -95,6 +105,17 @@ def _measured(
         if module.module in facts.tokens:
             yield from context_costs(module)
     yield from work_unit_outcomes(session.id, facts)
+
+
+def _own_records(tx: Transaction, session: ObservedSession, facts: SessionFacts) -> Iterator[SynthesisDraft]:
+    """What the session alone says."""
+    if (state := work_state(session, facts)) is not None:
+        yield state
+    latest = tx.knowledge.newest(KnowledgeFilter(types=(WORK_STATE,), deprecated=False), limit=_MAX_STATES)
+    others = (match.value for match in latest if state is None or session.id not in match.value.provenance_sessions)
+    yield from finished_work(session.id, facts, others)
+    yield from failed_checks(session.id, facts)
+    yield from screen_observations(session.id, facts)
 
 
 def _due(module: ModuleStatistics) -> list[int]:

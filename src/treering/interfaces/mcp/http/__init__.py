@@ -1,1 +1,3 @@
-"""The HTTP transport: addresses, authentication, limits and shutdown."""
+"""The HTTP transport of the MCP server."""
+
+PATH = "/mcp"

@@ -1,45 +1,26 @@
-"""Options of an HTTP server, and what it prints when it is ready."""
+"""What the MCP server over HTTP prints when it is ready."""
 
 import json
 import os
 import shlex
 import sys
-from dataclasses import dataclass, field
-from pathlib import Path
 
-from treering.interfaces.mcp.http.address import PATH, Address
-from treering.interfaces.mcp.http.token import AccessToken
-
-
-@dataclass(frozen=True, slots=True)
-class HttpOptions:
-    """The address to listen on, and the authentication."""
-
-    host: str
-    port: int
-    allowed: tuple[str, ...] = ()
-    """Host names by which other machines reach it."""
-    project: str | None = None
-    """Project whose own token is used if the user gives none."""
-    token_file: Path | None = None
-    token: str | None = field(default=None, repr=False)
-
-    @property
-    def has_token(self) -> bool:
-        """Whether the user gave a token."""
-        return self.token_file is not None or self.token is not None
+from treering.interfaces.mcp.http import PATH
+from treering.interfaces.servers.http.address import Address
+from treering.interfaces.servers.http.options import HttpOptions
+from treering.interfaces.servers.http.token import AccessToken
 
 
-def announce(address: Address, port: int, options: HttpOptions, token: AccessToken, *, as_json: bool) -> None:
+def announce(options: HttpOptions, address: Address, port: int, token: AccessToken, *, as_json: bool) -> None:
     """Print the URL, the command that connects a client, and the file of the token, but never the token."""
     url = f"http://{address.name}:{port}{PATH}"
     elsewhere = None if address.is_loopback else f"https://{options.allowed[0]}{PATH}"
     if as_json:
         document = {"url": url, "token_file": None if token.file is None else str(token.file), "pid": os.getpid()}
         print(json.dumps(document), flush=True)
-    shown = "$TREERING_MCP_TOKEN" if token.file is None else f"$(cat {shlex.quote(str(token.file))})"
+    shown = f"${options.variable}" if token.file is None else f"$(cat {shlex.quote(str(token.file))})"
     lines = [
-        f"serving at {url} until Ctrl-C; the token is in {token.file or 'TREERING_MCP_TOKEN'}",
+        f"serving at {url} until Ctrl-C; the token is in {token.file or options.variable}",
         f'  claude mcp add --transport http treering {elsewhere or url} --header "Authorization: Bearer {shown}"',
     ]
     if elsewhere:

@@ -8,7 +8,8 @@ from uuid import uuid4
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from treering.interfaces.mcp.http.gate import Refusal, replayed
+from treering.interfaces.mcp.http.gate import rpc_error
+from treering.interfaces.servers.http.gate import Refusal, replayed
 
 _SESSION = b"mcp-session-id"
 _VERSION = b"mcp-protocol-version"
@@ -41,13 +42,13 @@ class SharedSessions:
             refusal = None if self.is_issued(session) else UNKNOWN_SESSION
             if refusal is None and scope["method"] != "POST":
                 refusal = ONLY_POST
-            await (self._app if refusal is None else refusal.response())(scope, receive, send)
+            await (self._app if refusal is None else rpc_error(refusal))(scope, receive, send)
             return
         body = await _body(receive)
         if scope["method"] == "POST" and _is_initialize(body):
             await self._app(scope, replayed(body, receive), self._with_session(send))
         else:
-            await NO_SESSION.response()(scope, receive, send)
+            await rpc_error(NO_SESSION)(scope, receive, send)
 
     def new_id(self) -> str:
         random = uuid4().hex

@@ -5,12 +5,15 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from treering.core.errors import InvalidInput, StoreUnavailable
 from treering.interfaces.mcp.stdio.inbox import Inbox
 from treering.interfaces.mcp.stdio.shutdown import Shutdown
 from treering.interfaces.mcp.stdio.wire import Wire, claim_stdio
+
+if TYPE_CHECKING:
+    from treering.interfaces.mcp.host import Beside
 
 _TERMINAL_NOTE = """\
 This is the MCP server of Treering for coding agents, which start it themselves and talk to it over stdin and stdout.
@@ -18,10 +21,12 @@ Run `treering init` to configure them, or `treering --help` for other commands. 
 """
 
 
-def serve_stdio(db: str | None, project: str | None, report: Callable[[Exception], int]) -> NoReturn:
+def serve_stdio(
+    db: str | None, project: str | None, report: Callable[[Exception], int], beside: "Beside | None" = None
+) -> NoReturn:
     """Serve the named project, else that of the working directory, until the client disconnects; then end the process.
 
-    `report` is called with a fatal error and returns the exit code.
+    `report` is called with a fatal error and returns the exit code; `beside` starts what runs beside the server.
     """
     if os.isatty(0):
         sys.stderr.write(_TERMINAL_NOTE)
@@ -37,7 +42,7 @@ def serve_stdio(db: str | None, project: str | None, report: Callable[[Exception
     inbox = Inbox(wire.lines())
     threading.Thread(target=_read, args=(inbox, shutdown), name="mcp-inbox", daemon=True).start()
     try:
-        _serve(db, project, inbox, wire, shutdown)
+        _serve(db, project, inbox, wire, shutdown, beside=beside)
     except Exception as exc:  # noqa: BLE001 - the outermost handler: any error is reported
         shutdown.fail(exc)
     shutdown.leave()
@@ -53,15 +58,19 @@ def _read(inbox: Inbox, shutdown: Shutdown) -> None:
     shutdown.leave()
 
 
-def _serve(db: str | None, project: str | None, inbox: Inbox, wire: Wire, shutdown: Shutdown) -> None:
+def _serve(
+    db: str | None, project: str | None, inbox: Inbox, wire: Wire, shutdown: Shutdown, *, beside: "Beside | None"
+) -> None:
     gc.disable()
+    from treering.interfaces.mcp.host import nothing_beside
     from treering.interfaces.mcp.host_factory import host_for
-    from treering.interfaces.mcp.logs import log_to_stderr
     from treering.interfaces.mcp.stdio.server import SILENCE_SECONDS, SilenceLimit, serve
+    from treering.interfaces.servers.logs import log_to_stderr
 
     log = log_to_stderr()
     host = host_for(db, project)
-    shutdown.on_close(host.close_if_open, log.flush)
+    end_beside = (beside or nothing_beside)(host)
+    shutdown.on_close(end_beside, host.close_if_open, log.flush)
     # Modules stay loaded: scanning them for garbage takes time and finds none.
     gc.freeze()
     gc.enable()

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import NoReturn
 
-from treering.interfaces.mcp.shutdown import handled_signals, leave
+from treering.interfaces.servers.shutdown import handled_signals, leave
 
 _SIGNAL_BASE = 128
 """Shells add this to the number of a signal."""

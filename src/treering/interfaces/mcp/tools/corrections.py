@@ -1,6 +1,6 @@
 """correct_fact, confirm_fact and forget: change stored records."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import Field
 
@@ -29,7 +29,11 @@ if TYPE_CHECKING:
     from treering.interfaces.mcp.host import CallContext
 
 Id = Annotated[
-    tool.Id, Field(description="The id that search_memory showed.", examples=["0199c0de-0000-7000-8000-000000000001"])
+    tool.Id,
+    Field(
+        description="The id that search_memory showed, or that of a mark [Memory #id: …].",
+        examples=["0199c0de-0000-7000-8000-000000000001"],
+    ),
 ]
 
 
@@ -65,6 +69,9 @@ class Forget(Arguments):
     id: Id
 
 
+_Named = TypeVar("_Named", CorrectFact, ConfirmFact, Forget)
+
+
 class RecordResult(Reply):
     id: str
     type: str
@@ -81,7 +88,13 @@ class ForgetResult(Reply):
     id: str
 
 
+def _named(call: "CallContext", asked: _Named) -> _Named:
+    """The arguments with the complete id of the record."""
+    return asked.model_copy(update={"id": call.memory.knowledge.complete(asked.id)})
+
+
 def correct_fact(call: "CallContext", asked: CorrectFact) -> ToolAnswer[RecordResult]:
+    asked = _named(call, asked)
     author = Author(Source.AGENT_EXPLICIT, session=call.session, taint=taint_of(asked.from_outside))
     text = None if asked.text is None else own_words(asked.text)
     reason = asked.reason if "reason" in asked.model_fields_set else None
@@ -110,6 +123,7 @@ def _repeated_by(call: "CallContext", asked: CorrectFact, valid: Knowledge) -> t
 
 
 def confirm_fact(call: "CallContext", asked: ConfirmFact) -> ToolAnswer[RecordResult]:
+    asked = _named(call, asked)
     author = Author(Source.AGENT_EXPLICIT, session=call.session)
     record = _known(call, asked.id)
     if record.deprecated_at is not None:
@@ -123,6 +137,7 @@ def confirm_fact(call: "CallContext", asked: ConfirmFact) -> ToolAnswer[RecordRe
 
 
 def forget(call: "CallContext", asked: Forget) -> ToolAnswer[ForgetResult]:
+    asked = _named(call, asked)
     call.memory.forget(asked.id)
     note = one_line(
         f"Forgotten: {asked.id}. `treering undo {asked.id}` restores it; `treering forget --hard {asked.id}` purges it."

@@ -186,14 +186,23 @@ class OutcomeResult(Reply):
     not_counted: tuple[str, ...]
 
 
+def _complete(call: "CallContext", id: str) -> str:
+    """The complete id; an ambiguous one stays as it is and is reported as unknown."""
+    try:
+        return call.memory.knowledge.complete(id)
+    except InvalidInput:
+        return id
+
+
 def report_outcome(call: "CallContext", asked: ReportOutcome) -> ToolAnswer[OutcomeResult]:
     """Store the episode first: counting uses may fail, and must not lose it."""
     memory = call.memory
     if len(asked.resolutions) > len(asked.errors):
         raise InvalidInput("there are more resolutions than errors; pass the error that each of them resolved")
     resolved = map(own_words, asked.resolutions)
-    misled = tuple(dict.fromkeys(asked.misled))
-    helped = tuple(id for id in dict.fromkeys(asked.used) if id not in misled)
+    misled = tuple(dict.fromkeys(_complete(call, id) for id in asked.misled))
+    named = dict.fromkeys(_complete(call, id) for id in asked.used)
+    helped = tuple(id for id in named if id not in misled)
     ids_by_kind = _by_kind(call, (*helped, *misled))
     episode = memory.episode(
         own_words(asked.task),

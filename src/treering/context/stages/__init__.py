@@ -1,0 +1,1 @@
+"""Contexts of the stages of work: planning, checking, and what one stage hands to the next."""

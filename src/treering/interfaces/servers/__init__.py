@@ -1,0 +1,1 @@
+"""What the servers share: threads for calls, logs, shutdown, and HTTP."""

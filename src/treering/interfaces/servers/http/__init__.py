@@ -1,0 +1,1 @@
+"""HTTP servers: addresses, authentication, limits, worker processes and shutdown."""
