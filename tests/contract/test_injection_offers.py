@@ -236,6 +236,8 @@ def test_an_offer_never_raises(memory: Memory, caplog: pytest.LogCaptureFixture)
     with caplog.at_level(logging.WARNING):
         assert offer(memory, "start", "\ud800\x00").silence in ("error", "nothing known", "control group")
         assert memory.injections.offer(Occasion("s", "nowhere")).silence == "error"  # type: ignore[arg-type]
+        assert memory.injections.offer(None).silence == "error"  # type: ignore[arg-type]
+        assert memory.injections.offer(Occasion("s", InjectionPoint.START), seconds="soon").silence == "error"  # type: ignore[arg-type]
         memory.injections.paused = lambda session, point: bool(1 / 0)
         assert offer(memory, "start").silence == "error"
     assert len(caplog.records) == 1

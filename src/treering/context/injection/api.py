@@ -82,7 +82,7 @@ class InjectionEngine:
     def offer(self, occasion: Occasion, *, seconds: float | None = None) -> Injection:
         """What the agent should be given now; an empty text, with the reason in `silence`, if that is nothing.
 
-        Never raises. It returns within `seconds`, by default the deadline of the point (start 0.5, prompt 2, tool 0.1,
+        Never raises: a value that is not an occasion gives silence, and a warning in the log. It returns within `seconds`, by default the deadline of the point (start 0.5, prompt 2, tool 0.1,
         step 0.05) and never more than 3. Nothing is given twice in a session, unless its context was compacted.
         """
         try:
@@ -177,7 +177,9 @@ class InjectionEngine:
     def _failure(self, occasion: Occasion, exc: Exception) -> Injection:
         level = logging.DEBUG if self._failed else logging.WARNING
         self._failed = True
-        _LOG.log(level, "nothing injected at %s of session %r: %r", occasion.point, occasion.session, exc)
+        # The occasion itself may be what is wrong.
+        point, session = getattr(occasion, "point", None), getattr(occasion, "session", None)
+        _LOG.log(level, "nothing injected at %s of session %r: %r", point, session, exc)
         return Injection(silence="error")
 
     def _made(self, occasion: Occasion, spec: PointSpec, in_time: Callable[[], bool]) -> Injection:
