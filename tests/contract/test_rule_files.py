@@ -1,13 +1,16 @@
 """Rule files as records: imported once, followed when they change, exported into a marked block. On both engines."""
 
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import OpenMemory
-from treering.core.errors import InvalidInput
+from treering.archive.rule_files.import_turn import HELD, ImportTurn
+from treering.core.errors import Conflict, InvalidInput
 from treering.core.queries import KnowledgeFilter
-from treering.core.records import Knowledge, Level, Source
+from treering.core.records import Knowledge, Level, Source, text_digest
 from treering.core.scope import Visibility
 from treering.core.taint import Taint
 from treering.memory import Memory
@@ -76,6 +79,37 @@ def test_a_second_import_changes_nothing(memory: Memory, file: Path) -> None:
     before = {each.id: each.version for each in live(memory).values()}
     assert run(memory, file) == (0, 0, 0, 0, 4)
     assert {each.id: each.version for each in live(memory).values()} == before
+
+
+def test_imports_at_once_store_each_statement_once(open_memory: OpenMemory, file: Path) -> None:
+    """Each has its own connection, as two processes have."""
+    file.write_text("# Rules\n\n" + "".join(f"- Always run step {number} before step {number + 1}\n" for number in range(12)))
+    memories = [open_memory(background=False) for _ in range(3)]
+    with ThreadPoolExecutor(len(memories)) as threads:
+        done = [*threads.map(lambda memory: run(memory, file), memories)]
+    assert sorted(done) == [(0, 0, 0, 0, 12), (0, 0, 0, 0, 12), (12, 0, 0, 0, 0)]
+    assert len(live(memories[0])) == 12
+    with memories[0].store.reading(memories[0].scope, datetime.now(UTC)) as tx:
+        assert [each.id for each in tx.project_settings.find(limit=9).items if each.id.endswith("import")] == []
+
+
+def test_an_import_that_was_killed_is_waited_for_no_longer_than_its_time(
+    open_memory: OpenMemory, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [datetime(2026, 5, 8, tzinfo=UTC)]
+    memory = open_memory(background=False, clock=lambda: now[0])
+    id = f"rules:{text_digest('rule file', 'CLAUDE.md')}"
+    killed = ImportTurn(memory.scope, memory.store, lambda: now[0], "CLAUDE.md", id)
+    never_left = killed.held()
+    never_left.__enter__()
+    monkeypatch.setattr("treering.archive.rule_files.import_turn.WAIT_SECONDS", 0.1)
+    with pytest.raises(Conflict, match=r"importing CLAUDE\.md for .* run the import again"):
+        run(memory, file)
+    assert live(memory) == {}
+    now[0] += HELD
+    assert run(memory, file)[0] == 4
+    with pytest.raises(Conflict, match="what is stored already is not stored twice"):
+        killed.renew()
 
 
 def test_a_dry_run_reports_and_stores_nothing(memory: Memory, file: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treering.archive.rule_files.classification import type_of
+from treering.archive.rule_files.import_turn import ImportTurn
 from treering.archive.rule_files.rule_sources import RuleSource, rule_sources
 from treering.core.confidence import TAUGHT_CONFIDENCE
 from treering.core.errors import NotFound
@@ -144,10 +145,13 @@ class RuleImporter:
         report = RuleImport(dry_run=dry_run)
         commit = None if dry_run else self.commit_of(root)
         for source in rule_sources(path, root):
-            report = report.with_file(self._import(_File(source, root, commit), dry_run=dry_run, retire=retire))
+            file = _File(source, root, commit)
+            turn = ImportTurn(self.scope, self.store, self.clock, source.name, file.state_id(self.scope))
+            with nullcontext() if dry_run else turn.held():
+                report = report.with_file(self._import(file, turn, dry_run=dry_run, retire=retire))
         return report
 
-    def _import(self, file: _File, *, dry_run: bool, retire: bool) -> RuleImport:
+    def _import(self, file: _File, turn: ImportTurn, *, dry_run: bool, retire: bool) -> RuleImport:
         state = self._state(file)
         records = {digest: self._current(id) for digest, id in state.items()}
         texts = {digest: record.content for digest, record in records.items() if record is not None}
@@ -166,9 +170,9 @@ class RuleImporter:
         new_state = dict(state)
         report = replace(
             report,
-            added=tuple(self._stored(file, each, None, new_state) for each in plan.added),
+            added=tuple(self._stored(file, turn, each, None, new_state) for each in plan.added),
             corrected=tuple(
-                replace(self._stored(file, each, records[old], new_state), before=texts.get(old))
+                replace(self._stored(file, turn, each, records[old], new_state), before=texts.get(old))
                 for each, old in plan.edited
             ),
         )
@@ -181,9 +185,10 @@ class RuleImporter:
         return report
 
     def _stored(
-        self, file: _File, statement: RuleStatement, old: Knowledge | None, state: dict[str, str]
+        self, file: _File, turn: ImportTurn, statement: RuleStatement, old: Knowledge | None, state: dict[str, str]
     ) -> RuleChange:
         """Remember the statement, or correct the record of its earlier text."""
+        turn.renew()
         type, payload = type_of(statement)
         if old is None:
             record = self.knowledge.remember(
