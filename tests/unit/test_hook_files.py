@@ -36,7 +36,7 @@ from treering.location.hook_spool import (
     append_line,
     drained_files,
     event_line,
-    given_lines,
+    session_lines,
     injected_line,
     spool_bytes,
 )
@@ -191,7 +191,7 @@ def test_what_a_hook_gave_is_found_in_the_spool_and_in_what_is_being_drained(fol
     append_line(folder, injected_line("claude", "s", [{"item": "b"}], "2", NOW))
     append_line(folder, injected_line("claude", "t", [{"item": "c"}], "3", NOW))
     append_line(folder, event_line("claude", "Stop", {"text": '"injected":['}, "4", NOW))
-    assert {each["injected"][0]["item"] for each in given_lines(folder, "s")} == {"a", "b"}
+    assert {each["injected"][0]["item"] for each in session_lines(folder, "s") if "injected" in each} == {"a", "b"}
 
 
 def test_a_damaged_file_is_an_error_and_a_missing_one_is_empty(folder: str) -> None:

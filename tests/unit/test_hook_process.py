@@ -102,6 +102,21 @@ def test_a_prompt_that_names_a_file_gets_what_is_known_about_it(remembering: Hoo
     assert "reentrant" in remembering.call(PROMPT, prompt="please fix `src/a.py`, now")
 
 
+@pytest.mark.parametrize(
+    "said", ["No, we don't use uv any more.", "Install with pip instead of uv for everything", "Nicht mehr uv, für everything pip"]
+)
+def test_what_the_user_has_just_corrected_is_not_looked_up(remembering: HookedRepository, said: str) -> None:
+    """The prompt waits in the spool; sessions in which nobody said it still get the rule."""
+    assert remembering.call(PROMPT, prompt=said) == ""
+    assert "Use uv for everything." not in remembering.call(START, source="resume")
+    assert "Use uv for everything." in remembering.call(START, session_id="session-1")
+
+
+def test_a_correction_in_the_prompt_itself_holds_for_it(remembering: HookedRepository) -> None:
+    assert remembering.call(PROMPT, prompt="The lock in src/a.py is not a problem, go on.") == ""
+    assert "reentrant" in remembering.call(PROMPT, prompt="Rename src/a.py.", session_id="session-1")
+
+
 def test_the_listener_answers_first(remembering: HookedRepository) -> None:
     with listening(remembering, lambda request: b'{"v":1,"text":"from the listener"}\n') as requests:
         assert remembering.call(START) == "from the listener"

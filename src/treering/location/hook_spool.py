@@ -27,6 +27,7 @@ MAX_SPOOL_BYTES = 40 * 1024 * 1024  # past it, every event is dropped
 DRAINING = ".draining"
 DRAIN, LISTEN = "drain.lock", "listen.lock"
 """Locks of the process that drains the spool, and of the one that listens on the socket."""
+_INJECTED, _TYPED = b'"injected":[', b'"prompt":"'
 _MAX_REOPENED = 16
 _SETTLE_SECONDS = 1.0
 _STEP = 0.005
@@ -180,13 +181,13 @@ def _settled(path: str) -> DrainedFile | None:
         os.close(handle)
 
 
-def given_lines(folder: str, session: str) -> "Iterator[dict[str, Any]]":
-    """Lines that wait in the spool and say what hook processes gave this session."""
-    mark = b'"injected":['
+def session_lines(folder: str, session: str) -> "Iterator[dict[str, Any]]":
+    """Lines that wait in the spool and say what hook processes gave this session, or what its user typed."""
+    own = dumps(session).encode("ascii")
     for name in sorted(_waiting(folder), reverse=True):
         try:
             with open(open_own(os.path.join(folder, name), READ), "rb") as reading:
-                lines = [line for line in reading if mark in line]
+                lines = [line for line in reading if own in line and (_INJECTED in line or _TYPED in line)]
         except OSError:  # drained meanwhile
             continue
         for line in lines:
@@ -194,7 +195,7 @@ def given_lines(folder: str, session: str) -> "Iterator[dict[str, Any]]":
                 found = loads(line)
             except (ValueError, RecursionError):
                 continue
-            if isinstance(found, dict) and found.get("session") == session and isinstance(found.get("injected"), list):
+            if isinstance(found, dict):
                 yield found
 
 

@@ -22,6 +22,9 @@ TIMEOUT_SECONDS = 10
 MAX_CHARACTERS = 10_000
 """Length of an injected text; Claude Code writes a longer one into a file instead of the context."""
 
+SESSION_FIELDS, MAX_SESSION = ("session_id", "sessionId", "conversation_id"), 200
+"""Fields of a payload that may name the session, and the length of the name that is kept."""
+
 
 class Hook:
     """A hook of an agent; `point` is None if it only records. A full spool drops `low_value` events first."""
@@ -132,7 +135,7 @@ class HookEvent:
     def __init__(self, agent: Agent, payload: "dict[str, Any]") -> None:
         self.agent, self.payload = agent, payload
         self.hook = named(payload, "hook_event_name", "hookEventName")[:100]
-        self.session = named(payload, "session_id", "sessionId", "conversation_id")[:200]
+        self.session = named(payload, *SESSION_FIELDS)[:MAX_SESSION]
 
     @property
     def point(self) -> str | None:

@@ -22,9 +22,10 @@ from treering.core.injection_rules import (
 )
 from treering.core.light_json import dumps, loads
 from treering.core.text_marks import MEMORY, delimited, needs_no_escape, short_id
-from treering.interfaces.hooks.agents import PROMPT, START, TOOL, HookEvent, named
+from treering.interfaces.hooks.agents import MAX_SESSION, PROMPT, SESSION_FIELDS, START, TOOL, HookEvent, named
+from treering.interfaces.hooks.user_words import corrections, may_contradict
 from treering.location.hook_files import iso_time
-from treering.location.hook_spool import given_lines
+from treering.location.hook_spool import session_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def look_up(
     try:
         if not reader.is_current():
             return "", []
-        found = _admitted(reader, event, root, now, given_lines(folder, event.session))
+        found = _admitted(reader, event, root, now, list(session_lines(folder, event.session)))
     finally:
         reader.close()
     return _rendered(found, event)
@@ -93,15 +94,21 @@ def _is_inside(file: str, root: str) -> bool:
 
 
 def _admitted(
-    reader: "Any", event: HookEvent, root: str, now: float, spooled: "Iterable[dict[str, Any]]"
+    reader: "Any", event: HookEvent, root: str, now: float, spooled: "list[dict[str, Any]]"
 ) -> "list[Found]":
-    """Records that pass the gates and were not given before, each once, as many as the point allows."""
+    """Records that pass the gates and were not given before, each once, as many as the point allows.
+
+    None of them shares a subject with what the user corrected in this session.
+    """
     level = _trust_level(reader.trust())
-    given = set() if _is_after_compaction(event) else _given(reader, spooled)
+    given = set() if _is_after_compaction(event) else _given(reader, spooled, event.session)
+    corrected = corrections(_typed(spooled, event.session))
     found: dict[str, Found] = {}
     for each in _found(reader, event, root, now):
         record = each[2]
-        if record["id"] not in given and _is_trusted(record, now, MIN_CONFIDENCES[level]):
+        if record["id"] in given or may_contradict(corrected, str(record["content"])):
+            continue
+        if _is_trusted(record, now, MIN_CONFIDENCES[level]):
             found.setdefault(record["id"], each)
     ignored = reader.ignored(dumps(list(found)), event.point, IGNORED_TIMES) if found else set()
     return [each for id, each in found.items() if id not in ignored][: MAX_ITEMS[event.point or ""]]
@@ -179,13 +186,22 @@ def _is_after_compaction(event: HookEvent) -> bool:
     return event.point == START and event.payload.get("source") in LOST_CONTEXT
 
 
-def _given(reader: "Any", spooled: "Iterable[dict[str, Any]]") -> set[str]:
+def _typed(spooled: "Iterable[dict[str, Any]]", session: str) -> "Iterator[str]":
+    """The prompts of the session that wait in the spool, with that of the event itself."""
+    for line in spooled:
+        payload = line.get("payload")
+        if isinstance(payload, dict) and named(payload, *SESSION_FIELDS)[:MAX_SESSION] == session:
+            yield named(payload, "prompt")
+
+
+def _given(reader: "Any", spooled: "Iterable[dict[str, Any]]", session: str) -> set[str]:
     """Ids of what the session was given and still has: since its context was last compacted."""
     stored = ((id, iso_time(at / 1e6), str(loads(rest).get("reason") or "")) for id, at, rest in reader.given())
     waiting = (
         (str(item.get("item")), str(line.get("at")), str(item.get("reason") or ""))
         for line in spooled
-        for item in line.get("injected") or ()
+        if line.get("session") == session and isinstance(line.get("injected"), list)
+        for item in line["injected"]
         if isinstance(item, dict)
     )
     everything = [*stored, *waiting]
