@@ -18,6 +18,7 @@ import pytest
 
 import treering
 from tests.e2e.terminal import Terminal
+from tests.hook_payloads import claude, edit, put
 from tests.integration.http_service import PATIENCE, HttpService, eventually, http_service
 from tests.integration.test_mcp_http import agent_at, recording
 from tests.leftovers import processes_left
@@ -25,6 +26,8 @@ from tests.served import ERAS
 from treering.interfaces.servers.http.address import listen, resolve
 from treering.interfaces.servers.http.workers import MAX_RESTARTS
 from treering.interfaces.servers.shutdown import handled_signals
+from treering.location.hook_files import TARGET, hook_folder, read_json
+from treering.location.hook_spool import spool_bytes
 
 WORKERS = 2
 OLD = "2025-06-18"
@@ -238,3 +241,25 @@ def test_every_acknowledged_record_is_stored(tmp_path: Path, postgres_url: str) 
     with treering.open(postgres_url, project=project, blobs=tmp_path / "blobs") as memory:
         assert len(kept) >= 10
         assert all(memory.get(id).content == text for id, text in kept.items())
+
+
+def test_workers_drain_what_hooks_have_recorded(tmp_path: Path, postgres_url: str) -> None:
+    """One of them listens; the others take over if it ends."""
+    project = f"p-{uuid4().hex[:12]}"
+    with service_of(tmp_path, postgres_url, project) as service:
+        folder = hook_folder(Terminal(tmp_path).variables({})["TREERING_DATA_DIR"], os.path.realpath(tmp_path), postgres_url, project)
+        for session in ("first", "second"):
+            events = (claude("SessionStart", source="startup"), edit("a.py", "toolu_1"), claude("SessionEnd"))
+            put(folder, "claude", *({**each, "session_id": session, "cwd": str(tmp_path)} for each in events))
+            eventually(lambda: spool_bytes(folder) == 0)
+            assert len(workers_of(service)) == WORKERS
+            if session == "first":
+                listening = next(each for each in workers_of(service) if _listens(each, folder))
+                listening.kill()
+                eventually(lambda: len(workers_of(service)) == WORKERS and listening not in workers_of(service))
+    with treering.open(postgres_url, project=project) as memory:
+        assert {each.id for each in memory.sessions.list()} == {"first", "second"}
+
+
+def _listens(worker: psutil.Process, folder: str) -> bool:
+    return any(each.laddr == read_json(folder, TARGET)["socket"] for each in worker.net_connections("unix"))

@@ -111,7 +111,7 @@ def mcp(
                 db,
                 options,
                 workers,
-                module="treering.interfaces.mcp.http.worker",
+                module="treering.interfaces.cli.mcp_worker",
                 session=new_session(),
                 announce=partial(announce, options, as_json=json),
             )

@@ -27,12 +27,24 @@ def read_config() -> WorkerConfig:
     return config
 
 
-def serve_channel(config: WorkerConfig, app: ASGIApp, limits: HttpLimits, *, close: Callable[[], None]) -> None:
-    """Serve the connections of the supervisor until it ends, or until a signal."""
+def serve_channel(
+    config: WorkerConfig,
+    app: ASGIApp,
+    limits: HttpLimits,
+    *,
+    begin: Callable[[], Callable[[], None]],
+    close: Callable[[], None],
+) -> None:
+    """Serve the connections of the supervisor until it ends, or until a signal.
+
+    `begin` starts what runs beside the server; it returns a function that is called before `close`.
+    """
     logs = log_to_stderr()
     prepare_process()
+    end = begin()
 
     def close_all() -> None:
+        end()
         close()
         logs.flush()
 
