@@ -53,7 +53,8 @@ def likely_files(look: InjectionLookup) -> Iterator[InjectionCandidate]:
     subject = subject_of(look.occasion.prompt)
     if not subject or look.occasion.step > _LAST_STEP:
         return
-    known = {*read_prompt(subject).paths, *look.so_far.files}
+    named = read_prompt(subject)
+    known = {*named.paths, *named.bases, *look.so_far.files}  # a base name is the path of a file in the root
     for file in look.prefetch(subject, [*look.so_far.files][-_MAX_AT_HAND:], limit=_MAX_FILES):
         if file.path not in known:
             chance = file.share * _UNNAMED * (_LATER if look.occasion.step else 1.0)
