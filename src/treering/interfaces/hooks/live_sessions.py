@@ -18,6 +18,7 @@ from treering.interfaces.hooks.injected_lines import injected_items
 from treering.interfaces.hooks.payloads.reading import HookCall, HookReading
 from treering.interfaces.hooks.payloads.table import READERS
 from treering.interfaces.hooks.recorded_ids import recorded_ids
+from treering.interfaces.hooks.spoken_words import READ_SECONDS, SpokenWords
 from treering.interfaces.hooks.user_commands import REMEMBER, UserCommand, remember_taught, set_memory, user_command
 from treering.location.hook_files import AGENTS, PAUSE, is_paused, note_lost, read_json, write_json
 from treering.location.hook_spool import DRAIN, DrainedFile, FolderLock, drained_files, spool_bytes
@@ -32,6 +33,7 @@ MAX_SESSIONS = 16  # watches in memory; others continue from their checkpoints
 IDLE_SECONDS = 1_800.0  # after which a watch is dropped, and a session whose agent reports no end is finished
 _WARM_UP = "words that nothing matches"
 _RECORDING_SECONDS = timedelta(seconds=60)  # a call of a tool may take; older records were stored by other calls
+_LAST_WORDS_SECONDS = 0.2  # for a transcript, in a process that has to end
 _LOCK_STEP = 0.01
 _LOCK_SECONDS = 0.05  # that an answer waits for another process to drain
 _LOG = logging.getLogger(__name__)
@@ -57,6 +59,8 @@ class _LiveSession:
     outcome: SessionOutcome | None = None
     has_failed: bool = False
     is_changed: bool = False
+    words: SpokenWords | None = None
+    """Its transcript, from the first pause of its agent on."""
 
 
 class LiveSessions:
@@ -90,7 +94,7 @@ class LiveSessions:
             import treering.observe.finished  # noqa: F401
         deadline = None if seconds is None else time.monotonic() + seconds
         is_read = self.feed(deadline)
-        return self.settle() and is_read
+        return self.settle(READ_SECONDS if seconds is None else min(seconds, _LAST_WORDS_SECONDS)) and is_read
 
     def feed(self, deadline: float | None = None) -> bool:
         """Read what is in the spool into the watches; False if time ran out or another process drains it."""
@@ -117,17 +121,20 @@ class LiveSessions:
         self._files[path] = (file, None)
         return True
 
-    def settle(self) -> bool:
+    def settle(self, seconds: float = READ_SECONDS) -> bool:
         """Store what the watches took in, finish sessions that ended, and delete the files that were read.
 
-        Answers wait for the storing of one session at most.
+        Answers wait for the storing of one session at most, and never for a transcript, which takes `seconds` at most.
         """
         with self._lock:
             done = [path for path, (_, lines) in self._files.items() if lines is None]
             sessions = list(self._live)
         for session in sessions:
+            words = self._words_of(session, seconds)
             with self._lock:
                 if live := self._live.get(session):
+                    for event in words:
+                        live.watch.event(event)
                     self._store(session, live)
         with self._lock:
             for path in done:
@@ -137,6 +144,17 @@ class LiveSessions:
             self._write_last()
             self._drop_idle()
             return not self._files
+
+    def _words_of(self, session: str, seconds: float) -> tuple[dict[str, object], ...]:
+        """What the agent said since the last time, from its transcript. Needs no lock: only this thread settles."""
+        live = self._live.get(session)
+        if live is None or live.words is None or not live.is_changed:
+            return ()
+        try:
+            return live.words.new(is_end=live.outcome is not None, seconds=seconds)
+        except Exception as exc:  # noqa: BLE001 - a transcript of another version must not keep a session from ending
+            self._warn("transcript", f"the transcript of session {session} was not read: {type(exc).__name__}: {exc}")
+            return ()
 
     def answer(self, id: str, seconds: float) -> str:
         """Text for the hook that wrote the line with this id; empty if there is nothing to say in this time."""
@@ -189,8 +207,8 @@ class LiveSessions:
             for live in self._live.values():
                 if not live.ends and now - live.used_at > IDLE_SECONDS:
                     live.outcome = _outcome(SessionOutcome.SUCCESS, live)
-            if any(live.outcome for live in self._live.values()):
-                self.settle()
+        if self.has_ended:
+            self.settle()
 
     def _take(self, line: Mapping[str, Any]) -> None:
         """Take one line in. A line that says nothing understandable is counted in lost.json, never raised."""
@@ -232,6 +250,9 @@ class LiveSessions:
         if reading.events:
             live.is_changed, live.outcome = True, None
             live.has_failed = live.has_failed and reading.end is not None
+        if reading.transcript:
+            live.words = live.words or SpokenWords(reading.session)
+            live.words.path, live.is_changed = reading.transcript, True
         if reading.failed:
             live.has_failed = True
         if reading.end is not None:

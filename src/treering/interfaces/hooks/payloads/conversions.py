@@ -77,7 +77,7 @@ def said(call: HookCall, text: str, *, stops: bool = True) -> HookDraft:
     events = ({"kind": "reasoning", "text": text},) if text.strip() else ()
     is_repeated = call.payload.get("stop_hook_active") is True  # the agent goes on because a hook asked for it
     point = InjectionPoint.STEP if stops and not is_repeated and call.subagent is None else None
-    return HookDraft(events, point)
+    return HookDraft(events, point, stops=stops and call.subagent is None)
 
 
 def tool_called(call: HookCall, _root: str) -> HookDraft:

@@ -51,7 +51,8 @@ class HookDraft:
     """What the payload of one hook says, in fields that are not checked yet.
 
     `point` is the injection point that the hook is at, with the fields of its `Occasion`. `typed` is the prompt as
-    typed, commands included. `end` is set if the session ended, `failed` if the agent could not go on.
+    typed, commands included. `end` is set if the session ended, `failed` if the agent could not go on, `stops` if it
+    waits for its user.
     """
 
     events: tuple[Fields, ...] = ()
@@ -61,6 +62,7 @@ class HookDraft:
     end: SessionOutcome | None = None
     failed: bool = False
     compacts: bool = False
+    stops: bool = False
 
 
 NOTHING = HookDraft()
@@ -82,6 +84,8 @@ class HookReading:
     end: SessionOutcome | None = None
     failed: bool = False
     compacts: bool = False
+    transcript: str = ""
+    """Path of the session's transcript, if the agent stops or ends here."""
 
 
 Convert = Callable[[HookCall, str], HookDraft]
@@ -119,6 +123,7 @@ class HookReader:
             draft.end,
             draft.failed,
             draft.compacts,
+            word(call.payload, "transcript_path") if draft.stops or draft.end is not None else "",
         )
 
 

@@ -1,0 +1,63 @@
+"""The agent's words between its tool calls, which no hook reports: they are read from the transcript of the session."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treering.core.events import EventKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+READ_SECONDS = 2.0  # in the background; what follows is read at the next pause of the agent
+MAX_BYTES_AT_PAUSE = 4 * 1024 * 1024  # a longer transcript is read once, at the end of its session
+_MAX_KNOWN = 20_000  # events of one session
+
+
+@dataclass(slots=True)
+class SpokenWords:
+    """The transcript of one session, as far as it was read. Never used while a hook waits for an answer."""
+
+    session: str
+    path: str = ""
+    _size: int = -1
+    _known: set[str] = field(default_factory=set)
+
+    def new(self, *, is_end: bool, seconds: float = READ_SECONDS) -> tuple[dict[str, object], ...]:
+        """Events with words of the main agent that were not returned before; () if the file is not its transcript."""
+        size = _own_size(self.path)
+        if size is None or size == self._size or (size > MAX_BYTES_AT_PAUSE and not is_end):
+            return ()
+        deadline, found = time.monotonic() + seconds, list[dict[str, object]]()
+        for event in self._events():
+            if time.monotonic() > deadline or len(self._known) >= _MAX_KNOWN:
+                return tuple(found)
+            id = str(event.get("id"))
+            if event.get("kind") == EventKind.REASONING and id not in self._known:
+                self._known.add(id)
+                found.append(event)
+        self._size = size
+        return tuple(found)
+
+    def _events(self) -> Iterator[dict[str, object]]:
+        from treering.observe.readers import ReadReport, find_transcripts, read_events
+
+        for transcript in find_transcripts((Path(self.path),)):
+            if transcript.session == self.session and transcript.subagent is None:
+                yield from (each for each in read_events(transcript, ReadReport()) if each.get("agent") is None)
+
+
+def _own_size(path: str) -> int | None:
+    """Size of a regular file of this user; None for anything else."""
+    if not path.startswith("/") or "\0" in path:
+        return None
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() else None
