@@ -18,6 +18,7 @@ from treering.core.citations import citations_in, is_citation_of
 from treering.core.delimiters import without_delimited
 from treering.core.injections import Injection, InjectionPoint, ItemKind, Occasion, SessionGroup
 from treering.core.records import Source
+from treering.core.trust import TrustLevel
 from treering.core.visible_text import visible
 from treering.memory import Memory
 from treering.observe.scratchpad import Alert, Signal
@@ -35,6 +36,18 @@ def test_a_session_starts_with_rules_decisions_and_the_work_of_the_last_one(memo
     assert "Left unfinished" in given.text
     assert 0 < given.tokens <= POINTS[InjectionPoint.START].tokens
     assert not given.silence
+
+
+@pytest.mark.parametrize("level", TrustLevel)
+def test_a_rule_that_was_only_inferred_waits_for_a_confirmation(memory: Memory, level: TrustLevel) -> None:
+    """Unless the project trusts its memory more than usual."""
+    memory.trust.set(level)
+    inferred = taught(memory, RULE, type="preference", source=Source.CONSOLIDATION)
+    is_trusting = level in (TrustLevel.CONFIDENT, TrustLevel.AUTONOMOUS)
+    sessions = sessions_of(memory)
+    assert (inferred.id in names(offer(memory, "start", next(sessions)))) is is_trusting
+    memory.confirm(inferred.id)
+    assert names(offer(memory, "start", next(sessions))) == [inferred.id]
 
 
 def test_a_prompt_brings_what_it_is_about(memory: Memory) -> None:

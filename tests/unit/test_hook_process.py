@@ -13,6 +13,7 @@ import pytest
 
 import treering
 from tests.hook_calls import PROMPT, START, TOOL, HookedRepository
+from treering.core.records import Source
 from treering.core.delimiters import escaped
 from treering.interfaces.hooks.agents import AGENTS, MAX_CHARACTERS, SECONDS
 from treering.interfaces.hooks.trimming import MAX_BYTES, trimmed
@@ -89,6 +90,17 @@ def test_without_a_listener_rules_and_warnings_are_looked_up_once(remembering: H
     injected = [line for line in remembering.spooled() if "injected" in line]
     assert [line["injected"][0]["point"] for line in injected] == ["start", "tool"]
     assert {line["session"] for line in injected} == {"session-0"}
+
+
+def test_a_rule_that_was_only_inferred_is_not_looked_up(repo: HookedRepository) -> None:
+    file = repo.folder / "memory.db"
+    with treering.open(file, project="p", background=False) as memory:
+        for source, text in ((Source.CONSOLIDATION, "Use uv."), (Source.USER_TAUGHT, "Use ruff.")):
+            memory.remember(text, type="preference", confidence=0.95, source=source)
+    repo.point_at(file)
+    started = repo.call(START)
+    assert "Use ruff." in started
+    assert "Use uv." not in started
 
 
 def test_after_compaction_it_is_offered_again(remembering: HookedRepository) -> None:

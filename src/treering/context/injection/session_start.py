@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 from treering.context.injection.candidates import InjectionCandidate, pattern_candidate, record_candidate
 from treering.context.injection.lookup import TRUSTED, WORK_AGE
 from treering.context.rules import applicable_rules
+from treering.core.injection_rules import INFERRED_RULES_FROM, USES_OF_TRUST
 from treering.core.injections import ItemKind
 from treering.core.patterns import PatternStatus
 from treering.core.queries import PatternFilter
+from treering.core.records import Source
 
 if TYPE_CHECKING:
     from treering.context.injection.lookup import InjectionLookup
     from treering.core.records import Knowledge
+    from treering.core.trust import TrustLevel
 
 _MAX_RULES = 12
 _MAX_PATTERNS = 2
@@ -25,12 +28,22 @@ _MIN_SESSIONS = 5  # of a pattern that is offered without a task
 
 
 def rules(look: InjectionLookup) -> Iterator[InjectionCandidate]:
-    """Preferences, requirements and pinned records; what people said comes first."""
+    """Preferences, requirements and pinned records; what people said comes first.
+
+    A rule that was only inferred from sessions needs a confirmation or uses, or a project that trusts its memory more
+    than usual: each session would pay for it, and nothing shows that it is one.
+    """
     session = None if look.gate.compacted else look.occasion.session
     admitted = (each for each in applicable_rules(look.tx, session=session) if look.gate.admits(each))
     for rule in islice(admitted, _MAX_RULES):
-        stated = rule.is_from_person or rule.pinned
-        yield record_candidate(rule, "Rules", 0.8 if stated else 0.6, "a rule of this project")
+        yield record_candidate(rule, "Rules", _rule_chance(rule, look.gate.level), "a rule of this project")
+
+
+def _rule_chance(rule: Knowledge, level: TrustLevel) -> float:
+    if rule.is_from_person or rule.pinned:
+        return 0.8
+    is_stated = rule.source is Source.AGENT_EXPLICIT or rule.uses >= USES_OF_TRUST
+    return 0.6 if is_stated or level in INFERRED_RULES_FROM else 0.4
 
 
 def open_work(look: InjectionLookup) -> Iterator[InjectionCandidate]:

@@ -13,6 +13,7 @@ from treering.core.injection_rules import (
     CAUTIOUS,
     CONTROL,
     FULL,
+    INFERRED_RULES_FROM,
     INJECTION_NOTE,
     LOST_CONTEXT,
     MIN_CONFIDENCES,
@@ -104,7 +105,7 @@ def _admitted(
     given = set() if _is_after_compaction(event) else _given(reader, spooled, event.session)
     corrected = corrections(_typed(spooled, event.session))
     found: dict[str, Found] = {}
-    for each in _found(reader, event, root, now):
+    for each in _found(reader, event, root, now, level):
         record = each[2]
         if record["id"] in given or may_contradict(corrected, str(record["content"])):
             continue
@@ -114,9 +115,9 @@ def _admitted(
     return [each for id, each in found.items() if id not in ignored][: MAX_ITEMS[event.point or ""]]
 
 
-def _found(reader: "Any", event: HookEvent, root: str, now: float) -> "Iterator[Found]":
+def _found(reader: "Any", event: HookEvent, root: str, now: float, level: str) -> "Iterator[Found]":
     if event.point == START:
-        yield from _at_start(reader, now)
+        yield from _at_start(reader, now, level)
         return
     is_prompt = event.point == PROMPT
     files = _named_files(named(event.payload, "prompt"), root) if is_prompt else _touched_files(event.payload, root)
@@ -130,9 +131,9 @@ def _found(reader: "Any", event: HookEvent, root: str, now: float) -> "Iterator[
                 yield section, f"about {file}", record
 
 
-def _at_start(reader: "Any", now: float) -> "Iterator[Found]":
+def _at_start(reader: "Any", now: float, level: str) -> "Iterator[Found]":
     rules = [*reader.pinned(12), *reader.of_type("preference", 12), *reader.of_type("requirement", 12)]
-    rules = [each for each in rules if each["level"] in ("global", "module")]
+    rules = [each for each in rules if each["level"] in ("global", "module") and _is_rule(each, level)]
     for record in sorted(rules, key=lambda each: (not _is_from_person(each), not each["pinned"]))[:12]:
         yield "Rules", "a rule of this project", record
     for record in reader.of_type("work_state", 1):
@@ -143,6 +144,18 @@ def _at_start(reader: "Any", now: float) -> "Iterator[Found]":
             yield "Decisions", "stated or confirmed by a person", record
 
 
+def _is_rule(record: "dict[str, Any]", level: str) -> bool:
+    """Whether a rule is given at the start: one that was only inferred depends on the level."""
+    if _is_from_person(record) or record["pinned"] or record["source"] == "agent_explicit":
+        return True
+    return level in INFERRED_RULES_FROM or _uses(record) >= USES_OF_TRUST
+
+
+def _uses(record: "dict[str, Any]") -> int:
+    uses = _rest(record).get("uses")
+    return uses if isinstance(uses, int) else 0
+
+
 def _is_from_person(record: "Mapping[str, Any]") -> bool:
     return bool(record["user_verified"]) or record["source"] == "user_taught"
 
@@ -150,9 +163,7 @@ def _is_from_person(record: "Mapping[str, Any]") -> bool:
 def _is_trusted(record: "dict[str, Any]", now: float, minimum: float) -> bool:
     if _rest(record).get("superseded_by") is not None or _rest(record).get("muted"):
         return False
-    uses = _rest(record).get("uses")
-    often_used = isinstance(uses, int) and uses >= USES_OF_TRUST
-    return bool(record["user_verified"]) or often_used or confidence(record, now) > minimum
+    return bool(record["user_verified"]) or _uses(record) >= USES_OF_TRUST or confidence(record, now) > minimum
 
 
 def confidence(record: "Mapping[str, Any]", now: float) -> float:
