@@ -11,11 +11,13 @@ import sys
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import treering
 from bench.data import DataMissing, data_folder
@@ -114,6 +116,14 @@ def replayed(sessions: Sequence[RecordedSession], file: Path, level: str) -> Rep
     return replay
 
 
+_ABOUT_RULES = (
+    "A rule counts as used only if the session touched a file or ran a command that it names, as for every other item; an "
+    "agent that follows a rule mostly leaves no such trace, so rules count as unused here. A replay has no person who "
+    "states or confirms rules: rules that were only inferred are not given at this trust level, and those that users "
+    "state or confirm, which every session is given at its start, do not occur."
+)
+
+
 def report(replay: Replay, level: str) -> str:
     """The tables of a replay."""
     items = [each for session in replay.items for each in session]
@@ -138,8 +148,9 @@ def report(replay: Replay, level: str) -> str:
     ]
     return (
         f"{len(replay.items)} sessions, trust level {level}, without control groups. Tokens added per session: median "
-        f"{middle:,}, p95 {high:,}. Used: **{_share(items)}** of all items, **{_share(traceable)}** without rules, "
-        f"which an agent follows without a trace. Prompts with nothing injected: {silent:.0%}.\n\n"
+        f"{middle:,}, p95 {high:,}. Used: **{_share(items)}** of all items, **{_share(traceable)}** without rules "
+        f"({len(items) - len(traceable)} items of the types preference and requirement). Prompts with nothing injected: "
+        f"{silent:.0%}.\n\n{_ABOUT_RULES}\n\n"
         + table(("point", "occasions", "injections", "items", "used"), by_point)
         + "\n\n"
         + table(("point", "type", "items", "used"), by_type)
@@ -155,33 +166,62 @@ def _share(items: Sequence[InjectedItem]) -> str:
     return f"{used}/{len(items)} = {used / len(items):.0%}" if items else "–"
 
 
-def latencies(size: int, file: Path) -> list[tuple[object, ...]]:
-    """Wall and processor time of each point with a store of this size."""
-    made = datetime.now(UTC) - timedelta(days=2)
-    with treering.open(file, project=PROJECT, settings=SETTINGS) as memory:
-        memory.remember_many(_records(size, made))
-        memory.settle(timeout=3_600)
-    rows: list[tuple[object, ...]] = []
-    with treering.open(file, project=PROJECT, settings=SETTINGS) as memory:
-        memory.injections.prepare()
-        for point in InjectionPoint:
-            wall, processor = list[float](), list[float]()
-            for occasion in _occasions(point):
-                begun, used = time.perf_counter(), time.process_time()
-                memory.injections.offer(occasion, seconds=SECONDS)
-                wall.append(time.perf_counter() - begun)
-                processor.append(time.process_time() - used)
-            shown = (f"{percentile(each, share):.1f}" for each in (wall, processor) for share in (0.5, 0.95))
-            rows.append((f"{size:,}", point.value, *shown))
-    return rows
+class Timing(NamedTuple):
+    """Seconds of one offer: until its answer, of processor time, and of waiting for a processor.
+
+    Processor time includes storing what was given, which the caller does not wait for.
+    """
+
+    wall: float
+    processor: float
+    queued: float
 
 
+def latencies(sizes: Sequence[int], file: Path) -> Iterator[tuple[object, ...]]:
+    """Times of each point with a store of each size, which grows from one to the next."""
+    made, before = datetime.now(UTC) - timedelta(days=2), 0
+    for size in sizes:
+        with treering.open(file, project=PROJECT, settings=SETTINGS) as memory:
+            memory.remember_many(_records(before, size, made))
+            memory.settle(timeout=3_600)
+        with treering.open(file, project=PROJECT, settings=SETTINGS) as memory:
+            memory.injections.prepare()
+            for point in InjectionPoint:
+                timings = [_timed(memory, occasion) for occasion in _occasions(point, size)]
+                columns = zip(*timings, strict=True)
+                shown = (f"{percentile(list(each), share):.1f}" for each in columns for share in (0.5, 0.95))
+                yield (f"{size:,}", point.value, *shown)
+        before = size
+
+
+def _timed(memory: Memory, occasion: Occasion) -> Timing:
+    begun, used, queued = time.perf_counter(), time.process_time(), _queued()
+    memory.injections.offer(occasion, seconds=SECONDS)
+    wall, waited = time.perf_counter() - begun, _queued() - queued
+    memory.injections.flush(SECONDS)
+    return Timing(wall, time.process_time() - used, waited)
+
+
+def _queued() -> float:
+    """Seconds that the threads of this process were ready and had no processor; 0 where the system does not count it."""
+    delays = 0
+    for path in Path("/proc/self/task").glob("*/schedstat"):
+        with suppress(OSError):  # the thread has ended
+            delays += int(path.read_text().split()[1])
+    return delays / 1e9
+
+
+_ABOUT_TIMES = (
+    "Milliseconds, {asked} occasions each, one after the other in one process. Processor time includes storing what was "
+    "given, which the agent does not wait for. Queued is the part of wall time in which threads of the process were "
+    "ready and other programs had the processors; the load average was {load:.1f} at the beginning."
+)
 _TYPES = ("fact", "gotcha", "decision", "module_insight", "error_pattern", "dead_end", "preference", "workflow_recipe")
 
 
-def _records(size: int, made: datetime) -> Iterator[Knowledge]:
+def _records(first: int, size: int, made: datetime) -> Iterator[Knowledge]:
     times = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), made)
-    for number, text in zip(range(size), records(size), strict=False):
+    for number, text in islice(zip(range(size), records(size), strict=False), first, None):
         files = () if number % 3 == 0 else (f"src/part{number % 500}/file{number % 7}.go",)
         type = _TYPES[number % len(_TYPES)]
         yield Knowledge(
@@ -189,7 +229,7 @@ def _records(size: int, made: datetime) -> Iterator[Knowledge]:
         )
 
 
-def _occasions(point: InjectionPoint) -> Iterator[Occasion]:
+def _occasions(point: InjectionPoint, size: int) -> Iterator[Occasion]:
     for number, question in enumerate(questions(ASKED)):
         files = (f"src/part{number % 500}/file{number % 7}.go", f"src/part{number % 400}/file{(number + 1) % 7}.go")
         fields: Mapping[InjectionPoint, dict[str, Any]] = {
@@ -198,7 +238,7 @@ def _occasions(point: InjectionPoint) -> Iterator[Occasion]:
             InjectionPoint.TOOL: {"files": files, "search": question.split()[-1] if number % 2 else ""},
             InjectionPoint.STEP: {"files": files},
         }
-        yield Occasion(f"session {point} {number}", point, step=number % 50 + 5, **fields[point])
+        yield Occasion(f"session {point} {size} {number}", point, step=number % 50 + 5, **fields[point])
 
 
 def main() -> None:
@@ -217,9 +257,11 @@ def main() -> None:
             show("Replay of recorded sessions", _replay(chosen, Path(folder)))
         if chosen.only != "replay":
             sizes = [size for size in SIZES if size <= chosen.most]
-            rows = [row for size in sizes for row in latencies(size, Path(folder) / f"{size}.db")]
-            headers = ("records", "point", "wall p50", "wall p95", "processor p50", "processor p95")
-            show("Latency of the four points", f"Milliseconds, {ASKED} occasions each.\n\n{table(headers, rows)}")
+            load = os.getloadavg()[0]
+            rows = [*latencies(sizes, Path(folder) / "speed.db")]
+            named = (f"{column} {share}" for column in ("wall", "processor", "queued") for share in ("p50", "p95"))
+            body = f"{_ABOUT_TIMES.format(asked=ASKED, load=load)}\n\n{table(('records', 'point', *named), rows)}"
+            show("Latency of the four points", body)
 
 
 def _replay(chosen: argparse.Namespace, folder: Path) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.agents.script import Edit, Read, Run, Say, Step, ToolCall, Turn, UseMemory
+from tests.agents.script import Edit, Fetch, Read, Run, Say, Step, ToolCall, Turn, UseMemory
 
 StepTools = Mapping[type, Callable[[Any, Path], ToolCall]]
 """The tool call for a type of step in a project folder."""
@@ -24,13 +24,15 @@ CLAUDE_TOOLS: StepTools = {
         "Edit", {"file_path": str(root / step.path), "old_string": step.old, "new_string": step.new}
     ),
     Run: lambda step, _root: ToolCall("Bash", {"command": step.command, "description": "Run a command"}),
+    Fetch: lambda step, _root: ToolCall("WebFetch", {"url": step.page.url, "prompt": "What does the page say?"}),
     UseMemory: lambda step, _root: ToolCall(f"mcp__treering__{step.tool}", step.arguments),
 }
-# Codex has no tool that reads files: its models use the shell.
+# Codex has no tools that read files or pages (it searches the web on its vendor's side): its models use the shell.
 CODEX_TOOLS: StepTools = {
     Read: lambda step, _root: ToolCall("exec_command", {"cmd": f"cat {step.path}"}),
     Edit: _patch,
     Run: lambda step, _root: ToolCall("exec_command", {"cmd": step.command}),
+    Fetch: lambda step, _root: ToolCall("exec_command", {"cmd": step.page.command}),
     UseMemory: lambda step, _root: ToolCall(f"mcp__treering__{step.tool}", step.arguments),
 }
 GEMINI_TOOLS: StepTools = {
@@ -45,6 +47,7 @@ GEMINI_TOOLS: StepTools = {
         },
     ),
     Run: lambda step, _root: ToolCall("run_shell_command", {"command": step.command, "description": "Run a command"}),
+    Fetch: lambda step, _root: ToolCall("web_fetch", {"prompt": f"What does {step.page.public_url} say?"}),
     UseMemory: lambda step, _root: ToolCall(f"mcp_treering_{step.tool}", step.arguments),
 }
 

@@ -66,7 +66,7 @@ AGENTS = (
                 "--permission-mode",
                 "dontAsk",
                 "--allowedTools",
-                "mcp__treering,mcp__plugin_treering_treering,Read,Edit,Bash",
+                "mcp__treering,mcp__plugin_treering_treering,Read,Edit,Bash,WebFetch",
             ),
         ],
         variables=lambda url: {
@@ -74,6 +74,8 @@ AGENTS = (
             "ANTHROPIC_API_KEY": "scripted",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         },
+        # Without a network, the vendor cannot be asked whether a page may be fetched.
+        home_files={".claude/settings.json": '{"skipWebFetchPreflight": true}\n'},
     ),
     CodingAgent(
         name="codex",

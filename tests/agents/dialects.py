@@ -70,11 +70,18 @@ def _anthropic_results(request: Request) -> Sequence[str]:
     return [result if isinstance(result, str) else "\n".join(block["text"] for block in result) for result in results]
 
 
+def _anthropic_other(path: str, request: Request, page: str) -> Reply:
+    """Claude Code has a small model read the page that it fetched; other requests are for titles and token counts."""
+    if path == "/v1/messages" and page and page in json.dumps(request, ensure_ascii=False):
+        return _anthropic_reply(Say(f"The page says: {page}"), request, "page")
+    return _json({"input_tokens": 1})
+
+
 ANTHROPIC = Dialect(
     asks_for_turn=lambda path, request: path == "/v1/messages" and bool(request.get("tools")),
     turns_so_far=_anthropic_turns,
     turn=_anthropic_turn,
-    other=lambda path, request: _json({"input_tokens": 1}),
+    other=_anthropic_other,
     tool_results=_anthropic_results,
     pause=_anthropic_pause,
 )
@@ -94,11 +101,19 @@ def _google_results(request: Request) -> Sequence[str]:
     return [json.dumps(part["functionResponse"]["response"]) for part in parts if "functionResponse" in part]
 
 
+def _google_other(path: str, request: Request, page: str) -> Reply:
+    """The API reads a page for Gemini CLI; other requests are for titles, summaries and token counts."""
+    if page and "urlContext" in json.dumps(request.get("tools")):
+        content = {"role": "model", "parts": [{"text": f"The page says: {page}"}]}
+        return _json({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]})
+    return _json({"candidates": [], "totalTokens": 1})
+
+
 GOOGLE = Dialect(
     asks_for_turn=lambda path, request: path.endswith(":streamGenerateContent") and bool(request.get("tools")),
     turns_so_far=lambda request: sum(content["role"] == "model" for content in request["contents"]),
     turn=_google_turn,
-    other=lambda path, request: _json({"candidates": [], "totalTokens": 1}),
+    other=_google_other,
     tool_results=_google_results,
 )
 
@@ -160,7 +175,7 @@ OPENAI = Dialect(
     asks_for_turn=lambda path, request: path.endswith("/responses"),
     turns_so_far=_openai_turns,
     turn=_openai_turn,
-    other=lambda path, request: _json({}),
+    other=lambda path, request, page: _json({}),
     tool_results=_openai_results,
     pause=_openai_pause,
 )

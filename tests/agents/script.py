@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tests.agents.pages import Page
+
 Request = Mapping[str, Any]
 """Body of a request that an agent sends to its model."""
 
@@ -32,6 +34,13 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Fetch:
+    """Read a web page with the agent's own tool, or with a shell command if the agent has none."""
+
+    page: Page
+
+
+@dataclass(frozen=True)
 class UseMemory:
     """Call a tool of the Treering server."""
 
@@ -54,7 +63,7 @@ class After:
     step: "Step"
 
 
-Step = Read | Edit | Run | UseMemory | Say | After
+Step = Read | Edit | Run | Fetch | UseMemory | Say | After
 
 
 @dataclass(frozen=True)
@@ -84,8 +93,8 @@ class Dialect:
     turns_so_far: Callable[[Request], int]
     """Number of turns of the model in the conversation that the agent sends."""
     turn: Callable[[Turn, Request], Reply]
-    other: Callable[[str, Request], Reply]
-    """Answer to a request that does not ask for a turn."""
+    other: Callable[[str, Request, str], Reply]
+    """Answer to a request that does not ask for a turn; the text is that of a page which the agent wants to be read."""
     tool_results: Callable[[Request], Sequence[str]]
     """Results of the tool calls, in order, as the model reads them."""
     pause: Callable[[ToolCall, Request], Reply | None] = lambda _call, _request: None

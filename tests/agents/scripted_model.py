@@ -23,6 +23,8 @@ class ScriptedModel:
     script: Sequence[Turn]
     actions: Mapping[int, Callable[[], object]] = field(default_factory=dict)
     """What the test does before a turn is answered, once, by the number of the turn."""
+    page: str = ""
+    """Text of the web page that the model is asked to read."""
     url: str = ""
     requests: list[Request] = field(default_factory=list)
     """Requests for a turn, in order."""
@@ -49,7 +51,7 @@ class ScriptedModel:
     def answer(self, path: str, request: Request) -> Reply:
         if not self.dialect.asks_for_turn(path, request):
             self.others.append(request)
-            return self.dialect.other(path, request)
+            return self.dialect.other(path, request, self.page)
         self.requests.append(request)
         number = self.dialect.turns_so_far(request)
         turn = self.script[number] if number < len(self.script) else Say("Done.")

@@ -35,6 +35,8 @@ class Workplace:
     project: Path
     variables: Mapping[str, str] = field(default_factory=dict)
     """Variables that the user has set, for Treering or the agent."""
+    page: str = ""
+    """Text of the web page that models are asked to read."""
     wrapper: Sequence[str | Path] = ()
     """Command that runs the agent, such as one that limits it."""
     _agent_process: subprocess.Popen[str] | None = None
@@ -112,7 +114,7 @@ class Workplace:
         options: Sequence[str] = (),
     ) -> ScriptedModel:
         """Run one session of the agent with these turns of its model."""
-        with serve(ScriptedModel(self.agent.dialect, turns, actions or {})) as model:
+        with serve(ScriptedModel(self.agent.dialect, turns, actions or {}, self.page)) as model:
             command = [*self.wrapper, *self.agent.command(self.program, model.url, prompt), *options]
             self.run(*command, **self.agent.variables(model.url))
         assert model.turns_played == len(turns), (model.turns_played, turns)
