@@ -1,5 +1,7 @@
 """What sessions did with the items that they were given, and what is learned from it."""
 
+import pytest
+
 from tests.injecting import LONG, names, offer, session_of, sessions_of, taught
 from tests.observed import observe
 from tests.session_events import Session
@@ -67,6 +69,27 @@ def test_a_warning_about_a_touched_file_is_used_if_the_file_is_edited(memory: Me
     ended(memory, other, Session().read("tides/tide.go").read("tides/tide.go"))
     assert outcomes(memory, one) == [ItemOutcome.USED]
     assert outcomes(memory, other) == [ItemOutcome.IGNORED]
+
+
+@pytest.mark.parametrize(
+    ("resolution", "later", "outcome"),
+    [
+        ("running it without `rtk`", "bun run test", ItemOutcome.USED),
+        ("running it without `rtk`", "bun run lint", ItemOutcome.IGNORED),
+        ("running it with `test:all` instead of `test`", "rtk bun run test:all", ItemOutcome.USED),
+        ("running it with `test:all` instead of `test`", "rtk bun run test", ItemOutcome.IGNORED),
+    ],
+)
+def test_a_failure_is_used_if_the_command_runs_in_the_other_form(
+    memory: Memory, resolution: str, later: str, outcome: ItemOutcome
+) -> None:
+    payload = {"fingerprint": "f", "message": "unrecognized", "tool": "rtk bun run test", "resolution": resolution}
+    record = taught(memory, "`rtk bun run test` fails", type="error_pattern", payload=payload, files=["a.go"])
+    session = session_of(memory)
+    given = offer(memory, "tool", session, files=("a.go",))
+    assert names(given) == [record.id]
+    ended(memory, session, Session().run(later))
+    assert outcomes(memory, session) == [outcome]
 
 
 def test_a_flagged_item_is_contradicted(memory: Memory) -> None:

@@ -16,6 +16,7 @@ from treering.core.project_settings import INJECTION_RATES, ProjectSetting
 from treering.core.queries import ApplicationFilter, InjectedItemFilter, Order, TimeRange
 from treering.knowledge.usage import count_uses_in
 from treering.observe.commands import parse_command
+from treering.observe.errors.resolution import other_form
 from treering.observe.scratchpad import Activity
 
 if TYPE_CHECKING:
@@ -139,4 +140,8 @@ def _followed(record: Knowledge, item: InjectedItem, trace: SessionTrace) -> boo
     if not isinstance(payload, ErrorPattern):
         return False
     named = _CODE.findall(payload.resolution or "")
-    return any(trace.ran(each, item) or trace.touched(each, item) for each in named)
+    if any(trace.ran(each, item) or trace.touched(each, item) for each in named):
+        return True
+    # "running it without `rtk`" names no command: the one that ran later has to be that form of the one that failed.
+    later = (command for command, step in trace.commands.items() if step > item.step)
+    return any(other_form(payload.tool or "", command) == payload.resolution for command in later)

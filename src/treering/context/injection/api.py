@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _MAX_REASON, _MAX_TEXT = 300, 1_000
 _FIRST_SESSIONS = 3
-_NO_SESSION = "none"
+_NO_SESSION, _FIRST_PROMPT = "none", "Prepare the first search, which fails in tests/prepare.py"
 _GROUP_SILENCE: Mapping[SessionGroup, str] = {
     SessionGroup.CONTROL: "control group",
     SessionGroup.PASSIVE: "passive group",
@@ -108,16 +108,14 @@ class InjectionEngine:
 
     def prepare(self) -> None:
         """Load what offers need, so that the first one of a process meets its deadline; a server calls it early."""
+        from treering.context.injection.contradictions import load_comparison
         from treering.context.injection.points import POINTS
 
-        for spec in POINTS.values():
-            spec.sources()
-        nothing = Occasion(_NO_SESSION, InjectionPoint.PROMPT, prompt="prepare the first search", search="prepare")
-        with suppress(StoreError), self.store.reading(self.scope, self.clock()) as tx:
-            look = self._lookup(tx, nothing, lambda: True)
-            for spec in POINTS.values():
-                for source in spec.sources():
-                    next(source(look), None)
+        load_comparison(self.clock())
+        for point, spec in POINTS.items():
+            nothing = Occasion(_NO_SESSION, point, prompt=_FIRST_PROMPT, search="prepare", files=("prepare",))
+            with suppress(StoreError):
+                self._made(nothing, spec, lambda: True)
 
     def flush(self, seconds: float = 1.0) -> None:
         """Store what is still in memory, waiting at most this long for other writers; call it before a session ends."""
