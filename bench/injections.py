@@ -6,6 +6,7 @@ command of it; the recorded agents never saw the items, so they could not cite t
 """
 
 import argparse
+import gc
 import os
 import sys
 import time
@@ -117,10 +118,10 @@ def replayed(sessions: Sequence[RecordedSession], file: Path, level: str) -> Rep
 
 
 _ABOUT_RULES = (
-    "A rule counts as used only if the session touched a file or ran a command that it names, as for every other item; an "
-    "agent that follows a rule mostly leaves no such trace, so rules count as unused here. A replay has no person who "
-    "states or confirms rules: rules that were only inferred are not given at this trust level, and those that users "
-    "state or confirm, which every session is given at its start, do not occur."
+    "A rule counts as used only if the session touched a file or ran a command that it names, as for every other item; "
+    "an agent that follows a rule mostly leaves no such trace, so rules count as unused here. A replay has no person "
+    "who states or confirms rules: rules that were only inferred are not given at this trust level, and those that "
+    "users state or confirm, which every session is given at its start, do not occur."
 )
 
 
@@ -149,8 +150,8 @@ def report(replay: Replay, level: str) -> str:
     return (
         f"{len(replay.items)} sessions, trust level {level}, without control groups. Tokens added per session: median "
         f"{middle:,}, p95 {high:,}. Used: **{_share(items)}** of all items, **{_share(traceable)}** without rules "
-        f"({len(items) - len(traceable)} items of the types preference and requirement). Prompts with nothing injected: "
-        f"{silent:.0%}.\n\n{_ABOUT_RULES}\n\n"
+        f"({len(items) - len(traceable)} items of the types preference and requirement). Prompts with nothing "
+        f"injected: {silent:.0%}.\n\n{_ABOUT_RULES}\n\n"
         + table(("point", "occasions", "injections", "items", "used"), by_point)
         + "\n\n"
         + table(("point", "type", "items", "used"), by_type)
@@ -186,6 +187,7 @@ def latencies(sizes: Sequence[int], file: Path) -> Iterator[tuple[object, ...]]:
             memory.settle(timeout=3_600)
         with treering.open(file, project=PROJECT, settings=SETTINGS) as memory:
             memory.injections.prepare()
+            gc.freeze()  # as a server does after it has prepared
             for point in InjectionPoint:
                 timings = [_timed(memory, occasion) for occasion in _occasions(point, size)]
                 columns = zip(*timings, strict=True)
@@ -203,7 +205,7 @@ def _timed(memory: Memory, occasion: Occasion) -> Timing:
 
 
 def _queued() -> float:
-    """Seconds that the threads of this process were ready and had no processor; 0 where the system does not count it."""
+    """Seconds that threads of this process were ready and had no processor; 0 where the system does not count it."""
     delays = 0
     for path in Path("/proc/self/task").glob("*/schedstat"):
         with suppress(OSError):  # the thread has ended
@@ -212,9 +214,9 @@ def _queued() -> float:
 
 
 _ABOUT_TIMES = (
-    "Milliseconds, {asked} occasions each, one after the other in one process. Processor time includes storing what was "
-    "given, which the agent does not wait for. Queued is the part of wall time in which threads of the process were "
-    "ready and other programs had the processors; the load average was {load:.1f} at the beginning."
+    "Milliseconds, {asked} occasions each, one after the other in one process. Processor time includes storing what "
+    "was given, which the agent does not wait for. Queued is the part of wall time in which threads of the process "
+    "were ready and other programs had the processors; the load average was {load:.1f} at the beginning."
 )
 _TYPES = ("fact", "gotcha", "decision", "module_insight", "error_pattern", "dead_end", "preference", "workflow_recipe")
 

@@ -144,6 +144,28 @@ def test_the_transcript_of_another_session_is_not_read(
     assert "another session" not in str([hit.text for hit in memory.search("words of another session")])
 
 
+@pytest.mark.parametrize("missing", ["result", "prompt"])
+def test_nothing_is_read_after_what_no_hook_reported(
+    memory: Memory, live: LiveSessions, folder: str, tmp_path: Path, missing: str
+) -> None:
+    """A pause, or an event that was lost: what the agent said from then on is not for memory."""
+    path = tmp_path / "t.jsonl"
+    named = transcript(path, "The sluice opens at noon.")
+    called = {"type": "tool_result", "tool_use_id": "lost", "content": "a page"}
+    content: Any = [called] if missing == "result" else "This is between us."
+    shared = {"sessionId": CLAUDE, "cwd": ROOT, "timestamp": (AT + timedelta(minutes=1)).isoformat()}
+    hidden = {"type": "user", "uuid": "hidden", **shared, "message": {"role": "user", "content": content}}
+    said = {"role": "assistant", "content": [{"type": "text", "text": "The harbour key is under the mat."}]}
+    with path.open("a") as file:
+        for line in (hidden, {"type": "assistant", "uuid": "after", **shared, "message": said}):
+            file.write(f"{json.dumps(line)}\n")
+    put(folder, "claude", START, prompt("When does it open?"), {**END, **named})
+    assert live.drain()
+    memory.settle()
+    assert "opens at noon" in str([hit.text for hit in memory.search("sluice at noon")])
+    assert "under the mat" not in str([hit.text for hit in memory.search("harbour key under the mat")])
+
+
 def test_words_after_outside_content_are_tainted(
     memory: Memory, live: LiveSessions, folder: str, tmp_path: Path
 ) -> None:

@@ -83,7 +83,9 @@ def test_a_second_import_changes_nothing(memory: Memory, file: Path) -> None:
 
 def test_imports_at_once_store_each_statement_once(open_memory: OpenMemory, file: Path) -> None:
     """Each has its own connection, as two processes have."""
-    file.write_text("# Rules\n\n" + "".join(f"- Always run step {number} before step {number + 1}\n" for number in range(12)))
+    file.write_text(
+        "# Rules\n\n" + "".join(f"- Always run step {number} before step {number + 1}\n" for number in range(12))
+    )
     memories = [open_memory(background=False) for _ in range(3)]
     with ThreadPoolExecutor(len(memories)) as threads:
         done = [*threads.map(lambda memory: run(memory, file), memories)]

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -247,7 +248,9 @@ def test_workers_drain_what_hooks_have_recorded(tmp_path: Path, postgres_url: st
     """One of them listens; the others take over if it ends."""
     project = f"p-{uuid4().hex[:12]}"
     with service_of(tmp_path, postgres_url, project) as service:
-        folder = hook_folder(Terminal(tmp_path).variables({})["TREERING_DATA_DIR"], os.path.realpath(tmp_path), postgres_url, project)
+        folder = hook_folder(
+            Terminal(tmp_path).variables({})["TREERING_DATA_DIR"], os.path.realpath(tmp_path), postgres_url, project
+        )
         for session in ("first", "second"):
             events = (claude("SessionStart", source="startup"), edit("a.py", "toolu_1"), claude("SessionEnd"))
             put(folder, "claude", *({**each, "session_id": session, "cwd": str(tmp_path)} for each in events))
@@ -256,9 +259,13 @@ def test_workers_drain_what_hooks_have_recorded(tmp_path: Path, postgres_url: st
             if session == "first":
                 listening = next(each for each in workers_of(service) if _listens(each, folder))
                 listening.kill()
-                eventually(lambda: len(workers_of(service)) == WORKERS and listening not in workers_of(service))
+                eventually(partial(_is_replaced, service, listening))
     with treering.open(postgres_url, project=project) as memory:
         assert {each.id for each in memory.sessions.list()} == {"first", "second"}
+
+
+def _is_replaced(service: HttpService, worker: psutil.Process) -> bool:
+    return len(workers_of(service)) == WORKERS and worker not in workers_of(service)
 
 
 def _listens(worker: psutil.Process, folder: str) -> bool:

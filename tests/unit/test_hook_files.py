@@ -36,8 +36,8 @@ from treering.location.hook_spool import (
     append_line,
     drained_files,
     event_line,
-    session_lines,
     injected_line,
+    session_lines,
     spool_bytes,
 )
 

@@ -13,8 +13,8 @@ import pytest
 
 import treering
 from tests.hook_calls import PROMPT, START, TOOL, HookedRepository
-from treering.core.records import Source
 from treering.core.delimiters import escaped
+from treering.core.records import Source
 from treering.interfaces.hooks.agents import AGENTS, MAX_CHARACTERS, SECONDS
 from treering.interfaces.hooks.trimming import MAX_BYTES, trimmed
 from treering.location.hook_files import LOST, PAUSE, read_json, socket_path, write_json
@@ -115,7 +115,12 @@ def test_a_prompt_that_names_a_file_gets_what_is_known_about_it(remembering: Hoo
 
 
 @pytest.mark.parametrize(
-    "said", ["No, we don't use uv any more.", "Install with pip instead of uv for everything", "Nicht mehr uv, für everything pip"]
+    "said",
+    [
+        "No, we don't use uv any more.",
+        "Install with pip instead of uv for everything",
+        "Nicht mehr uv, für everything pip",
+    ],
 )
 def test_what_the_user_has_just_corrected_is_not_looked_up(remembering: HookedRepository, said: str) -> None:
     """The prompt waits in the spool; sessions in which nobody said it still get the rule."""

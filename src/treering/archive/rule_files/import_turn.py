@@ -57,7 +57,7 @@ class ImportTurn:
         """Give a sign of life; `Conflict` if another process has taken over."""
         if self._renew_at is not None and self._clock() >= self._renew_at and not self._take(renews=True):
             raise Conflict(
-                f"another process has imported {self._name}, because this one did not go on for {HELD.seconds} seconds; "
+                f"another process has imported {self._name}, because this one paused for {HELD.seconds} seconds; "
                 "run the import again: what is stored already is not stored twice"
             )
 

@@ -82,8 +82,9 @@ class InjectionEngine:
     def offer(self, occasion: Occasion, *, seconds: float | None = None) -> Injection:
         """What the agent should be given now; an empty text, with the reason in `silence`, if that is nothing.
 
-        Never raises: a value that is not an occasion gives silence, and a warning in the log. It returns within `seconds`, by default the deadline of the point (start 0.5, prompt 2, tool 0.1,
-        step 0.05) and never more than 3. Nothing is given twice in a session, unless its context was compacted.
+        Never raises: a value that is not an occasion gives silence, and a warning in the log. It returns within
+        `seconds`, by default the deadline of the point (start 0.5, prompt 2, tool 0.1, step 0.05) and never more than
+        3. Nothing is given twice in a session, unless its context was compacted.
         """
         try:
             return self._offer(occasion, seconds)

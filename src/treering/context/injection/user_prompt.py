@@ -24,8 +24,8 @@ _UNNAMED = 0.65
 """Chance that a session touches a file that its prompt does not name, per share of prefetch: measured on first prompts
 of nine repositories, where shares from .5 to .6 came true in 27 % of the cases and those from .8 on in 58 %."""
 _UNMET_FAILURE = 0.2
-"""Instead of .45, for a failure that a prompt names words of: 1 of 11 was of use in sessions of six repositories. It is given
-when it happens, with its resolution."""
+"""Instead of .45, for a failure that has not happened in this session: 1 of 11 was of use in six repositories. It is
+given when it happens, with its resolution."""
 _LATER = 0.8  # at later prompts, part of the work is done
 _TYPES = (
     *("decision", "requirement", "preference", "pattern", "fact"),

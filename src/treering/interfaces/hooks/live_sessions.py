@@ -54,13 +54,12 @@ class _LiveSession:
     """A session with its watch. `outcome` is set once it has ended and is not finished yet."""
 
     watch: Watch
+    words: SpokenWords
     ends: bool
     used_at: float
     outcome: SessionOutcome | None = None
     has_failed: bool = False
     is_changed: bool = False
-    words: SpokenWords | None = None
-    """Its transcript, from the first pause of its agent on."""
 
 
 class LiveSessions:
@@ -148,7 +147,7 @@ class LiveSessions:
     def _words_of(self, session: str, seconds: float) -> tuple[dict[str, object], ...]:
         """What the agent said since the last time, from its transcript. Needs no lock: only this thread settles."""
         live = self._live.get(session)
-        if live is None or live.words is None or not live.is_changed:
+        if live is None or not live.is_changed:
             return ()
         try:
             return live.words.new(is_end=live.outcome is not None, seconds=seconds)
@@ -243,6 +242,7 @@ class LiveSessions:
         if self._is_off(reading.session):
             return
         live = self._session(reading, ends=ends)
+        live.words.note(reading.events)
         for event in reading.events:
             live.watch.event(event)
         if (source := live.watch.taint) is not None:
@@ -251,7 +251,6 @@ class LiveSessions:
             live.is_changed, live.outcome = True, None
             live.has_failed = live.has_failed and reading.end is not None
         if reading.transcript:
-            live.words = live.words or SpokenWords(reading.session)
             live.words.path, live.is_changed = reading.transcript, True
         if reading.failed:
             live.has_failed = True
@@ -273,7 +272,7 @@ class LiveSessions:
         live = self._live.pop(reading.session, None)
         if live is None:
             watch = self._memory.observe(reading.session, agent=reading.agent, root=self._root)
-            live = _LiveSession(watch, ends, 0.0)
+            live = _LiveSession(watch, SpokenWords(reading.session), ends, 0.0)
             for oldest in list(self._live)[: max(0, len(self._live) - MAX_SESSIONS + 1)]:
                 self._store(oldest, self._live[oldest])
                 self._live.pop(oldest, None)

@@ -94,9 +94,7 @@ def _is_inside(file: str, root: str) -> bool:
     return not file.startswith("/") or os.path.realpath(file).startswith(os.path.join(root, ""))
 
 
-def _admitted(
-    reader: "Any", event: HookEvent, root: str, now: float, spooled: "list[dict[str, Any]]"
-) -> "list[Found]":
+def _admitted(reader: "Any", event: HookEvent, root: str, now: float, spooled: "list[dict[str, Any]]") -> "list[Found]":
     """Records that pass the gates and were not given before, each once, as many as the point allows.
 
     None of them shares a subject with what the user corrected in this session.

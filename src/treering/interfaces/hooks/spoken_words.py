@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.events import EventKind
+from treering.observe.scratchpad.hashes import hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 READ_SECONDS = 2.0  # in the background; what follows is read at the next pause of the agent
 MAX_BYTES_AT_PAUSE = 4 * 1024 * 1024  # a longer transcript is read once, at the end of its session
@@ -21,12 +22,22 @@ _MAX_KNOWN = 20_000  # events of one session
 
 @dataclass(slots=True)
 class SpokenWords:
-    """The transcript of one session, as far as it was read. Never used while a hook waits for an answer."""
+    """The transcript of one session, as far as it was read. Never used while a hook waits for an answer.
+
+    It is read up to the first prompt or result that no hook reported: memory was paused there, or an event was lost
+    that may have brought content from outside.
+    """
 
     session: str
     path: str = ""
     _size: int = -1
     _known: set[str] = field(default_factory=set)
+    _reported: set[str] = field(default_factory=set)
+
+    def note(self, events: Iterable[Mapping[str, object]]) -> None:
+        """Take in what a hook reported."""
+        if len(self._reported) < _MAX_KNOWN:
+            self._reported.update(filter(None, map(_reported, events)))
 
     def new(self, *, is_end: bool, seconds: float = READ_SECONDS) -> tuple[dict[str, object], ...]:
         """Events with words of the main agent that were not returned before; () if the file is not its transcript."""
@@ -37,6 +48,8 @@ class SpokenWords:
         for event in self._events():
             if time.monotonic() > deadline or len(self._known) >= _MAX_KNOWN:
                 return tuple(found)
+            if (named := _reported(event)) and named not in self._reported:
+                break
             id = str(event.get("id"))
             if event.get("kind") == EventKind.REASONING and id not in self._known:
                 self._known.add(id)
@@ -50,6 +63,14 @@ class SpokenWords:
         for transcript in find_transcripts((Path(self.path),)):
             if transcript.session == self.session and transcript.subagent is None:
                 yield from (each for each in read_events(transcript, ReadReport()) if each.get("agent") is None)
+
+
+def _reported(event: Mapping[str, object]) -> str:
+    """What identifies a prompt, or the result of a call that did not fail; empty for other events."""
+    kind, text = event.get("kind"), event.get("text")
+    if kind == EventKind.PROMPT:
+        return f"prompt {hash_of(str(text).strip())}"
+    return f"call {event.get('call_id')}" if kind == EventKind.TOOL_RESULT and not event.get("is_error") else ""
 
 
 def _own_size(path: str) -> int | None:

@@ -19,9 +19,45 @@ _LONG, _SHORT, _STEM = 4, 2, 5
 """Letters of a word that is a subject on its own, of one that needs another beside it, and those that are compared."""
 _WITHOUT_SUBJECT = frozenset(
     (
-        *("the", "and", "for", "are", "was", "but", "you", "all", "any", "can", "has", "had", "its", "our", "out", "see"),
+        *(
+            "the",
+            "and",
+            "for",
+            "are",
+            "was",
+            "but",
+            "you",
+            "all",
+            "any",
+            "can",
+            "has",
+            "had",
+            "its",
+            "our",
+            "out",
+            "see",
+        ),
         *("of", "in", "is", "it", "to", "on", "at", "by", "as", "an", "or", "if", "be", "do", "we", "us", "so", "my"),
-        *("der", "die", "das", "und", "ist", "es", "le", "la", "les", "un", "une", "et", "el", "los", "que", "il", "di", "de"),
+        *(
+            "der",
+            "die",
+            "das",
+            "und",
+            "ist",
+            "es",
+            "le",
+            "la",
+            "les",
+            "un",
+            "une",
+            "et",
+            "el",
+            "los",
+            "que",
+            "il",
+            "di",
+            "de",
+        ),
     )
 )
 _ENDINGS, _AFTER_ENDING = frozenset(".!?;。！？"), frozenset(("", " ", "\n", "\r", "\t"))
