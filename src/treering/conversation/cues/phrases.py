@@ -111,9 +111,7 @@ def index_of(rules: Iterable[CueRule]) -> PhraseIndex:
                 by_word.setdefault(key, []).append((next(iter(each.others), None), rule, each))
             if not each.keys:
                 by_part.append((rule, each))
-    return PhraseIndex(
-        {word: tuple(entries) for word, entries in by_word.items()}, tuple(by_part), frozenset(by_word)
-    )
+    return PhraseIndex({word: tuple(entries) for word, entries in by_word.items()}, tuple(by_part), frozenset(by_word))
 
 
 @cache
