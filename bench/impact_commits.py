@@ -67,10 +67,11 @@ def main() -> None:
 
 
 def stored(path: Path) -> list[FunctionChange]:
-    return [
-        FunctionChange(each["repo"], each["commit"], *each["function"].split(":"), tuple(each["tests"]))
-        for each in json.loads(path.read_text("utf-8"))
-    ]
+    changes = []
+    for each in json.loads(path.read_text("utf-8")):
+        file, _, qualname = each["function"].partition(":")
+        changes.append(FunctionChange(each["repo"], each["commit"], file, qualname, tuple(each["tests"])))
+    return changes
 
 
 def directory_of(mirror: Path, name: str) -> Path:

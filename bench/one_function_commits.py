@@ -38,7 +38,9 @@ def git(directory: Path, *arguments: str) -> bytes:
 
 def changes_in(name: str, directory: Path, limit: int) -> Iterator[FunctionChange]:
     """Yield the newest `limit` such commits of a repository, newest first."""
-    log = git(directory, "log", "--no-merges", "--name-status", "--no-renames", "--format=%x00%H", "--", "*.py").decode()
+    log = git(
+        directory, "log", "--no-merges", "--name-status", "--no-renames", "--format=%x00%H", "--", "*.py"
+    ).decode()
     found = 0
     for entry in log.split("\0")[1:]:
         commit, *lines = entry.split()
@@ -76,7 +78,9 @@ def _function_at(tree: ast.Module, line: int, count: int) -> str | None:
     names: list[str] = []
     body = tree.body
     while True:
-        node = next((n for n in body if isinstance(n, _NAMED) and n.lineno <= line and last <= (n.end_lineno or 0)), None)
+        node = next(
+            (n for n in body if isinstance(n, _NAMED) and n.lineno <= line and last <= (n.end_lineno or 0)), None
+        )
         if node is None:
             return None
         names.append(node.name)
