@@ -162,7 +162,8 @@ def _add_calls(
         origin = identity(path, call.origin)
         reached = callees.of(call.callee)
         if not reached.understood:
-            unresolved.append(Unresolved(origin, call.text, call.line))
+            named = call.callee.kind is not ExpressionKind.ATTRIBUTE or call.text.endswith(call.callee.name)
+            unresolved.append(Unresolved(origin, call.text, call.line, "" if named else call.callee.name))
         single_confidence = SURE if _is_plain(call.callee) else EVIDENT
         confidence = ONE_OF_FEW if len(reached.targets) > 1 else single_confidence
         exact = _EXACT if reached.exact else 0
