@@ -75,6 +75,10 @@ _BENCHES = (
         *("impact-commits", "tests of commits that changed one function (--mirror FOLDER)", "code"),
         ("bench.impact_commits",),
     ),
+    Bench(
+        *("references", "references of Python against basedpyright (FOLDER… --cache FOLDER --write)", "code"),
+        ("bench.codegraph_references",),
+    ),
     Bench("code-where", "questions for places in code (--cache FOLDER)", "code", ("bench.code_where",)),
     Bench(
         *("cochange", "files that change together (--mirror FOLDER)", "code"),
