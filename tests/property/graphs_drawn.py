@@ -29,7 +29,7 @@ def definition(qualname: str) -> Definition:
 
 
 IDS = tuple(f"{path}::{name}" for path in PATHS for name in QUALNAMES)
-MAY_CALL = frozenset({EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.REGISTERS})
+MAY_CALL = frozenset({EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.REGISTERS, EdgeKind.DEPENDS_LOGICALLY})
 CONFIDENCES = st.sampled_from((1.0, 0.9, 0.5))
 
 

@@ -279,3 +279,17 @@ def test_classes_implement_a_protocol_that_they_do_not_name() -> None:
     assert implemented == {("files.py::Files.save", "implements", "ports.py::Store.save")}
     graph = fresh_graph({path: source.encode() for path, source in sources.items()})
     assert "ports.py::use" in graph.impact("files.py::Files.save").dependents.ids
+
+
+def test_a_property_that_is_read_reaches_its_overrides() -> None:
+    code = """
+        class Base:
+            @property
+            def cache(self): ...
+            def links(self): return self.cache
+        class Page(Base):
+            @property
+            def cache(self): ...
+    """
+    graph = fresh_graph({"a.py": textwrap.dedent(code).encode()})
+    assert "a.py::Base.links" in graph.impact("a.py::Page.cache").dependents.ids

@@ -33,6 +33,8 @@ def test_more_tests_speak_for_a_file() -> None:
 
 def test_files_far_behind_the_best_are_left_out() -> None:
     assert ranked(("a_test.py::test_x", 1, 0.8), ("b_test.py::test_x", 9, 0.01)) == ["a_test.py"]
+    named = ("decode_test.py::test_x", 9, 0.01)
+    assert ranked(("a_test.py::test_x", 1, 0.8), named) == ["a_test.py", "decode_test.py"]
 
 
 def test_tests_and_the_nearest_step_are_counted_for_each_file() -> None:

@@ -47,7 +47,7 @@ FLOWS_TO: Final = KIND_CODE[EdgeKind.FLOWS_TO]
 INHERITS: Final = frozenset({KIND_CODE[EdgeKind.IMPLEMENTS], KIND_CODE[EdgeKind.EXTENDS]})
 EXACT_CALLS: Final = len(KINDS)
 """Kind of steps in a walk: calls that cannot be dispatched to an override."""
-_DISPATCHED: Final = frozenset({EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.REGISTERS})
+_DISPATCHED: Final = frozenset({EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.REGISTERS, EdgeKind.DEPENDS_LOGICALLY})
 DISPATCHED: Final = np.array([*(kind in _DISPATCHED for kind in KINDS), False], np.bool_)
 """By kind of step: whether the target may be called through the edge, and so an override of it instead."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _MIN_SHARE = 0.125
-"""A file of tests with less than this share of the best score hardly tests the change itself."""
+"""A file with less than this share of the best score, and no word of its name in that of the node, hardly tests it."""
 _COUNT_EXPONENT = 0.3
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _COMMON = frozenset({"test", "tests", "src", "lib", "init", "main", "spec"})
@@ -36,17 +36,14 @@ def ranked_test_files(node: str, tests: Iterable[tuple[str, int, float]]) -> tup
         count, nearest, best = found.get(path, (0, depth, 0.0))
         found[path] = count + bool(inside), min(nearest, depth), max(best, score)
     about = _words(node)
+    named = {path for path in found if about & _words(path)}
     files = [
-        TestFile(path, count, depth, round(best * max(count, 1) ** _COUNT_EXPONENT * (1 + _shared(about, path)), 6))
+        TestFile(path, count, depth, round(best * max(count, 1) ** _COUNT_EXPONENT * (1 + (path in named)), 6))
         for path, (count, depth, best) in found.items()
     ]
     limit = _MIN_SHARE * max((file.score for file in files), default=0.0)
-    return tuple(sorted((file for file in files if file.score >= limit), key=lambda file: (-file.score, file.path)))
-
-
-def _shared(about: frozenset[str], path: str) -> float:
-    """1 if a word of the file's name is in the name of the node or its file."""
-    return float(bool(about & _words(path.rpartition("/")[2])))
+    listed = (file for file in files if file.score >= limit or file.path in named)
+    return tuple(sorted(listed, key=lambda file: (-file.score, file.path)))
 
 
 def _words(name: str) -> frozenset[str]:
