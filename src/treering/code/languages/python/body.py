@@ -79,6 +79,13 @@ class Trait:
     OVERLOAD = 128
 
 
+class PythonOverload(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A signature of an overloaded function."""
+
+    parameters: tuple[tuple[str, Expression], ...]
+    returns: tuple[Expression, ...]
+
+
 class PythonFunction(msgspec.Struct, frozen=True, array_like=True, gc=False):
     qualname: str
     owner: str
@@ -92,6 +99,7 @@ class PythonFunction(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Annotated parameters."""
     fixture: str = ""
     """Its name as a pytest fixture."""
+    overloads: tuple[PythonOverload, ...] = ()
 
 
 class PythonClass(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -100,6 +108,8 @@ class PythonClass(msgspec.Struct, frozen=True, array_like=True, gc=False):
     methods: tuple[str, ...]
     fields: tuple[str, ...] = ()
     """Names annotated in its body, in order: the items of a `NamedTuple`."""
+    dynamic: bool = False
+    """Whether a method looks up attributes of the receiver by computed names: `getattr(self, name)`."""
 
 
 class PythonImport(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -120,13 +130,27 @@ class PythonCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     flow: int
 
 
+class UseKind(StrEnum):
+    """How a name is used without being called; the one-letter values keep stored facts small."""
+
+    READ = "v"
+    ANNOTATION = "a"
+    RAISED = "r"
+    CAUGHT = "c"
+    REGISTERED = "g"
+    """An item of a module's or class's table, or an argument of a module's object: `app.add_route(path, handler)`."""
+    DECORATOR = "d"
+    """The decorator of the origin, without its arguments."""
+
+
 class PythonUses(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Names and attributes that a definition reads without calling: possible constants and properties."""
+    """Names and attributes that a definition uses without calling them."""
 
     origin: str
-    """As in a call."""
+    """As in a call, or the constant whose value holds the name."""
     expressions: tuple[Expression, ...]
     lines: tuple[int, ...]
+    kinds: tuple[UseKind, ...]
 
 
 class FixtureRequests(msgspec.Struct, frozen=True, array_like=True, gc=False):
