@@ -29,6 +29,7 @@ def definition(qualname: str) -> Definition:
 
 
 IDS = tuple(f"{path}::{name}" for path in PATHS for name in QUALNAMES)
+MAY_CALL = frozenset({EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.REGISTERS})
 CONFIDENCES = st.sampled_from((1.0, 0.9, 0.5))
 
 
@@ -84,7 +85,7 @@ def dependences(graph: CodeGraph) -> list[Dependence]:
     """Who feels a change of whom, each pair found by looking at every edge, and at every chain of overrides."""
     edges = graph.edges()
     plain = [_turned(edge) for edge in edges if edge.kind is not EdgeKind.EXPORTS]
-    calls = [edge for edge in edges if edge.kind is EdgeKind.CALLS and not edge.flow & CallFlow.EXACT]
+    calls = [edge for edge in edges if edge.kind in MAY_CALL and not edge.flow & CallFlow.EXACT]
     lifted = [
         Dependence(method, call.origin, factor * WEIGHTS[call.kind] * call.confidence)
         for method in nodes_of(graph)

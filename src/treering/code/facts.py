@@ -1,5 +1,6 @@
 """The facts extracted from one file in isolation, and the edges that resolution derives from them."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntFlag, StrEnum
 from typing import Any, NamedTuple, Protocol
@@ -21,6 +22,7 @@ MODULE = "<module>"
 """Qualified name of the code of a file outside any definition."""
 
 _MAX_FAILURE_LENGTH = 300
+_NAMES = re.compile(r"[\w$]+")
 
 
 class DefinitionKind(StrEnum):
@@ -73,7 +75,11 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`origin` (an id in the owning file) uses `target`; an id is a path or `path::qualname`."""
+    """`origin` uses `target`; an id is a path or `path::qualname`.
+
+    The origin is in the file that owns the edge, except for `registers`: a function is registered where it is defined,
+    and the registry that calls it later may be in another file.
+    """
 
     origin: str
     target: str
@@ -89,6 +95,13 @@ class Unresolved(msgspec.Struct, frozen=True, array_like=True, gc=False):
     origin: str
     text: str
     line: int
+    name: str = ""
+    """The name that is used, if the text does not end with it."""
+
+    @property
+    def used_name(self) -> str:
+        """The last name in the text: `filter` for `self.items.filter`."""
+        return self.name or next(reversed(_NAMES.findall(self.text)), "")
 
 
 class Resolved(NamedTuple):

@@ -18,6 +18,13 @@ class EdgeKind(StrEnum):
     DEPENDS_LOGICALLY = "depends_logically"
     HANDLES_ERRORS_FROM = "handles_errors_from"
     APPLIES_PATTERN = "applies_pattern"
+    # Uses of a definition other than calls (docs/decisions/0034-references.md). Stored edges hold the position of their
+    # kind in this list, so new kinds are added at the end.
+    REFERENCES = "references"
+    REGISTERS = "registers"
+    ANNOTATES = "annotates"
+    RAISES = "raises"
+    CATCHES = "catches"
 
 
 class GraphSource(StrEnum):

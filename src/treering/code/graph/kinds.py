@@ -25,8 +25,13 @@ WEIGHTS: Final = {
     EdgeKind.DEPENDS_LOGICALLY: 0.5,
     EdgeKind.HANDLES_ERRORS_FROM: 0.4,
     EdgeKind.APPLIES_PATTERN: 0.3,
+    EdgeKind.REGISTERS: 0.7,
+    EdgeKind.REFERENCES: 0.6,
+    EdgeKind.RAISES: 0.5,
+    EdgeKind.ANNOTATES: 0.4,
+    EdgeKind.CATCHES: 0.4,
 }
-"""How likely a change propagates along an edge of each kind (requirement KG2)."""
+"""How likely a change propagates along an edge of each kind (requirement KG2; references: decision 0034)."""
 
 KINDS: Final = tuple(EdgeKind)
 KIND_CODE: Final = {kind: code for code, kind in enumerate(KINDS)}
@@ -42,6 +47,9 @@ FLOWS_TO: Final = KIND_CODE[EdgeKind.FLOWS_TO]
 INHERITS: Final = frozenset({KIND_CODE[EdgeKind.IMPLEMENTS], KIND_CODE[EdgeKind.EXTENDS]})
 EXACT_CALLS: Final = len(KINDS)
 """Kind of steps in a walk: calls that cannot be dispatched to an override."""
+_DISPATCHED: Final = frozenset({EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.REGISTERS})
+DISPATCHED: Final = np.array([*(kind in _DISPATCHED for kind in KINDS), False], np.bool_)
+"""By kind of step: whether the target may be called through the edge, and so an override of it instead."""
 
 
 def kinds_of_steps(kind: Codes, flow: Codes) -> Codes:

@@ -17,7 +17,7 @@ import numpy as np
 
 from treering.code.graph.adjacency import sorted_order
 from treering.code.graph.components import Components, NeighbourLists, components
-from treering.code.graph.kinds import CALLS, Ints
+from treering.code.graph.kinds import DISPATCHED, Ints
 from treering.code.graph.nodes import SEPARATOR
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _dependences(served: ServedGraph, there: Ints, place: Ints) -> tuple[int, In
     stand_in = np.full(len(there), -1, np.int32)
     stand_in[overridden] = np.arange(len(there), len(there) + len(overridden), dtype=np.int32)
     again = above.at(stand_in[above.place] >= 0)
-    calls = ((kinds == CALLS) & (stand_in[providers] >= 0)).nonzero()[0]
+    calls = (DISPATCHED.take(kinds) & (stand_in[providers] >= 0)).nonzero()[0]
     ends = (
         (providers, dependents),
         (above.place.astype(np.int32), stand_in[place[above.neighbour]]),

@@ -1,9 +1,9 @@
 """Steps from a node: its edges, and those that overriding adds.
 
-A call of a method may be dispatched to any override, unless the call is exact. So a change of an override affects the
-callers of the overridden method, and a caller depends on the overrides of what it calls; the overridden method itself
-and other overrides are not affected. An interface with hundreds of overrides and callers must not be walked pair by
-pair: a walk passes through each overridden method once, where it is reached first.
+A call of a method, or a reference to it that may be called, is dispatched to any override, unless the call is exact. So
+a change of an override affects the callers of the overridden method, and a caller depends on the overrides of what it
+calls; the overridden method itself and other overrides are not affected. An interface with hundreds of overrides and
+callers must not be walked pair by pair: a walk passes through each overridden method once, where it is reached first.
 
 Late in a walk most edges of a large layer lead to nodes already reached. Then it is cheaper to follow the edges of the
 remaining nodes backwards; both ways find the same edges.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from treering.code.graph.kinds import (
-    CALLS,
+    DISPATCHED,
     EXPORTS,
     Codes,
     Flags,
@@ -150,7 +150,7 @@ class WalkSteps:
             # Indices are sorted, so that those of the additional nodes are at the end.
             end = int(every.place.searchsorted(own))
             plain, calls = every.part(slice(end)), every.part(slice(end, None))
-        return origins, (plain, calls.at(calls.kind == CALLS))
+        return origins, (plain, calls.at(DISPATCHED.take(calls.kind)))
 
     def _with_overridden(self, frontier: Indices, score: Floats) -> Origins:
         """The layer, and the methods that it overrides in one or more steps."""
@@ -198,18 +198,18 @@ class WalkSteps:
         overriders = self._overriding.overriders
         plain = self._served.along(self._served.edges.used, frontier)
         steps = [plain.at(~self._met.take(plain.neighbour))]
-        calls = plain.at((overriders.length.take(plain.neighbour) > 0) & (plain.kind == CALLS))
+        calls = plain.at((overriders.length.take(plain.neighbour) > 0) & DISPATCHED.take(plain.kind))
         chain = score.take(calls.place) * calls.factor
         once = self._first(calls.neighbour, chain, frontier.take(calls.place))
         at, chain = calls.neighbour.take(once), chain.take(once)
-        origins = frontier.take(calls.place.take(once))
+        origins, kinds = frontier.take(calls.place.take(once)), calls.kind.take(once)
         place, factor = np.arange(len(at)), np.ones(len(at), np.float32)
         found = Origins(np.concatenate((frontier, origins)), np.concatenate((score, chain)), at)
         while overriders.length.take(at).any():
             slots, above = overriders.spread(at)
             at, place = overriders.neighbour.take(slots).astype(np.int64), place.take(above)
             factor = factor.take(above) * overriders.factor.take(slots)
-            below = Steps(place + len(frontier), at, factor, np.full(len(at), CALLS, np.uint8))
+            below = Steps(place + len(frontier), at, factor, kinds.take(place))
             steps.append(below.at(~self._met.take(at)))
             once = self._first(at, chain.take(place) * factor, origins.take(place))
             at, place, factor = at.take(once), place.take(once), factor.take(once)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from treering.code.graph.nodes import Nodes
 
 _ORDER_BITS = 32
-_KIND_BITS = 4
+_KIND_BITS = 5
 _MAX_KINDS = (1 << _KIND_BITS) - 1
 _KIND_KEYS = (_MAX_KINDS - np.arange(_MAX_KINDS, dtype=np.int64)) << 1
 _MAX_NODES = (1 << (_ORDER_BITS - _KIND_BITS - 1)) - 1

@@ -19,8 +19,14 @@ def _both(one: int, other: int) -> int:
     return ((one | other) & ~_EXACT) | (one & other & _EXACT)
 
 
+_FILE_EDGES = frozenset({EdgeKind.IMPORTS, EdgeKind.EXPORTS})
+
+
 class EdgeSet:
-    """One edge per origin, target and kind: the highest confidence, the first line and the union of flows."""
+    """One edge per origin, target and kind: the highest confidence, the first line and the union of flows.
+
+    A plain reference is left out beside an edge that says more about the same use, such as a call.
+    """
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, EdgeKind], Edge] = {}
@@ -35,7 +41,18 @@ class EdgeSet:
 
     def all(self) -> tuple[Edge, ...]:
         """Return the edges sorted, independent of the order in which they were added."""
-        return tuple([self._found[key] for key in sorted(self._found)])
+        explained = {
+            (origin, target)
+            for origin, target, kind in self._found
+            if kind is not EdgeKind.REFERENCES and kind not in _FILE_EDGES
+        }
+        return tuple(
+            [
+                self._found[key]
+                for key in sorted(self._found)
+                if key[2] is not EdgeKind.REFERENCES or key[:2] not in explained
+            ]
+        )
 
 
 def add_constructors(edges: EdgeSet, facts: Facts, names: frozenset[str]) -> None:
