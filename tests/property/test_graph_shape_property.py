@@ -85,7 +85,9 @@ def test_every_direction_on_the_map_has_a_use_behind_it(code: dict[str, File]) -
         assert len({file.startswith("tests/") for file in module.files}) == 1
     for edge in found.edges:
         code_files = [file for file in files[edge.origin] if not is_test(file)]
-        behind = [pair for pair in used if pair[0] in (code_files or files[edge.origin]) and pair[1] in files[edge.target]]
+        behind = [
+            pair for pair in used if pair[0] in (code_files or files[edge.origin]) and pair[1] in files[edge.target]
+        ]
         assert len(behind) == edge.files > 0
 
 

@@ -309,7 +309,9 @@ def test_a_test_beside_the_code_is_part_of_its_module_but_not_a_use_by_it() -> N
     made.replace_file("render/xml.go", define("Xml"), [calls("render/xml.go::Xml", "render/json.go::Render")])
     made.replace_file("golden/files.go", define("Read"), [])
     made.replace_file("golden/paths.go", define("Path"), [calls("golden/files.go::Read", "golden/paths.go::Path")])
-    uses = [calls("render/json_test.go::test_it", target) for target in ("render/json.go::Render", "golden/files.go::Read")]
+    uses = [
+        calls("render/json_test.go::test_it", target) for target in ("render/json.go::Render", "golden/files.go::Read")
+    ]
     made.replace_file("render/json_test.go", define("test_it"), uses)
     found = made.module_map()
     assert next(module for module in found.modules if module.name == "render").size == 3

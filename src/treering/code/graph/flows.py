@@ -82,16 +82,12 @@ _START, _UP, _DOWN = _FlowPhase
 _ANY = CallFlow.NOTHING
 
 _OUT = (
-    _FlowStep(
-        FlowKind.RESULT, True, {_START: CallFlow.RESULT, _UP: CallFlow.RESULT}, CallFlow.RETURNED, _UP
-    ),
+    _FlowStep(FlowKind.RESULT, True, {_START: CallFlow.RESULT, _UP: CallFlow.RESULT}, CallFlow.RETURNED, _UP),
     _FlowStep(FlowKind.ARGUMENT, False, {_START: CallFlow.ARGUMENTS, _DOWN: CallFlow.PASSED_ON}, _ANY, _DOWN),
     _FlowStep(FlowKind.FLOW, True, dict.fromkeys(_FlowPhase, _ANY), _ANY, _START),
 )
 _IN = (
-    _FlowStep(
-        FlowKind.ARGUMENT, True, {_START: CallFlow.ARGUMENTS, _UP: CallFlow.ARGUMENTS}, CallFlow.PASSED_ON, _UP
-    ),
+    _FlowStep(FlowKind.ARGUMENT, True, {_START: CallFlow.ARGUMENTS, _UP: CallFlow.ARGUMENTS}, CallFlow.PASSED_ON, _UP),
     _FlowStep(FlowKind.RESULT, False, {_START: CallFlow.RESULT, _DOWN: CallFlow.RETURNED}, _ANY, _DOWN),
     _FlowStep(FlowKind.FLOW, False, dict.fromkeys(_FlowPhase, _ANY), _ANY, _START),
 )

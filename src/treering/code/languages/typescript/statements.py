@@ -1,5 +1,7 @@
 """Statements: declarations, and control flow."""
 
+from itertools import islice
+
 from tree_sitter import Node
 
 from treering.code.facts import DefinitionKind
@@ -22,7 +24,7 @@ from treering.code.languages.typescript.functions import (
     unwrapped,
 )
 from treering.code.languages.typescript.reader import Handler, TermReader
-from treering.code.languages.typescript.terms import NONE, STATIC, TYPE
+from treering.code.languages.typescript.terms import NONE, STATIC, THROWN, TYPE, VALUE
 
 
 def function_declaration(r: TermReader, node: Node, _: int) -> int:
@@ -39,8 +41,8 @@ def function_signature(r: TermReader, node: Node, _: int) -> int:
     """An overload, or a declaration without a body."""
     name = node.child_by_field_name("name")
     if name is not None:
-        qualname, _number = r.define(r.text(name), DefinitionKind.FUNCTION, node)
-        r.declare(r.text(name), signature(r, node, qualname))
+        qualname, number = r.define(r.text(name), DefinitionKind.FUNCTION, node)
+        r.declare(r.text(name), signature(r, node, qualname, origin=number))
     return NONE
 
 
@@ -82,7 +84,10 @@ def _variable(r: TermReader, node: Node, hoisted: bool) -> None:
     qualname = text if named_here and value is not None else ""
     exported = r.exports.get("=")
     r.subject = r.name(text) if inner is not None and inner.type == "object" else NONE
+    before = len(r.uses)
     term = r.read(value, kind) if value is not None else NONE
+    if qualname and inner is not None and inner.type in ("object", "array"):
+        r.tables[text] = tuple(key for key in islice(r.uses, before, None) if key[1] < 0 and key[2] == VALUE)
     r.subject = NONE
     if r.is_module_part(term):
         qualname = ""
@@ -140,9 +145,24 @@ def catch(r: TermReader, node: Node, _: int) -> int:
     parameter, body = node.child_by_field_name("parameter"), node.child_by_field_name("body")
     if parameter is not None:
         bind(r, parameter, NONE)
+    r.caught.append("" if parameter is None else r.text(parameter))
     if body is not None:
         r.read(body)
+    r.caught.pop()
     r.position = saved
+    return NONE
+
+
+def thrown(r: TermReader, node: Node, _: int) -> int:
+    """`throw new C(…)` raises the class."""
+    for child in node.named_children:
+        r.read(child)
+        inner = unwrapped(child)
+        made = inner.child_by_field_name("constructor") if inner.type == "new_expression" else None
+        if made is not None:
+            term = r.read(made)
+            r.not_used(term)
+            r.used(term, made, THROWN)
     return NONE
 
 
@@ -257,6 +277,7 @@ STATEMENTS: dict[str, Handler] = {
     "if_statement": condition,
     "catch_clause": catch,
     "return_statement": returned,
+    "throw_statement": thrown,
     "expression_statement": statement,
     "assignment_expression": assignment,
     "internal_module": namespace,
