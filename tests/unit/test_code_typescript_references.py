@@ -10,7 +10,8 @@ LIB = """
 export interface Shape { area(): number }
 export type Name = string
 export enum Color { Red }
-export class Box<T = unknown> implements Shape { area() { return 1 } static make() { return new Box() } }
+export class Box<T = unknown> implements Shape { area() { return 1 } static make() { return new Box() } get size() { return 2 } }
+export class Crate extends Box {}
 export class Broken extends Error {}
 export function handle(): void {}
 export function other(): void {}
@@ -18,7 +19,7 @@ export function List(): any {}
 export const LIMIT = 3
 export namespace Deep { export interface Inner {} }
 """
-HEAD = "import { Shape, Name, Color, Box, Broken, handle, other, List, LIMIT, Deep } from './lib'\nimport * as lib from './lib'\n"
+HEAD = "import { Shape, Name, Color, Box, Crate, Broken, handle, other, List, LIMIT, Deep } from './lib'\nimport * as lib from './lib'\n"
 
 # text of main.tsx after the imports, and the references of its function `f`
 CASES = {
@@ -55,6 +56,16 @@ CASES = {
         "function f(b: Box) { use(b.area) }",
         {("annotates", "Box"), ("references", "Box.area")},
     ),
+    "a getter": ("function f(b: Box) { return b.size }", {("annotates", "Box"), ("references", "Box.size")}),
+    "a getter of a base": (
+        "function f(c: Crate) { use(c.size) }",
+        {("annotates", "Crate"), ("references", "Box.size")},
+    ),
+    "a getter of a receiver": (
+        "function f(c: Crate) { c.size.x() }",
+        {("annotates", "Crate"), ("references", "Box.size")},
+    ),
+    "the type of a constant function": ("const f: Shape = () => {}", {("annotates", "Shape")}),
     "a constant": ("function f() { return LIMIT + 1 }", {("references", "LIMIT")}),
     "an enumeration": ("function f() { return Color.Red }", {("references", "Color")}),
     "instanceof": ("function f(x: any) { x instanceof Box }", {("references", "Box")}),

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.references import Reference, add_references
 from treering.code.languages.typescript.evaluator import TsEvaluator
+from treering.code.languages.typescript.members import base_of, fields_of
 from treering.code.languages.typescript.operations import declared
-from treering.code.languages.typescript.terms import CAUGHT, LISTED, NAMED_TYPE, THROWN, VALUE, TsTerm
+from treering.code.languages.typescript.terms import CAUGHT, GETTER, LISTED, NAMED_TYPE, THROWN, VALUE, TsTerm
 from treering.code.languages.typescript.values import TsValue, alternatives
 from treering.core.graph import EdgeKind
 
@@ -17,6 +18,7 @@ _KINDS = {
     CAUGHT: EdgeKind.CATCHES,
     LISTED: EdgeKind.REGISTERS,
 }
+_MAX_BASES = 20
 _NAMED_VALUES = frozenset(("enum", "space"))
 
 
@@ -39,6 +41,8 @@ def _types(e: TsEvaluator, term: TsTerm) -> Iterator[str]:
 
 def _values(e: TsEvaluator, term: TsTerm) -> Iterator[str]:
     """The definition that a name or member refers to; never that of the type of a variable."""
+    if term.op == "member":
+        yield from _getters(e, e.value(term.kids[0], e.path), term.text)
     for value in _parts(e.value(term, e.path)):
         target = value.target
         if target is None and value.kind == "thing" and value.term.op in _NAMED_VALUES:
@@ -46,6 +50,19 @@ def _values(e: TsEvaluator, term: TsTerm) -> Iterator[str]:
         # A field that holds a function of another name is a use of the field.
         if target is not None and (term.op != "member" or target.endswith((f".{term.text}", f"::{term.text}"))):
             yield target
+
+
+def _getters(e: TsEvaluator, receiver: TsValue | None, name: str, depth: int = 0) -> Iterator[str]:
+    """The accessors that reading a member runs: of the class of the receiver, or else of its bases."""
+    for value in (part for one in alternatives(receiver) for part in (one.parts if one.kind == "all of" else (one,))):
+        if value.kind != "thing" or value.term.op != "class" or depth > _MAX_BASES:
+            continue
+        fields = fields_of(e, value.term.kids[2]).get(name)
+        if fields is None:
+            for base in value.term.kids[1].kids:
+                yield from _getters(e, base_of(e, base, value), name, depth + 1)
+        elif fields[0].n & GETTER and value.term.text:
+            yield f"{value.path}::{value.term.text}.{name}"
 
 
 def _parts(value: TsValue | None) -> Iterator[TsValue]:

@@ -56,24 +56,17 @@ def variables(r: TermReader, node: Node, _: int) -> int:
 
 def _variable(r: TermReader, node: Node, hoisted: bool) -> None:
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-    kind = r.type(node.child_by_field_name("type"))
     if name is None:
         return
+    inner = unwrapped(value) if value is not None else None
+    if name.type == "identifier" and inner is not None and inner.type in FUNCTIONS:
+        _function_variable(r, node, inner, hoisted)
+        return
+    kind = r.type(node.child_by_field_name("type"))
     if name.type != "identifier":
         bind(r, name, _first(r.read(value) if value is not None else NONE, kind), hoisted=hoisted)
         return
     text = r.text(name)
-    inner = unwrapped(value) if value is not None else None
-    if inner is not None and inner.type in FUNCTIONS:
-        named = EnclosingDefinition(*r.define(text, DefinitionKind.FUNCTION, node))
-        if kind == NONE and value is not None and value.type == "as_expression":
-            kind = r.type(value.named_children[-1])
-        this = None if inner.type == "arrow_function" else r.instance(text)
-        term = function(r, inner, named, kind, this).function
-        if kind != NONE:
-            term = r.cell("var", named.qualname, 0, (kind, term))
-        r.declare(text, term, hoisted=hoisted)
-        return
     if inner is not None and inner.type == "class":
         own = inner.child_by_field_name("name")
         term = class_expression(r, inner, NONE) if own is not None else class_term(r, inner, text)
@@ -98,6 +91,26 @@ def _variable(r: TermReader, node: Node, hoisted: bool) -> None:
     r.declare(text, r.cell("var", qualname, 0, (kind, term)), hoisted=hoisted)
     if r.exports.get("=") != exported:
         r.exports["="] = r.name(text)
+
+
+def _function_variable(r: TermReader, node: Node, inner: Node, hoisted: bool) -> None:
+    """`const f = () => …`: a function under the name of the variable, which names the types of both."""
+    name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    if name is None or value is None:
+        return
+    text = r.text(name)
+    named = EnclosingDefinition(*r.define(text, DefinitionKind.FUNCTION, node))
+    saved = r.position
+    r.position = saved._replace(origin=named.origin)
+    kind = r.type(node.child_by_field_name("type"))
+    if kind == NONE and value.type == "as_expression":
+        kind = r.type(value.named_children[-1])
+    r.position = saved
+    this = None if inner.type == "arrow_function" else r.instance(text)
+    term = function(r, inner, named, kind, this).function
+    if kind != NONE:
+        term = r.cell("var", named.qualname, 0, (kind, term))
+    r.declare(text, term, hoisted=hoisted)
 
 
 def _first(value: int, kind: int) -> int:
