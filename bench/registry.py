@@ -71,6 +71,10 @@ _BENCHES = (
         ("bench.codegraph",),
     ),
     Bench("code-index", "the code index (--repositories FOLDER --cache FOLDER)", "code", ("bench.code_index",)),
+    Bench(
+        *("impact-commits", "tests of commits that changed one function (--mirror FOLDER)", "code"),
+        ("bench.impact_commits",),
+    ),
     Bench("code-where", "questions for places in code (--cache FOLDER)", "code", ("bench.code_where",)),
     Bench(
         *("cochange", "files that change together (--mirror FOLDER)", "code"),

@@ -142,7 +142,7 @@ def test_constants_are_found_locally_and_through_re_exports() -> None:
     }
     assert dependences(files) == {
         ("lib/core.py::compute", "lib/core.py::LIMIT"),
-        ("main.py", "lib/core.py::LIMIT"),
+        ("main.py::TWICE", "lib/core.py::LIMIT"),
     }
     sources = {path: textwrap.dedent(source) for path, source in files.items()}
     assert ("lib/__init__.py", "exports", "lib/core.py::current") in edges_of(sources, LANGUAGE)

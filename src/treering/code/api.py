@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from treering.code.index.update import OnProgress
     from treering.code.linked_memories import CodeImpact
     from treering.code.live.targets import ResolvedName
+    from treering.code.live.unresolved_names import UnresolvedNames
     from treering.code.locations.search import CodeLocations, LocationSearch
     from treering.code.scip.merge import ScipFile
     from treering.code.sources import CodeSources
@@ -81,6 +82,12 @@ class Code:
         self._project = IndexedProject(scope, store, clock, settings, Path(), sources.owner, sources.ended, sources.git)
         self._current = CurrentGraph(self._project, roots)
         self._location_search = location_search
+
+    @cached_property
+    def _unresolved(self) -> UnresolvedNames:
+        from treering.code.live.unresolved_names import UnresolvedNames
+
+        return UnresolvedNames()
 
     @cached_property
     def _history(self) -> CoChangeHistory:
@@ -268,15 +275,21 @@ class Code:
         graph, target = self._resolve(node)
         found = target.annotate(graph.impact(target.id, depth=depth, cap=cap, min_confidence=min_confidence))
         with self._store.reading(self._scope, self._clock()) as tx:
+            found = dataclasses.replace(found, unresolved=self._unresolved.of(tx.code, graph, target.id))
             return with_memories(tx, found, MAX_LINKED_MEMORIES)
 
     def dependencies(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> Dependencies:
         """What a node depends on."""
+        from treering.code.live.unresolved_names import counted_names, uses_in
+
         _check_limits(depth, cap, min_confidence)
         graph, target = self._resolve(node)
-        return target.annotate(graph.dependencies(target.id, depth=depth, cap=cap, min_confidence=min_confidence))
+        found = graph.dependencies(target.id, depth=depth, cap=cap, min_confidence=min_confidence)
+        with self._project.reading() as index:
+            names = counted_names(uses_in(index, graph, target.id))
+        return target.annotate(dataclasses.replace(found, unresolved=names))
 
     def data_flow(self, node: str, *, depth: int = FLOW_DEPTH, cap: int = CAP) -> DataFlow:
         """Where the data of a node goes, and where it comes from."""
@@ -366,21 +379,19 @@ class Code:
         related = relations(self._history, root, target.id, limit, graph.file_graph(), ties=ties)
         return target.annotate(dataclasses.replace(related, status=graph.status))
 
-    def unresolved(self, path: str) -> CodeAnswers[Unresolved]:
-        """Uses without a known target in a file, or in all files of a folder; none for files that changed since."""
-        from treering.code.encoding import unpack_unresolved
-        from treering.code.files.secrets import redact_use
-        from treering.code.graph import CodeAnswers
-        from treering.code.graph.folders import is_folder
-        from treering.code.graph.nodes import file_of
+    def unresolved(self, node: str, *, inside: bool = False) -> CodeAnswers[Unresolved]:
+        """Uses without a known target: those that may be of a definition, anywhere, or those in a file or folder.
 
-        graph, target = self._resolve(path)
-        status = graph.status
-        files = graph.below(target.id) if is_folder(target.id) else (file_of(target.id),)
+        With `inside`, those in the definition instead. Files that changed since are left out.
+        """
+        from treering.code.graph import CodeAnswers
+        from treering.code.live.unresolved_names import uses_in
+
+        graph, target = self._resolve(node)
+        within = inside or graph.definition(target.id) is None
         with self._project.reading() as index:
-            packed = index.unresolved([file for file in files if file not in status.stale])
-        uses = (redact_use(use) for file in files for use in unpack_unresolved(packed.get(file, b"")))
-        return target.annotate(CodeAnswers(tuple(uses), status))
+            uses = uses_in(index, graph, target.id) if within else self._unresolved.uses_of(index, graph, target.id)
+            return target.annotate(CodeAnswers(tuple(uses), graph.status))
 
     def _session_ties(self, path: str) -> dict[str, float]:
         from treering.code.history.session_ties import session_ties

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from treering.code.graph.answers import DependencyPath as DependencyPath
     from treering.code.graph.answers import Impact as Impact
     from treering.code.graph.answers import IndexStatus as IndexStatus
+    from treering.code.graph.answers import NameCount as NameCount
     from treering.code.graph.answers import NameGuess as NameGuess
     from treering.code.graph.answers import PathStep as PathStep
     from treering.code.graph.answers import ReachedNode as ReachedNode
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from treering.code.graph.module_map import CentralFile as CentralFile
     from treering.code.graph.module_map import CodeModule as CodeModule
     from treering.code.graph.module_map import ModuleEdge as ModuleEdge
+    from treering.code.graph.ranked_tests import TestFile as TestFile
     # Loaded on first use: a search for locations needs little of the graph.
 
 # Loaded on first use: finding a place in the code needs little of the graph.
@@ -50,7 +52,9 @@ _MODULES = {
     "FlowNode": "flows",
     "NameMatches": "matches",
     "GraphColumns": "contents",
+    "NameCount": "answers",
     "NameGuess": "answers",
+    "TestFile": "ranked_tests",
     "Impact": "answers",
     "CycleLevel": "cycles",
     "NameMatch": "matches",
@@ -89,6 +93,7 @@ __all__ = [
     "MatchReason",
     "ModuleEdge",
     "ModuleMap",
+    "NameCount",
     "NameGuess",
     "NameMatch",
     "NameMatches",
@@ -96,6 +101,7 @@ __all__ = [
     "ReachedNode",
     "ReachedNodes",
     "ServedEdge",
+    "TestFile",
 ]
 
 

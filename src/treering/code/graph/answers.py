@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, overload
 import numpy as np
 
 from treering.code.graph.kinds import KINDS, Flags
+from treering.code.graph.ranked_tests import TestFile, ranked_test_files
 
 if TYPE_CHECKING:
     from treering.code.facts import Definition, EntryPoint
@@ -82,6 +83,13 @@ class ReachedNodes(Sequence[ReachedNode]):
     @property
     def tests(self) -> tuple[str, ...]:
         return tuple(map(self._names.__getitem__, self._walked.node[self._tests].tolist()))
+
+    @property
+    def test_steps(self) -> tuple[tuple[str, int, float], ...]:
+        """Id, depth and score of each test and file of tests."""
+        walked = self._walked.at(self._tests.nonzero()[0])
+        names = map(self._names.__getitem__, walked.node.tolist())
+        return tuple(zip(names, walked.depth.tolist(), walked.score.tolist(), strict=True))
 
     @property
     def tests_count(self) -> int:
@@ -164,6 +172,14 @@ class CodeAnswers(Sequence[T]):
 
 
 @dataclass(frozen=True, slots=True)
+class NameCount:
+    """Number of uses of a name whose targets are not known."""
+
+    name: str
+    uses: int
+
+
+@dataclass(frozen=True, slots=True)
 class Impact:
     """Impact of a change of a node."""
 
@@ -178,8 +194,12 @@ class Impact:
     """Number of tests among all dependents."""
     importers: tuple[str, ...]
     """Files that import the node's file, or one that re-exports it. They may use it without an edge to it, as constants
-    and types are used; for a file they are among the dependents."""
+    and types are used; for a file they are among the dependents. If there are no dependents, they are the answer for
+    the file instead of the node."""
     status: IndexStatus
+    unresolved: tuple[NameCount, ...] = ()
+    """Uses of the node's name (for a class, also of its methods) whose targets are not known, most frequent first: some
+    may be uses of the node. None of them is among the dependents."""
 
     @property
     def score(self) -> float:
@@ -190,6 +210,16 @@ class Impact:
     def tests(self) -> tuple[str, ...]:
         """The listed dependents that are tests, or files with tests."""
         return self.dependents.tests
+
+    @property
+    def unresolved_total(self) -> int:
+        return sum(each.uses for each in self.unresolved)
+
+    @property
+    def test_files(self) -> tuple[TestFile, ...]:
+        """The files of the listed tests, those likely to test the node first; without files much farther than the
+        nearest."""
+        return ranked_test_files(self.node, self.dependents.test_steps)
 
     @property
     def direct(self) -> tuple[ReachedNode, ...]:
@@ -209,6 +239,12 @@ class Dependencies:
     dependencies: ReachedNodes
     capped: bool
     status: IndexStatus
+    unresolved: tuple[NameCount, ...] = ()
+    """Names that the node uses and whose targets are not known, most frequent first: it may depend on more."""
+
+    @property
+    def unresolved_total(self) -> int:
+        return sum(each.uses for each in self.unresolved)
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,13 +120,27 @@ class PythonCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     flow: int
 
 
+class UseKind(StrEnum):
+    """How a name is used without being called; the one-letter values keep stored facts small."""
+
+    READ = "v"
+    ANNOTATION = "a"
+    RAISED = "r"
+    CAUGHT = "c"
+    REGISTERED = "g"
+    """An item of a module's or class's table, or an argument of a module's object: `app.add_route(path, handler)`."""
+    DECORATOR = "d"
+    """The decorator of the origin, without its arguments."""
+
+
 class PythonUses(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Names and attributes that a definition reads without calling: possible constants and properties."""
+    """Names and attributes that a definition uses without calling them."""
 
     origin: str
-    """As in a call."""
+    """As in a call, or the constant whose value holds the name."""
     expressions: tuple[Expression, ...]
     lines: tuple[int, ...]
+    kinds: tuple[UseKind, ...]
 
 
 class FixtureRequests(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -1,6 +1,6 @@
 """The constant that a name refers to: of the same file, or of another file through imports."""
 
-from treering.code.facts import DefinitionKind, Facts
+from treering.code.facts import Facts
 from treering.code.languages.python import surface
 from treering.code.languages.python.body import Expression, ExpressionKind
 from treering.code.languages.python.project import PythonProject
@@ -15,7 +15,7 @@ class Constants:
 
     def __init__(self, project: PythonProject, facts: Facts) -> None:
         self._project, self._path = project, facts.path
-        self._own = {one.qualname for one in facts.definitions if one.kind is DefinitionKind.CONSTANT}
+        self._own = {one.qualname for one in facts.definitions if one.kind in surface.CONSTANTS}
         self._table = dict(next((table.names for table in facts.body.tables if not table.scope), ()))
         self._stars = any("*" in statement.names for statement in facts.body.imports)
         self._known: dict[Expression, str | None] = {}

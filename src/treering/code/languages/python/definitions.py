@@ -117,18 +117,32 @@ def _first_text(call: Node | None) -> str | None:
 
 
 def _constant(name: str, bindings: list[Binding], found: ParsedFile) -> Definition | None:
-    """Return a definition for a name that is upper-case, annotated, in `__all__`, or a type alias; else None."""
+    """Return a definition for a name that is upper-case, annotated, in `__all__`, a type alias or an object; else None.
+
+    An object is made by a class: `app = Flask(__name__)`.
+    """
     written = next((one for one in bindings if one.role in ("value", "alias") and not one.until and not one.path), None)
     if written is None or written.node is None:
         return None
     alias = written.role == "alias" and name[:1].isupper()
     if _is_type_variable(written.node) or not (
-        name.isupper() or alias or written.annotation is not None or name in (found.exports or ())
+        name.isupper()
+        or alias
+        or written.annotation is not None
+        or name in (found.exports or ())
+        or _is_object(written.node)
     ):
         return None
     kind = DefinitionKind.TYPE if alias and not name.isupper() else DefinitionKind.CONSTANT
     line, end_line = found.lines.of(written.node.start_byte), found.lines.of(written.node.end_byte)
     return Definition(name, kind, line, end_line, exported=not name.startswith("_"))
+
+
+def _is_object(value: Node) -> bool:
+    """Whether the value is a call of what is spelled like a class."""
+    function = value.child_by_field_name("function") if value.type == "call" else None
+    name = text_of(function).rpartition(".")[2] if function is not None else ""
+    return name[:1].isupper() and not name.isupper()
 
 
 def _is_type_variable(value: Node) -> bool:

@@ -10,6 +10,7 @@ from treering.code.languages.python.evaluator import PythonEvaluator
 from treering.code.languages.python.fixtures import add_fixtures
 from treering.code.languages.python.modules import is_package
 from treering.code.languages.python.project import EvaluationContext
+from treering.code.languages.python.registrations import registrations
 from treering.code.languages.python.use_edges import add_uses
 from treering.code.languages.python.values import (
     ClassValue,
@@ -23,6 +24,7 @@ from treering.code.languages.python.values import (
     Values,
     identity,
 )
+from treering.code.languages.references import add_references
 from treering.core.graph import EdgeKind
 
 _RESULT, _EXACT = int(CallFlow.RESULT), int(CallFlow.EXACT)
@@ -63,6 +65,7 @@ def resolve_source(facts: Facts, lookup: SymbolLookup) -> Resolved:
     _add_exports(project, edges, facts, lines, constants)
     add_constructors(edges, facts, _CONSTRUCTORS)
     add_uses(project, edges, facts, constants)
+    add_references(edges, registrations(project, facts, constants))
     add_fixtures(project, edges, facts)
     return Resolved(edges.all(), unresolved)
 

@@ -42,6 +42,8 @@ def read(path: str, text: RecoveredTree) -> ParsedFile:
     reading.found.root = root
     reading.found.attributes = captured.get("attribute", [])
     reading.found.contexts = captured.get("context", [])
+    reading.found.raised = captured.get("raise", [])
+    reading.found.caught = captured.get("except", [])
     return reading.found
 
 

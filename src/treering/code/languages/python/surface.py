@@ -26,6 +26,7 @@ CONSTANT = "py.constant"
 """`(CONSTANT, path, name)`: a definition of a module that is neither function nor class."""
 PROPERTY = "py.property"
 """`(PROPERTY, name)`: the files in which a class has a property of this name."""
+CONSTANTS = frozenset({DefinitionKind.CONSTANT, DefinitionKind.TYPE})
 AUTOUSE = "py.unasked"
 """`(AUTOUSE, path)`: the autouse fixtures of a file."""
 
@@ -66,7 +67,7 @@ def surface_of(facts: Facts) -> Mapping[Key, Any]:
             given[key] = (*given.get(key, ()), function.qualname)
         if function.owner and function.traits & Trait.PROPERTY:
             given[(PROPERTY, function.qualname.rpartition(".")[2])] = True
-    constants = (one.qualname for one in facts.definitions if one.kind is DefinitionKind.CONSTANT)
+    constants = (one.qualname for one in facts.definitions if one.kind in CONSTANTS)
     given.update(((CONSTANT, path, name), True) for name in constants)
     if body.requests.autouse:
         given[(AUTOUSE, path)] = body.requests.autouse

@@ -60,6 +60,9 @@ class ParsedFile(msgspec.Struct, eq=False):
     attributes: list[Node] = msgspec.field(default_factory=list)
     contexts: list[Node] = msgspec.field(default_factory=list)
     """The context expressions of `with`."""
+    raised: list[Node] = msgspec.field(default_factory=list)
+    caught: list[Node] = msgspec.field(default_factory=list)
+    """The statements `raise` and `except`."""
 
 
 class SyntaxWalk:

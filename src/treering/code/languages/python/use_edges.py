@@ -1,11 +1,12 @@
-"""Dependencies of a file by reading: constants, properties, context managers."""
+"""Dependencies of a file other than calls: constants, properties, context managers, and references to definitions."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from treering.code.facts import Edge, Facts
 from treering.code.languages.edges import EVIDENT, ONE_OF_FEW, SURE, EdgeSet
 from treering.code.languages.python import surface
-from treering.code.languages.python.body import Expression, ExpressionKind, Trait
+from treering.code.languages.python.body import Expression, ExpressionKind, Trait, UseKind
 from treering.code.languages.python.constants import Constants
 from treering.code.languages.python.evaluator import PythonEvaluator
 from treering.code.languages.python.project import EvaluationContext
@@ -18,9 +19,10 @@ from treering.code.languages.python.values import (
     Value,
     identity,
 )
+from treering.code.languages.references import Reference, add_references
 from treering.core.graph import EdgeKind
 
-_NAMED = frozenset({ExpressionKind.NAME, ExpressionKind.FROM})
+_NAMED = frozenset({ExpressionKind.NAME, ExpressionKind.FROM, ExpressionKind.DEFINITION})
 _CHAIN = frozenset({ExpressionKind.ATTRIBUTE, ExpressionKind.CALL, ExpressionKind.SUBSCRIPT, ExpressionKind.AWAIT})
 _FOLLOWED = _NAMED | _CHAIN
 _MODULES = frozenset({ExpressionKind.NAME, ExpressionKind.FROM, ExpressionKind.MODULE, ExpressionKind.TOP_MODULE})
@@ -30,24 +32,48 @@ _ENTERED = {
 }
 
 
+_EDGES = {
+    UseKind.READ: EdgeKind.REFERENCES,
+    UseKind.ANNOTATION: EdgeKind.ANNOTATES,
+    UseKind.RAISED: EdgeKind.RAISES,
+    UseKind.CAUGHT: EdgeKind.CATCHES,
+    UseKind.REGISTERED: EdgeKind.REGISTERS,
+}
+_CLASSES = frozenset({UseKind.RAISED, UseKind.CAUGHT})
+
+
 def add_uses(project: PythonEvaluator, edges: EdgeSet, facts: Facts, constants: Constants) -> None:
+    """Add uses of constants and properties as logical dependencies, those of functions and classes as references."""
     reads = _UseTargets(project, facts.path, constants)
     body = facts.body
-    used = [(one.origin, *read) for one in body.uses for read in zip(one.expressions, one.lines, strict=True)]
+    used = [
+        (one.origin, *read)
+        for one in body.uses
+        for read in zip(one.expressions, one.lines, one.kinds, strict=True)
+        if read[2] is not UseKind.DECORATOR
+    ]
     for call in body.calls:
         if call.callee.kind is ExpressionKind.ATTRIBUTE and call.callee.parts[0].kind in _FOLLOWED:
-            used.append((call.origin, call.callee.parts[0], call.line))
+            used.append((call.origin, call.callee.parts[0], call.line, UseKind.READ))
     inside = facts.path + "::"
-    for where, what, line in used:
+    references = []
+    for where, what, line, kind in used:
         origin = identity(facts.path, where)
-        for target, confidence in reads.of(what):
-            if target != origin and (where or not target.startswith(inside)):
-                edges.add(Edge(origin, target, EdgeKind.DEPENDS_LOGICALLY, confidence, line))
+        found = reads.of_class(what) if kind in _CLASSES else reads.of(what)
+        for target, confidence, logical in found:
+            if logical and kind is UseKind.READ:
+                if target != origin and (where or not target.startswith(inside)):
+                    edges.add(Edge(origin, target, EdgeKind.DEPENDS_LOGICALLY, confidence, line))
+            else:
+                references.append(Reference(origin, target, _EDGES[kind], line, confidence))
+    add_references(edges, references)
 
 
 class _UseTarget(NamedTuple):
     id: str
     confidence: float
+    logical: bool = True
+    """Whether it is a constant or a method that runs, rather than a function or class that is only named."""
 
 
 class _UseTargets:
@@ -65,20 +91,37 @@ class _UseTargets:
             if read.kind in _ENTERED:
                 known += self._methods(read.parts[0], _ENTERED[read.kind])
             elif read.kind in _NAMED:
-                constant = self._constants.of(read)
-                known += [_UseTarget(constant, SURE)] if constant is not None else []
+                constant = self._constants.of(read) if read.kind is not ExpressionKind.DEFINITION else None
+                known += [_UseTarget(constant, SURE)] if constant is not None else self._definitions(read)
             elif read.kind in _CHAIN and read.parts:
                 known += self._attribute(read) if read.kind is ExpressionKind.ATTRIBUTE else ()
                 known += self.of(read.parts[0])
         return known
+
+    def of_class(self, read: Expression) -> list[_UseTarget]:
+        """Return the classes that the expression names, or of which its values are instances."""
+        values = self._project.evaluate(read, self._where)
+        classes = [value.of if isinstance(value, Instance) else value for value in values]
+        return self._targets([value for value in classes if isinstance(value, ClassValue)])
+
+    def _definitions(self, read: Expression) -> list[_UseTarget]:
+        """Return the functions and classes that the expression names."""
+        values = self._project.evaluate(read, self._where)
+        return self._targets([value for value in values if isinstance(value, (ClassValue, FunctionValue))])
+
+    @staticmethod
+    def _targets(values: Sequence[ClassValue | FunctionValue]) -> list[_UseTarget]:
+        ids = dict.fromkeys(identity(value.path, value.qualname) for value in values)
+        return [_UseTarget(target, EVIDENT if len(ids) == 1 else ONE_OF_FEW, False) for target in ids]
 
     def _attribute(self, read: Expression) -> list[_UseTarget]:
         if _is_module_path(read.parts[0]):
             for value in self._project.evaluate(read.parts[0], self._where):
                 if isinstance(value, ModuleValue) and value.path:
                     constant = self._constants.in_module(value.path, read.name)
-                    return [] if constant is None else [_UseTarget(constant, SURE)]
-        return self._methods(read.parts[0], (read.name,)) if self._project.lookup(surface.PROPERTY, read.name) else []
+                    return self._definitions(read) if constant is None else [_UseTarget(constant, SURE)]
+        found = self._methods(read.parts[0], (read.name,)) if self._project.lookup(surface.PROPERTY, read.name) else []
+        return found or [one for one in self._definitions(read) if one.id.rpartition(".")[2] == read.name]
 
     def _methods(self, receiver: Expression, names: tuple[str, ...]) -> list[_UseTarget]:
         receivers = self._project.evaluate(receiver, self._where)

@@ -1,41 +1,43 @@
-"""Names and attributes that a file reads without calling: possible constants and properties."""
+"""Names and attributes that a file uses without calling them: definitions, constants, properties."""
 
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from treering.code.facts import Definition, DefinitionKind
-from treering.code.languages.python.body import Expression, ExpressionKind, PythonUses
+from treering.code.facts import Definition
+from treering.code.languages.python.body import Expression, ExpressionKind, PythonUses, UseKind
 from treering.code.languages.python.conversions import ExpressionSite
 from treering.code.languages.python.expressions import PythonExpressions
-from treering.code.languages.python.scopes import PythonScope
+from treering.code.languages.python.name_sites import ConstantSites, NameSite, name_site
+from treering.code.languages.python.scopes import PythonScope, ScopeKind
+from treering.code.languages.python.surface import CONSTANTS
 from treering.code.languages.python.syntax_walk import DefinitionSyntax, ParsedFile
 from treering.code.languages.syntax_nodes import first_of
 
 _MODULES = frozenset({"module", "top"})
-_IMPORTING = frozenset({"dotted_name", "aliased_import"})
+
 _BEFORE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")
-_NOT_A_READ = re.compile(rb"[\w.(]|\s*:?=(?!=)")
-"""Text that follows a longer name, an attribute access, a call or an assignment."""
+_LONGER = re.compile(rb"[\w.(]")
+"""Text that follows a longer name, an attribute access or a call."""
+_ASSIGNED = re.compile(rb"\s*:?=(?!=)")
 _MAX_TEXT = 200
+_NAMES = frozenset({ExpressionKind.NAME, ExpressionKind.FROM, ExpressionKind.DEFINITION})
 
 
 def uses_of(
     source: bytes, found: ParsedFile, expressions: PythonExpressions, definitions: Sequence[Definition]
 ) -> tuple[PythonUses, ...]:
-    reading = _ReadCollector(source, found, expressions)
-    reading.names({one.qualname for one in definitions if one.kind is DefinitionKind.CONSTANT})
+    constants = {one.qualname for one in definitions if one.kind in CONSTANTS}
+    reading = _ReadCollector(source, found, expressions, constants)
+    reading.names()
     reading.attributes()
     reading.contexts()
+    reading.exceptions()
+    reading.decorators()
     return reading.all()
-
-
-def _is_class_name(name: str) -> bool:
-    """Whether a name is spelled like a class."""
-    return name[:1].isupper() and not name.isupper()
 
 
 def _is_standard_module(module: str) -> bool:
@@ -43,51 +45,70 @@ def _is_standard_module(module: str) -> bool:
 
 
 class _ReadCollector:
-    """Each name and attribute once per definition that reads it."""
+    """Each name and attribute once per definition and kind of use."""
 
-    def __init__(self, source: bytes, found: ParsedFile, expressions: PythonExpressions) -> None:
+    def __init__(self, source: bytes, found: ParsedFile, expressions: PythonExpressions, constants: set[str]) -> None:
         self._source, self._found, self._expressions = source, found, expressions
+        self._constants = constants
         self._starts = [defined.start for defined in found.defined]
-        self._uses: dict[str, dict[Expression, int]] = {}
+        self._sites = ConstantSites(found.module, constants)
+        self._uses: dict[str, dict[tuple[Expression, UseKind], int]] = {}
 
     def all(self) -> tuple[PythonUses, ...]:
-        return tuple([PythonUses(origin, tuple(read), tuple(read.values())) for origin, read in self._uses.items()])
+        return tuple(
+            [
+                PythonUses(
+                    origin,
+                    tuple([expression for expression, _ in read]),
+                    tuple(read.values()),
+                    tuple([kind for _, kind in read]),
+                )
+                for origin, read in self._uses.items()
+            ]
+        )
 
-    def names(self, constants: set[str]) -> None:
-        """Collect the file's own constants, and names imported from modules that may belong to the project."""
-        imported = {
-            name
-            for name, module in self._found.from_imports.items()
-            if not _is_class_name(name) and not _is_standard_module(module)
+    def names(self) -> None:
+        """Collect the file's own definitions and constants, and names from modules that may belong to the project."""
+        imported = {name for name, module in self._found.from_imports.items() if not _is_standard_module(module)}
+        own = {
+            defined.qualname.rpartition(".")[2]
+            for defined in self._found.defined
+            if defined.outer.kind is not ScopeKind.CLASS
         }
-        for name in sorted(constants | imported):
-            self._name(name, own=name in constants)
+        for name in sorted(self._constants | imported | own):
+            self._name(name, constant=name in self._constants)
 
-    def _name(self, name: str, own: bool) -> None:
+    def _name(self, name: str, constant: bool) -> None:
         source, written = self._source, name.encode()
-        met: set[str] = set()
+        met: set[tuple[str, UseKind]] = set()
         at = source.find(written)
         while at >= 0:
             end = at + len(written)
-            if (not at or source[at - 1] not in _BEFORE) and not _NOT_A_READ.match(source, end):
-                defined, scope = self._around(at)
-                origin = "" if defined is None else defined.qualname
-                parameter = defined is not None and at < defined.body and name in defined.inner.names
-                if origin not in met and (origin or not own) and not parameter and self._is_read(at, end):
-                    read = self._expressions.name(name, ExpressionSite(scope), at)
-                    if read.kind in (ExpressionKind.NAME, ExpressionKind.FROM):
-                        met.add(origin)
-                        self._add(origin, read, at)
+            if (not at or source[at - 1] not in _BEFORE) and not _LONGER.match(source, end):
+                assigned = _ASSIGNED.match(source, end) is not None
+                self._name_at(name, (at, end), met, assigned=assigned, constant=constant)
             at = source.find(written, end)
 
-    def _is_read(self, start: int, end: int) -> bool:
-        """Whether it is a name in code, outside import statements."""
+    def _name_at(
+        self, name: str, span: tuple[int, int], met: set[tuple[str, UseKind]], *, assigned: bool, constant: bool
+    ) -> None:
+        at, end = span
+        defined, scope = self._around(at)
+        if defined is not None and at < defined.body and name in defined.inner.names:
+            return
+        origin = self._sites.at(at) if defined is None else defined.qualname
         root = self._found.root
-        node = None if root is None else root.descendant_for_byte_range(start, end)
-        if node is None or node.type != "identifier":
-            return False
-        around = node.parent
-        return around is None or around.type not in _IMPORTING
+        node = None if root is None else root.descendant_for_byte_range(at, end)
+        site = None if node is None else name_site(node, self._constants if defined is None else ())
+        if site is None or (assigned and site.kind is not UseKind.ANNOTATION):
+            return
+        origin, kind = _placed(origin, site, defined)
+        if (origin, kind) in met or (constant and (not origin or origin == name)):
+            return
+        read = self._expressions.name(name, ExpressionSite(scope), at)
+        if read.kind in _NAMES:
+            met.add((origin, kind))
+            self._add(origin, read, at, kind)
 
     def attributes(self) -> None:
         """Collect attributes that are neither called nor decorators: those are recorded as calls."""
@@ -109,11 +130,10 @@ class _ReadCollector:
             end, node = longest[start]
             written = self._source[start : min(end, start + _MAX_TEXT)]
             receiver, _, rest = written.partition(b".")
-            name = rest.rpartition(b".")[2]
-            if receiver in standard or name.startswith(b"__") or (name[:1].isupper() and not name.isupper()):
+            if receiver in standard or rest.rpartition(b".")[2].startswith(b"__"):
                 continue
             defined, scope = self._around(start)
-            origin = "" if defined is None else defined.qualname
+            origin = self._sites.at(start) if defined is None else defined.qualname
             if (origin, written) in met:
                 continue
             met.add((origin, written))
@@ -121,7 +141,10 @@ class _ReadCollector:
                 continue
             read = self._expressions.of(node, ExpressionSite(scope))
             if read.kind is ExpressionKind.ATTRIBUTE and _root(read).kind is not ExpressionKind.UNKNOWN:
-                self._add(origin, read, start)
+                site = name_site(node, self._constants if defined is None else ())
+                if site is not None:
+                    origin, kind = _placed(origin, site, defined)
+                    self._add(origin, read, start, kind)
 
     def contexts(self) -> None:
         """Collect the context expressions of `with`."""
@@ -136,8 +159,33 @@ class _ReadCollector:
                 origin = "" if defined is None else defined.qualname
                 self._add(origin, Expression(kind, "", (read,)), value.start_byte)
 
-    def _add(self, origin: str, read: Expression, at: int) -> None:
-        self._uses.setdefault(origin, {}).setdefault(read, self._found.lines.of(at))
+    def exceptions(self) -> None:
+        """Collect the classes that are raised, by name or by call, and those that are caught."""
+        for kind, statements, classes in (
+            (UseKind.RAISED, self._found.raised, _raised),
+            (UseKind.CAUGHT, self._found.caught, _caught),
+        ):
+            for statement in statements:
+                defined, scope = self._around(statement.start_byte)
+                for node in classes(statement):
+                    read = self._expressions.of(node, ExpressionSite(scope))
+                    if _root(read).kind is not ExpressionKind.UNKNOWN:
+                        self._add("" if defined is None else defined.qualname, read, node.start_byte, kind)
+
+    def decorators(self) -> None:
+        """Collect what decorates each definition: it may register it."""
+        for defined in self._found.defined:
+            for decorator in defined.decorators:
+                node = first_of(decorator)
+                if node is not None and node.type == "call":
+                    node = node.child_by_field_name("function")
+                if node is not None:
+                    read = self._expressions.of(node, ExpressionSite(defined.outer))
+                    if _root(read).kind is not ExpressionKind.UNKNOWN:
+                        self._add(defined.qualname, read, decorator.start_byte, UseKind.DECORATOR)
+
+    def _add(self, origin: str, read: Expression, at: int, kind: UseKind = UseKind.READ) -> None:
+        self._uses.setdefault(origin, {}).setdefault((read, kind), self._found.lines.of(at))
 
     def _around(self, at: int) -> tuple[DefinitionSyntax | None, PythonScope]:
         place = bisect_right(self._starts, at) - 1
@@ -177,3 +225,28 @@ def _is_async(context: Node) -> bool:
     clause = item.parent if item is not None else None
     statement = clause.parent if clause is not None else None
     return statement is not None and statement.child_count > 0 and statement.children[0].type == "async"
+
+
+def _placed(origin: str, site: NameSite, defined: DefinitionSyntax | None) -> tuple[str, UseKind]:
+    """Return the origin and kind of a use: a table registers its items if it belongs to a module or class."""
+    if site.kind is UseKind.REGISTERED and defined is not None and not defined.is_class:
+        return origin, UseKind.READ
+    return site.registry or origin, site.kind
+
+
+def _raised(statement: Node) -> Iterator[Node]:
+    raised = first_of(statement)
+    if raised is not None and raised.type == "call":
+        raised = raised.child_by_field_name("function")
+    if raised is not None:
+        yield raised
+
+
+def _caught(clause: Node) -> Iterator[Node]:
+    value = clause.child_by_field_name("value")
+    if value is not None and value.type == "as_pattern":
+        value = first_of(value)
+    while value is not None and value.type == "parenthesized_expression":
+        value = first_of(value)
+    if value is not None:
+        yield from value.named_children if value.type == "tuple" else (value,)

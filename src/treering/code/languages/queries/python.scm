@@ -36,5 +36,6 @@
 (conditional_expression (call function: (identifier) @_test (#eq? @_test "isinstance"))) @choice
 (boolean_operator (call function: (identifier) @_test (#eq? @_test "isinstance"))) @both
 
+(raise_statement) @raise
 (return_statement) @return
 (yield) @yield

@@ -15,6 +15,7 @@ from treering.interfaces.cli.code.options import (
     MapLimit,
     MinConfidence,
     Node,
+    Unresolved,
     opened_for,
     resolve_from_cwd,
 )
@@ -122,6 +123,7 @@ def _forget(memory: "Memory", *, yes: bool, as_json: bool) -> None:
 def impact(
     node: Node,
     *,
+    unresolved: Unresolved = False,
     depth: Depth = None,
     limit: Limit = None,
     min_confidence: MinConfidence = 0.0,
@@ -131,16 +133,27 @@ def impact(
 ) -> None:
     """Show what breaks if something changes: its dependents, the tests that reach it, and memories about it.
 
-    Each entry is listed under what it depends on; the number is the product of the weights on the path.
+    Each entry is listed under what it depends on; the number is the product of the weights on the path. Uses of the
+    same name that could not be resolved are counted.
     """
     from treering.interfaces.cli.code import documents, views
 
     listed = limit or LISTED
     with opened_for(db, project) as memory:
-        found = memory.code.impact(
-            resolve_from_cwd(memory, node), depth=depth, min_confidence=min_confidence, cap=max(500, listed)
-        )
+        named = resolve_from_cwd(memory, node)
+        if unresolved:
+            _show_unresolved(memory, named, listed, inside=False, as_json=as_json)
+            return
+        found = memory.code.impact(named, depth=depth, min_confidence=min_confidence, cap=max(500, listed))
     emit(documents.impact(found, listed), lambda: views.impact(found, listed), as_json=as_json)
+
+
+def _show_unresolved(memory: "Memory", node: str, limit: int, *, inside: bool, as_json: bool) -> None:
+    """List the uses that may be of a node or, with `inside`, those in it."""
+    from treering.interfaces.cli.code import documents, views
+
+    uses = memory.code.unresolved(node, inside=inside)
+    emit(documents.unresolved(uses, limit), lambda: views.unresolved(uses, limit), as_json=as_json)
 
 
 def deps(
@@ -150,6 +163,7 @@ def deps(
         str | None, typer.Option("--to", metavar="NAME", help="Show the dependency path to this node, step by step.")
     ] = None,
     flow: Annotated[bool, typer.Option("--flow", help="Show where its data comes from and goes to instead.")] = False,
+    unresolved: Unresolved = False,
     depth: Depth = None,
     limit: Limit = None,
     min_confidence: MinConfidence = 0.0,
@@ -163,12 +177,14 @@ def deps(
     """
     from treering.interfaces.cli.code import documents, views
 
-    if to is not None and flow:
-        raise InvalidInput("--to and --flow exclude each other; pass one")
+    if (to is not None) + flow + unresolved > 1:
+        raise InvalidInput("--to, --flow and --unresolved exclude each other; pass one")
     listed = limit or LISTED
     with opened_for(db, project) as memory:
         named = resolve_from_cwd(memory, node)
-        if to is not None:
+        if unresolved:
+            _show_unresolved(memory, named, listed, inside=True, as_json=as_json)
+        elif to is not None:
             way = memory.code.path(named, resolve_from_cwd(memory, to))
             emit(documents.route(node, to, way), lambda: views.route(node, to, way), as_json=as_json)
         elif flow:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from treering.interfaces.cli.output import record_document
 
 if TYPE_CHECKING:
+    from treering.code.facts import Unresolved
     from treering.code.graph import (
+        CodeAnswers,
         CodeEntries,
         Cycles,
         DataFlow,
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
         DependencyPath,
         IndexStatus,
         ModuleMap,
+        NameCount,
         ReachedNode,
     )
     from treering.code.history.relatives import Relations
@@ -39,7 +42,10 @@ def impact(found: "CodeImpact", limit: int) -> Document:
         "dependents": dependents,
         "left_out": found.total - len(dependents),
         "tests": found.tests,
+        "test_files": [asdict(file) for file in found.test_files],
         "importers": found.importers,
+        "unresolved": _names(found.unresolved),
+        "unresolved_total": found.unresolved_total,
         "memories": [record_document(record) for record in found.memories],
         "standing": _index_status(found.status),
     }
@@ -53,8 +59,15 @@ def dependencies(found: "Dependencies", limit: int) -> Document:
         "left_out": max(0, len(found.dependencies) - limit),
         "total": len(found.dependencies),
         "capped": found.capped,
+        "unresolved": _names(found.unresolved),
+        "unresolved_total": found.unresolved_total,
         "standing": _index_status(found.status),
     }
+
+
+def unresolved(found: "CodeAnswers[Unresolved]", limit: int) -> Document:
+    uses = [{"origin": use.origin, "name": use.used_name, "text": use.text, "line": use.line} for use in found[:limit]]
+    return {"uses": uses, "left_out": len(found) - len(uses), "standing": _index_status(found.status)}
 
 
 def route(origin: str, target: str, found: "DependencyPath") -> Document:
@@ -117,6 +130,10 @@ def entries(found: "CodeEntries", limit: int | None, *, tests: bool = False) -> 
         "tests_left_out": len(found) - len(shown),
         "standing": _index_status(found.status),
     }
+
+
+def _names(found: "Iterable[NameCount]") -> dict[str, int]:
+    return {each.name: each.uses for each in found}
 
 
 def _nodes(found: "Iterable[ReachedNode]") -> list[Document]:

@@ -33,6 +33,10 @@ MinConfidence = Annotated[
         "--min-confidence", metavar="0..1", min=0, max=1, help="Follow only edges with at least this confidence."
     ),
 ]
+Unresolved = Annotated[
+    bool,
+    typer.Option("--unresolved", help="List the uses whose targets are not known instead, with file and line."),
+]
 LISTED = 20
 
 

@@ -14,7 +14,9 @@ from treering.interfaces.cli.layout import Hanging, Listing, ListLine, counted, 
 from treering.interfaces.cli.views import FAINT, GOOD, HEAD, ID, bar, preview, safe
 
 if TYPE_CHECKING:
+    from treering.code.facts import Unresolved
     from treering.code.graph import (
+        CodeAnswers,
         CodeEntries,
         CodeModule,
         Cycles,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
         DependencyPath,
         IndexStatus,
         ModuleMap,
+        NameCount,
     )
     from treering.code.history.relatives import Relations
     from treering.code.index.report import IndexReport
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 _BAR = 12
 _PROBLEMS = 10
 _CENTRAL, _USED = 2, 3
+_NAMES = 3
+"""Maximum number of unresolved names in a line."""
 _MAX_CYCLE_STEPS = 12
 """Maximum number of files shown of a cycle; the middle of a longer one is left out."""
 
@@ -101,20 +106,57 @@ def note(text: str) -> RenderableType:
 
 def impact(found: "CodeImpact", limit: int) -> RenderableType:
     """Dependents of a node, nearest first."""
-    tests = f", {counted(found.tests_total, 'test')} among them" if found.tests_total else ""
-    reached = f"{counted(found.total, 'dependent')}{tests}, impact {found.score:,.1f}"
-    summary = reached if found.total else "nothing depends on it"
-    parts = [*_head(found.node, summary, found.status), tree(found.dependents[:limit])]
+    parts = [*_head(found.node, _reached(found), found.status), tree(found.dependents[:limit])]
     parts += _more(found.total - min(limit, len(found.dependents)))
+    parts += _not_resolved(found.unresolved, "could not be resolved and may be of it")
     if not found.total and found.importers:
         files = [Text(safe(path), ID) for path in found.importers[:limit]]
-        parts += _titled("files that import the file it is defined in", files, len(found.importers) - len(files))
+        title = f"for the whole file {safe(found.node.partition('::')[0])} instead: files that import it"
+        parts += _titled(title, files, len(found.importers) - len(files))
     if found.tests:
-        parts += [Text("tests that reach it, by file", HEAD), *_test_files(found.tests, limit)]
+        parts += [Text("tests that reach it, by file", HEAD), *_test_files(found, limit)]
     if found.memories:
         parts += [Text("memories about it", HEAD)]
         parts += [Text.assemble(f"  {preview(each.content)}  ", (each.id, ID)) for each in found.memories]
     return Group(*parts)
+
+
+def _reached(found: "CodeImpact") -> str:
+    """The number of dependents; "nothing" only if no use is possible."""
+    if found.total:
+        tests = f", {counted(found.tests_total, 'test')} among them" if found.tests_total else ""
+        return f"{counted(found.total, 'dependent')}{tests}, impact {found.score:,.1f}"
+    return "no certain dependent" if found.unresolved or found.importers else "nothing depends on it"
+
+
+def _not_resolved(names: "Sequence[NameCount]", what: str) -> list[RenderableType]:
+    """A line that counts the uses without a known target."""
+    if not names:
+        return []
+    shown = ", ".join(safe(each.name) for each in names[:_NAMES])
+    more = f" and {len(names) - _NAMES:,} other names" if len(names) > _NAMES else ""
+    total = sum(each.uses for each in names)
+    return [Text(f"{counted(total, 'use')} of {shown}{more} {what}: --unresolved lists them", "yellow")]
+
+
+def unresolved(found: "CodeAnswers[Unresolved]", limit: int) -> RenderableType:
+    """Uses without a known target, by file and line."""
+    if not found:
+        return Group(Text("every use is resolved"), *index_warnings(found.status))
+    lines = [
+        ListLine(
+            (Text(safe(f"{use.origin.partition('::')[0]}:{use.line}"), ID),),
+            Text(safe(use.text)),
+            Text(safe(use.origin.partition("::")[2]), FAINT),
+        )
+        for use in found[:limit]
+    ]
+    return Group(
+        Text(f"{counted(len(found), 'use')} not resolved", HEAD),
+        Listing(lines),
+        *_more(len(found) - len(lines)),
+        *index_warnings(found.status),
+    )
 
 
 def dependencies(found: "Dependencies", limit: int) -> RenderableType:
@@ -122,7 +164,10 @@ def dependencies(found: "Dependencies", limit: int) -> RenderableType:
     count = len(found.dependencies)
     summary = f"depends on {count:,}{' or more' if found.capped else ''}" if count else "depends on nothing indexed"
     return Group(
-        *_head(found.node, summary, found.status), tree(found.dependencies[:limit]), *_more(count - min(limit, count))
+        *_head(found.node, summary, found.status),
+        tree(found.dependencies[:limit]),
+        *_more(count - min(limit, count)),
+        *_not_resolved(found.unresolved, "in it could not be resolved"),
     )
 
 
@@ -226,11 +271,15 @@ def _way(example: Sequence[str]) -> Iterator[tuple[int, str]]:
             yield place, f"… {len(example) - 2 * half:,} more"
 
 
-def _test_files(tests: Iterable[str], limit: int) -> Iterator[RenderableType]:
-    found = Counter(test.partition("::")[0] for test in tests)
-    listed = found.most_common(limit)
-    yield Listing([ListLine((Text(f"  {count:>4,}", FAINT),), Text(safe(path), ID)) for path, count in listed])
-    yield from _more(len(found) - len(listed), what="files")
+def _test_files(found: "CodeImpact", limit: int) -> Iterator[RenderableType]:
+    """Files of tests, those likely to test the node first; the number is that of their tests that reach it."""
+    near = found.test_files
+    listed = near[:limit]
+    yield Listing([ListLine((Text(f"  {file.tests:>4,}", FAINT),), Text(safe(file.path), ID)) for file in listed])
+    yield from _more(len(near) - len(listed), what="files")
+    farther = len({test.partition("::")[0] for test in found.tests}) - len(near)
+    if farther:
+        yield Text(f"{counted(farther, 'more file')} of tests reach it from much farther away", FAINT)
 
 
 def _titled(title: str, ids: Iterable[Text], left_out: int) -> list[RenderableType]:

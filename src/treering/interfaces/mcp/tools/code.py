@@ -9,10 +9,18 @@ from treering.core.delimiters import one_line
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.answers import Cited, cited, item_tokens, within
 from treering.interfaces.mcp.tool import READS, Arguments, Name, Reply, Result, Tool, ToolAnswer
+from treering.interfaces.mcp.tools.unresolved_code import (
+    UnresolvedArgument,
+    UnresolvedUse,
+    listed_uses,
+    unresolved_sentence,
+    use_line,
+)
 from treering.render.listing import lines_within, names_within, render_listing
 
 if TYPE_CHECKING:
-    from treering.code.graph import IndexStatus, ReachedNode
+    from treering.code.facts import Unresolved as UnresolvedCodeUse
+    from treering.code.graph import CodeAnswers, IndexStatus, ReachedNode
     from treering.code.graph.answers import Dependencies, DependencyPath
     from treering.code.graph.flows import DataFlow, FlowNode
     from treering.code.history.relatives import Relations
@@ -29,7 +37,7 @@ Node = Annotated[
     ),
 ]
 Limit = Annotated[int, Field(ge=1, le=200, description="Maximum number of results.")]
-Depth = Annotated[int | None, Field(ge=1, le=50, description="Maximum number of steps; unlimited by default.")]
+Depth = Annotated[int | None, Field(ge=1, le=50, description="Maximum number of steps.")]
 
 
 class ReachedCode(Result):
@@ -44,6 +52,7 @@ class ReachedCode(Result):
 
 class AnalyzeImpact(Arguments):
     node: Node
+    unresolved: UnresolvedArgument = False
     depth: Depth = None
     limit: Limit = 30
 
@@ -59,14 +68,42 @@ class ImpactResult(Reply):
     """The nearest tests that are not among the dependents."""
     importers: tuple[str, ...]
     """Files that may use it in other ways and are not among the dependents."""
+    unresolved: int = 0
+    """Number of uses of its name that could not be resolved and may be of it."""
+    uses: tuple[UnresolvedUse, ...] = ()
+    """Those uses, if they were asked for."""
     memories: tuple[Cited, ...]
     left_out: int
     doubts: tuple[str, ...]
 
 
 def analyze_impact(call: "CallContext", asked: AnalyzeImpact) -> ToolAnswer[ImpactResult]:
+    if asked.unresolved:
+        listed = call.code.unresolved(asked.node)
+        return within(_budget(call), lambda room: _impact_unresolved(listed, asked, room))
     found = call.code.impact(asked.node, depth=asked.depth)
     return within(_budget(call), lambda room: _impact(found, asked, room))
+
+
+def _impact_unresolved(
+    found: "CodeAnswers[UnresolvedCodeUse]", asked: AnalyzeImpact, room: int
+) -> ToolAnswer[ImpactResult]:
+    text, uses, doubts = _uses(found, asked.limit, room)
+    result = ImpactResult(
+        node=asked.node,
+        score=0.0,
+        total=0,
+        tests_total=0,
+        dependents=(),
+        tests=(),
+        importers=(),
+        unresolved=len(found),
+        uses=uses,
+        memories=(),
+        left_out=len(found) - len(uses),
+        doubts=doubts,
+    )
+    return ToolAnswer(text, result)
 
 
 def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[ImpactResult]:
@@ -77,8 +114,11 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[
     steps = "" if everywhere else f" in {asked.depth} steps"
     reached = f"{_parts(total)}{steps}; tests among them: {tests_total}; impact {found.score:.1f}."
     head = f"A change of {one_line(found.node)} reaches {reached}"
+    if not total and found.importers:
+        head += " No dependent of it is certain; for its whole file, the files that import it are listed."
+    open_uses = unresolved_sentence(found.unresolved, "could not be resolved and may be of it")
     known = render_listing([cited(record) for record in found.memories], room // 4, cost=item_tokens)
-    left = _beside(room, head, known.text, *doubts)
+    left = _beside(room, head, open_uses, known.text, *doubts)
     dependents = _fitted(found.dependents[: asked.limit], left * 2 // 3)
     shown = {each.name for each in dependents}
     tests, importers = (
@@ -90,8 +130,9 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[
         head,
         *map(_line, dependents),
         _more(left_out),
+        open_uses,
         f"Tests among those: {names_within(tests)}" if tests else "",
-        f"Files that import it: {names_within(importers)}" if importers else "",
+        f"Files that import its file: {names_within(importers)}" if importers else "",
         *doubts,
         known.text,
     )
@@ -104,6 +145,7 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[
         dependents=dependents,
         tests=tests,
         importers=importers,
+        unresolved=found.unresolved_total,
         memories=known.items,
         left_out=left_out,
         doubts=doubts,
@@ -117,6 +159,7 @@ class GetDependencies(Arguments):
         Name | None,
         Field(description="Return the dependency path from node to this one instead.", examples=["db.py"]),
     ] = None
+    unresolved: UnresolvedArgument = False
     depth: Depth = None
     limit: Limit = 30
 
@@ -125,11 +168,18 @@ class DependenciesResult(Reply):
     node: str
     dependencies: tuple[ReachedCode, ...] = ()
     route: tuple[str, ...] = ()
+    unresolved: int = 0
+    """Number of uses in it that could not be resolved."""
+    uses: tuple[UnresolvedUse, ...] = ()
+    """Those uses, if they were asked for."""
     left_out: int = 0
     doubts: tuple[str, ...] = ()
 
 
 def get_dependencies(call: "CallContext", asked: GetDependencies) -> ToolAnswer[DependenciesResult]:
+    if asked.unresolved:
+        listed = call.code.unresolved(asked.node, inside=True)
+        return within(_budget(call), lambda room: _dependencies_unresolved(listed, asked, room))
     if asked.to is not None:
         way, names = call.code.path(asked.node, asked.to), (asked.node, asked.to)
         return within(_budget(call), lambda room: _route(way, names, room))
@@ -137,13 +187,29 @@ def get_dependencies(call: "CallContext", asked: GetDependencies) -> ToolAnswer[
     return within(_budget(call), lambda room: _dependencies(found, asked.limit, room))
 
 
+def _dependencies_unresolved(
+    found: "CodeAnswers[UnresolvedCodeUse]", asked: GetDependencies, room: int
+) -> ToolAnswer[DependenciesResult]:
+    text, uses, doubts = _uses(found, asked.limit, room)
+    left_out = len(found) - len(uses)
+    result = DependenciesResult(node=asked.node, unresolved=len(found), uses=uses, left_out=left_out, doubts=doubts)
+    return ToolAnswer(text, result)
+
+
 def _dependencies(found: "Dependencies", limit: int, room: int) -> ToolAnswer[DependenciesResult]:
     doubts = _doubts(found.status, room // 8)
     head = f"{one_line(found.node)} depends on {_parts(len(found.dependencies))}."
-    nearest = _fitted(found.dependencies[:limit], _beside(room, head, *doubts))
+    open_uses = unresolved_sentence(found.unresolved, "in it could not be resolved")
+    nearest = _fitted(found.dependencies[:limit], _beside(room, head, open_uses, *doubts))
     left_out = len(found.dependencies) - len(nearest)
-    lines = (head, *map(_line, nearest), _more(left_out), *doubts)
-    result = DependenciesResult(node=found.node, dependencies=nearest, left_out=left_out, doubts=doubts)
+    lines = (head, *map(_line, nearest), _more(left_out), open_uses, *doubts)
+    result = DependenciesResult(
+        node=found.node,
+        dependencies=nearest,
+        unresolved=found.unresolved_total,
+        left_out=left_out,
+        doubts=doubts,
+    )
     return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
@@ -245,6 +311,17 @@ def _data_flow(found: "DataFlow", limit: int, room: int) -> ToolAnswer[DataFlowR
     return ToolAnswer("\n".join(filter(None, lines)), result)
 
 
+def _uses(
+    found: "CodeAnswers[UnresolvedCodeUse]", limit: int, room: int
+) -> tuple[str, tuple[UnresolvedUse, ...], tuple[str, ...]]:
+    """Text, listed uses and warnings about uses without a known target."""
+    doubts = _doubts(found.status, room // 8)
+    head = f"Uses that could not be resolved: {len(found):,}."
+    uses = _within(listed_uses(found, limit), use_line, _beside(room, head, *doubts))
+    lines = (head, *map(use_line, uses), _more(len(found) - len(uses)), *doubts)
+    return "\n".join(filter(None, lines)), uses, doubts
+
+
 def _reached(tied: "ReachedNode") -> ReachedCode:
     return ReachedCode(name=tied.id, depth=tied.depth, by=tied.kind.value, confidence=tied.confidence, test=tied.test)
 
@@ -308,8 +385,8 @@ CODE_TOOLS = (
     Tool(
         name="analyze_impact",
         title="Impact of a change",
-        about="What would break if you change this: everything that depends on it, nearest first, the tests that reach "
-        "it, and what memory knows about it. Ask before you edit shared code.",
+        about="What a change of this would break: its dependents, nearest first, the tests that reach it, and what "
+        "memory knows about it. Ask before you edit shared code.",
         arguments=AnalyzeImpact,
         result=ImpactResult,
         work=analyze_impact,

@@ -142,9 +142,13 @@ def list_related_files(
     return memory.code.related(path, limit=limit)
 
 
-def list_unresolved(memory: Memory, path: Annotated[str, Query(description="File or folder.")]) -> dict[str, Any]:
-    """Uses without a known target in a file, or in all files of a folder."""
-    found = memory.code.unresolved(path)
+def list_unresolved(
+    memory: Memory,
+    path: Annotated[str, Query(description="File, folder, or name of a definition.")],
+    inside: Annotated[bool, Query(description="Of a definition: the uses in it, not those that may be of it.")] = False,
+) -> dict[str, Any]:
+    """Uses without a known target: in a file or folder, or those anywhere that may be of a definition."""
+    found = memory.code.unresolved(path, inside=inside)
     return {"uses": list(found), "status": found.status}
 
 

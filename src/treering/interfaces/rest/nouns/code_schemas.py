@@ -126,6 +126,22 @@ class CodeNode(Answered):
     test: bool
 
 
+class NameUses(Answered):
+    """Uses of a name whose targets are not known."""
+
+    name: str
+    uses: int
+
+
+class TestFileAnswer(Answered):
+    """A file with tests that reach a node."""
+
+    path: str
+    tests: int
+    depth: int
+    score: float
+
+
 class ImpactAnswer(Answered):
     """What breaks if a node changes."""
 
@@ -136,7 +152,10 @@ class ImpactAnswer(Answered):
     tests_total: int
     dependents: list[CodeNode]
     tests: list[str]
-    importers: list[str]
+    test_files: list[TestFileAnswer] = Field(description="Files of tests, those likely to test the node first.")
+    importers: list[str] = Field(description="Files that import its file: the answer if there is no dependent.")
+    unresolved: list[NameUses] = Field(description="Uses of its name that could not be resolved and may be of it.")
+    unresolved_total: int
     memories: list[Knowledge]
     capped: bool
     status: IndexCondition
@@ -148,6 +167,8 @@ class DependenciesAnswer(Answered):
     node: str
     members: list[str]
     dependencies: list[CodeNode]
+    unresolved: list[NameUses] = Field(description="Names that it uses and that could not be resolved.")
+    unresolved_total: int
     capped: bool
     status: IndexCondition
 
@@ -292,6 +313,7 @@ class UnresolvedUse(Answered):
     origin: str
     text: str
     line: int
+    used_name: str
 
 
 class UnresolvedUses(Answered):

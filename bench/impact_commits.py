@@ -1,0 +1,142 @@
+"""Does `impact` of a function list the test files that the commit which changed it also changed?
+
+Commits that changed one function and its tests are taken from git histories. The repository is indexed as it was before
+each commit, and `impact` is asked about the function. A file of tests is listed if the file or a definition in it is
+among the dependents; the fallback is the list of files that import the function's file, directly or not.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import treering
+from bench.one_function_commits import FunctionChange, changes_in, git, is_test_file
+from bench.results import table, write_section
+from treering.core.errors import TreeringError
+
+HEADERS = ("repository", "commits", "test files listed", "right file in the first 5", "share listed", "nothing listed")
+TOP = 5
+
+
+class Outcome(NamedTuple):
+    change: FunctionChange
+    listed: tuple[str, ...]
+    """Files of tests among the dependents, ranked."""
+    every: int
+    """Files of tests in the repository."""
+    bare: bool
+    """Whether the answer named no dependent, no importing file and no unresolved use."""
+
+    @property
+    def found(self) -> int:
+        return len(set(self.change.tests) & set(self.listed))
+
+    @property
+    def in_top(self) -> bool:
+        return bool(set(self.change.tests) & set(self.listed[:TOP]))
+
+    @property
+    def share(self) -> float:
+        return len(self.listed) / self.every if self.every else 0.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mirror", type=Path, required=True, help="folder of git directories, owner+name/repo")
+    parser.add_argument("--commits", type=Path, help="JSON list of commits instead of those found in the histories")
+    parser.add_argument("--repositories", nargs="*", default=[], help="owner/name of the repositories to search")
+    parser.add_argument("--limit", type=int, default=12, help="commits per repository")
+    parser.add_argument("--show", action="store_true", help="print every commit")
+    parser.add_argument("--title", help="write the table to the results page under this title")
+    given = parser.parse_args()
+    changes = stored(given.commits) if given.commits else collected(given.mirror, given.repositories, given.limit)
+    outcomes = measured(given.mirror, changes, show=given.show)
+    rows = [row(name, some) for name, some in sorted(by_repository(outcomes).items())]
+    body = table(HEADERS, [*rows, row("all", outcomes)])
+    if given.title:
+        write_section("impact-commits", given.title, body)
+    else:
+        print(body)
+
+
+def stored(path: Path) -> list[FunctionChange]:
+    changes = []
+    for each in json.loads(path.read_text("utf-8")):
+        file, _, qualname = each["function"].partition(":")
+        changes.append(FunctionChange(each["repo"], each["commit"], file, qualname, tuple(each["tests"])))
+    return changes
+
+
+def directory_of(mirror: Path, name: str) -> Path:
+    return mirror / name.replace("/", "+") / "repo"
+
+
+def collected(mirror: Path, names: Sequence[str], limit: int) -> list[FunctionChange]:
+    return [change for name in names for change in changes_in(name, directory_of(mirror, name), limit)]
+
+
+def by_repository(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
+    found: defaultdict[str, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        found[outcome.change.repository].append(outcome)
+    return found
+
+
+def row(name: str, outcomes: Sequence[Outcome]) -> tuple[object, ...]:
+    tests = sum(len(each.change.tests) for each in outcomes)
+    return (
+        name,
+        len(outcomes),
+        f"{sum(each.found for each in outcomes) / tests:.3f}",
+        f"{sum(each.in_top for each in outcomes) / len(outcomes):.3f}",
+        f"{median(each.share for each in outcomes):.3f}",
+        sum(each.bare for each in outcomes),
+    )
+
+
+def measured(mirror: Path, changes: Sequence[FunctionChange], *, show: bool) -> list[Outcome]:
+    """Ask about every change; a repository is indexed once, then updated from commit to commit."""
+    outcomes = []
+    with tempfile.TemporaryDirectory() as folder:
+        for change in changes:
+            root = Path(folder) / change.repository.replace("/", "+")
+            check_out(directory_of(mirror, change.repository), f"{change.commit}^", root)
+            outcome = asked(change, root, Path(folder) / f"{root.name}.db")
+            outcomes.append(outcome)
+            if show:
+                listed = f"{len(outcome.listed)} of {outcome.every}"
+                found = f"{outcome.found} of {len(change.tests)}{' top' if outcome.in_top else ''}"
+                print(f"{change.commit[:8]} {change.repository} {change.function}: {found}, {listed}", flush=True)
+    return outcomes
+
+
+def check_out(directory: Path, commit: str, root: Path) -> None:
+    """Replace the files in `root` by those of a commit."""
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    archive = git(directory, "archive", commit)
+    subprocess.run(["tar", "-x", "-C", root], input=archive, check=True)
+
+
+def asked(change: FunctionChange, root: Path, database: Path) -> Outcome:
+    every = sum(1 for path in root.rglob("*.py") if is_test_file(path.relative_to(root).as_posix()))
+    with treering.open(str(database), project=root.name, repository=root, background=False) as memory:
+        memory.code.index(root, history=False)
+        try:
+            found = memory.code.impact(change.function, cap=None)
+        except TreeringError as exc:
+            print(f"{change.function}: {exc}")
+            return Outcome(change, (), every, True)
+    files = dict.fromkeys(each.partition("::")[0] for each in found.tests)
+    return Outcome(change, tuple(files), every, not found.total and not found.importers)
+
+
+if __name__ == "__main__":
+    main()
