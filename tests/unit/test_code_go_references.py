@@ -52,7 +52,22 @@ CASES = {
     "a local of the same name": ("func f() { helper := 1; use(helper) }", set()),
     "a field of the same name": ("func f(c Command) { use(c.helper) }", {("annotates", "Command")}),
 }
-HEAD = 'package main\n\nimport (\n\t"example.com/app/store"\n)\n\ntype Command struct{ Run func(); helper int }\n\nfunc helper() {}\n\n'
+HEAD = """package main
+
+import "example.com/app/store"
+
+type Command struct{ Run func(); helper int }
+
+func helper() {}
+
+"""
+TABLE = """var commands = map[string]func(){
+	"a": helper,
+	"b": store.Handle,
+}
+
+func run(n string) { commands[n]() }
+"""
 
 
 def references(text: str) -> set[tuple[str, str, str]]:
@@ -83,8 +98,7 @@ def test_a_variable_registers_the_functions_that_it_holds() -> None:
     files = {
         "go.mod": MODULE,
         "store/store.go": STORE,
-        "main.go": HEAD
-        + 'var commands = map[string]func(){\n\t"a": helper,\n\t"b": store.Handle,\n}\n\nfunc run(n string) { commands[n]() }\n',
+        "main.go": HEAD + TABLE,
     }
     found = edges_of(files, LANGUAGE)
     assert found >= {

@@ -10,7 +10,8 @@ LIB = """
 export interface Shape { area(): number }
 export type Name = string
 export enum Color { Red }
-export class Box<T = unknown> implements Shape { area() { return 1 } static make() { return new Box() } get size() { return 2 } }
+export class Box<T = unknown> implements Shape { area() { return 1 } static make() { return new Box() }
+  get size() { return 2 } }
 export class Crate extends Box {}
 export class Broken extends Error {}
 export function handle(): void {}
@@ -19,7 +20,9 @@ export function List(): any {}
 export const LIMIT = 3
 export namespace Deep { export interface Inner {} }
 """
-HEAD = "import { Shape, Name, Color, Box, Crate, Broken, handle, other, List, LIMIT, Deep } from './lib'\nimport * as lib from './lib'\n"
+HEAD = """import { Shape, Name, Color, Box, Crate, Broken, handle, other, List, LIMIT, Deep } from './lib'
+import * as lib from './lib'
+"""
 
 # text of main.tsx after the imports, and the references of its function `f`
 CASES = {

@@ -9,7 +9,6 @@ from treering.code.languages.rust.body import Declaration, qualname
 from treering.code.languages.rust.names import PathTarget
 from treering.core.graph import EdgeKind
 
-
 _TYPES = frozenset({"struct", "enum", "union", "trait", "type"})
 
 
