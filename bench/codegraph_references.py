@@ -181,11 +181,11 @@ def main() -> None:
 def body(rows: list[tuple[object, ...]]) -> str:
     return "\n\n".join(
         (
-            "Uses of functions, methods, classes, interfaces and types that are not calls: in annotations, as values, in "
-            "tables, in `throw` and `catch`. A use counts once for each function, or for the code of a file outside "
+            "Uses of functions, methods, classes, interfaces and types that are not calls: in annotations, as values, "
+            "in tables, in `throw` and `catch`. A use counts once for each function, or for the code of a file outside "
             "functions; imports do not count, and neither do variables, fields and constants, of which only some are "
-            "definitions. *Before* are the uses that calls, bases and other dependencies already connect; *right* are added "
-            "edges between which the oracle sees any use. `--show 20` prints false and missing edges; "
+            "definitions. *Before* are the uses that calls, bases and other dependencies already connect; *right* are "
+            "added edges between which the oracle sees any use. `--show 20` prints false and missing edges; "
             "`python -m bench.codegraph_references FOLDER` asks the TypeScript compiler or go/types about other code.",
             table(HEADERS, rows),
         )

@@ -67,6 +67,10 @@ _BENCHES = (
     Bench("injections", "what agents are given unasked: use, tokens, latency", "injections", ("bench.injections",)),
     Bench("graph", "the code graph in memory, 50,000 nodes", "code", ("bench.graph",)),
     Bench(
+        *("codegraph-references", "uses other than calls against compilers (--repositories FOLDER)", "code"),
+        ("bench.codegraph_references",),
+    ),
+    Bench(
         *("codegraph", "the code graph against compilers (--repositories FOLDER --cache FOLDER)", "code"),
         ("bench.codegraph",),
     ),

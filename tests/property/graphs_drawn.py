@@ -43,7 +43,7 @@ def edges_of(draw: st.DrawFn, path: str) -> Edge:
         ends = path, draw(st.sampled_from(IDS))
     else:
         ends = draw(st.sampled_from((path, *own))), draw(st.sampled_from(IDS))
-    flow = draw(st.sampled_from((0, 1, 2, 3, 4, 7, 9, 18, 27))) if kind is EdgeKind.CALLS else 0
+    flow = draw(st.sampled_from((0, 1, 2, 3, 4, 7))) if kind is EdgeKind.CALLS else 0
     return Edge(*ends, kind, draw(CONFIDENCES), draw(st.integers(1, 9)), CallFlow(flow))
 
 

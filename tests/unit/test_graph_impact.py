@@ -241,48 +241,52 @@ def test_entry_points_and_which_of_them_come_to_a_node(graph: CodeGraph) -> None
     assert not graph.entry_points(kind=EntryPoint.ROUTE)
 
 
-def test_data_goes_on_only_where_the_code_shows_it() -> None:
-    both = CallFlow.ARGUMENTS | CallFlow.RESULT
+def test_data_goes_with_arguments_to_callees_and_with_results_to_callers() -> None:
     made = CodeGraph()
     made.replace_file(
         "a.py",
-        define("read", "parse", "main", "save", "write"),
+        define("read", "save", "other", "clean", "print"),
         [
-            calls("a.py::parse", "a.py::read", flow=CallFlow.RESULT | CallFlow.RETURNED),
-            calls("a.py::main", "a.py::parse", flow=CallFlow.RESULT),
-            calls("a.py::main", "a.py::save", flow=both),
-            calls("a.py::save", "a.py::write", flow=CallFlow.ARGUMENTS | CallFlow.PASSED_ON),
+            calls("a.py::save", "a.py::read", flow=CallFlow.RESULT),
+            calls("a.py::save", "a.py::clean", flow=CallFlow.ARGUMENTS | CallFlow.RESULT),
+            calls("a.py::save", "a.py::print"),
+            calls("a.py::other", "a.py::save", flow=CallFlow.RESULT),
         ],
     )
-    read, write = made.data_flow("a.py::read"), made.data_flow("a.py::write")
-    assert [(each.id, each.carried) for each in read.sinks] == [
-        ("a.py::parse", FlowKind.RESULT),
-        ("a.py::main", FlowKind.RESULT),
+    found = made.data_flow("a.py::save")
+    assert [(each.id, each.carried) for each in found.sources] == [
+        ("a.py::clean", FlowKind.RESULT),
+        ("a.py::read", FlowKind.RESULT),
     ]
-    assert [each.path for each in write.sources] == [
-        ("a.py::save", "a.py::write"),
-        ("a.py::main", "a.py::save", "a.py::write"),
+    assert [(each.id, each.carried) for each in found.sinks] == [
+        ("a.py::other", FlowKind.RESULT),
+        ("a.py::clean", FlowKind.ARGUMENT),
     ]
-    assert {each.id for each in made.data_flow("a.py::main").sinks} == {"a.py::save", "a.py::write"}
-    assert {each.id for each in made.data_flow("a.py::main").sources} == {
-        "a.py::parse",
-        "a.py::read",
-        "a.py::save",
-    }
 
 
-def test_a_result_that_is_not_returned_ends_in_its_caller() -> None:
+def test_data_of_a_callee_is_not_taken_to_reach_what_else_its_caller_calls() -> None:
     made = CodeGraph()
     made.replace_file(
         "a.py",
-        define("read", "check", "main"),
+        define("load", "main", "version"),
         [
-            calls("a.py::check", "a.py::read", flow=CallFlow.RESULT),
-            calls("a.py::main", "a.py::check", flow=CallFlow.RESULT),
+            calls("a.py::main", "a.py::load", flow=CallFlow.RESULT),
+            calls("a.py::main", "a.py::version", flow=CallFlow.ARGUMENTS),
         ],
     )
-    assert [each.id for each in made.data_flow("a.py::read").sinks] == ["a.py::check"]
-    assert [each.id for each in made.data_flow("a.py::main").sources] == ["a.py::check"]
+    assert [each.id for each in made.data_flow("a.py::load").sinks] == ["a.py::main"]
+    assert [each.id for each in made.data_flow("a.py::version").sources] == ["a.py::main"]
+
+
+def test_explicit_flows_are_followed_further() -> None:
+    made = CodeGraph()
+    ends = (("a", "b"), ("b", "c"))
+    flows = [tie(f"a.py::{one}", EdgeKind.FLOWS_TO, f"a.py::{other}") for one, other in ends]
+    made.replace_file("a.py", define("a", "b", "c"), flows)
+    assert [each.path for each in made.data_flow("a.py::c").sources] == [
+        ("a.py::b", "a.py::c"),
+        ("a.py::a", "a.py::b", "a.py::c"),
+    ]
 
 
 def test_tests_speak_for_no_module_of_code() -> None:

@@ -54,10 +54,6 @@ class CallFlow(IntFlag):
     RESULT = 2
     EXACT = 4
     """No override of the callee is possible: the object is constructed where it is used, or its class is named."""
-    PASSED_ON = 8
-    """An argument comes from a parameter of the caller."""
-    RETURNED = 16
-    """The result becomes part of the caller's result."""
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):

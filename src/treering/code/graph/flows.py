@@ -1,16 +1,16 @@
 """Data flow from and to a definition.
 
-A call passes its arguments to the callee and its result back to the caller. Data goes on from there only where the code
-shows it: a caller's result contains the result of a call that it returns, and a callee passes its parameters on to the
-calls that are given them. What else happens to data inside a function is unknown, and such flows are not shown.
+A call passes its arguments to the callee and its result back to the caller. What a function does with data inside is not
+known: that a caller uses a result and calls another function does not say that one reaches the other. So flows through
+calls end after one call; only explicit `flows_to` edges lead further.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import Enum, StrEnum
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -58,38 +58,23 @@ class DataFlow:
     status: IndexStatus
 
 
-class _FlowPhase(Enum):
-    START = 0
-    UP = 1
-    """Through results to callers, or from arguments of callers."""
-    DOWN = 2
-    """Through arguments to callees, or from results of callees."""
-
-
 class _FlowStep(NamedTuple):
-    """A kind of step: which edges to follow, in which phases it may be taken, and what must be known to go on."""
+    """A kind of step: which edges to follow, and what a call must move."""
 
     carried: FlowKind
     along_users: bool
-    needed: Mapping[_FlowPhase, CallFlow]
-    """By phase: the flags of an edge that may be followed."""
-    going_on: CallFlow
-    """Flags of the edge without which the walk ends behind it."""
-    next_phase: _FlowPhase
+    flow: CallFlow
 
-
-_START, _UP, _DOWN = _FlowPhase
-_ANY = CallFlow.NOTHING
 
 _OUT = (
-    _FlowStep(FlowKind.RESULT, True, {_START: CallFlow.RESULT, _UP: CallFlow.RESULT}, CallFlow.RETURNED, _UP),
-    _FlowStep(FlowKind.ARGUMENT, False, {_START: CallFlow.ARGUMENTS, _DOWN: CallFlow.PASSED_ON}, _ANY, _DOWN),
-    _FlowStep(FlowKind.FLOW, True, dict.fromkeys(_FlowPhase, _ANY), _ANY, _START),
+    _FlowStep(FlowKind.RESULT, True, CallFlow.RESULT),
+    _FlowStep(FlowKind.ARGUMENT, False, CallFlow.ARGUMENTS),
+    _FlowStep(FlowKind.FLOW, True, CallFlow.NOTHING),
 )
 _IN = (
-    _FlowStep(FlowKind.ARGUMENT, True, {_START: CallFlow.ARGUMENTS, _UP: CallFlow.ARGUMENTS}, CallFlow.PASSED_ON, _UP),
-    _FlowStep(FlowKind.RESULT, False, {_START: CallFlow.RESULT, _DOWN: CallFlow.RETURNED}, _ANY, _DOWN),
-    _FlowStep(FlowKind.FLOW, False, dict.fromkeys(_FlowPhase, _ANY), _ANY, _START),
+    _FlowStep(FlowKind.ARGUMENT, True, CallFlow.ARGUMENTS),
+    _FlowStep(FlowKind.RESULT, False, CallFlow.RESULT),
+    _FlowStep(FlowKind.FLOW, False, CallFlow.NOTHING),
 )
 
 
@@ -107,47 +92,44 @@ def _follow(
 ) -> tuple[tuple[FlowNode, ...], bool]:
     names, rank = served.nodes.names, served.nodes.rank
     starts = sorted(members.tolist(), key=rank.__getitem__)
-    waiting: deque[tuple[int, _FlowPhase, tuple[str, ...]]] = deque((node, _START, (names[node],)) for node in starts)
-    seen = {(node, _START) for node in starts}
+    waiting: deque[tuple[int, tuple[str, ...]]] = deque((node, (names[node],)) for node in starts)
     met = set(starts)
     found: list[FlowNode] = []
     while waiting:
-        node, phase, path = waiting.popleft()
+        node, path = waiting.popleft()
         if len(path) > depth:
             continue
-        for neighbour, carried, next_phase, last in _steps_from(served, node, phase, moves):
+        for neighbour, carried, last in _steps_from(served, node, moves):
+            if neighbour in met:
+                continue
+            if len(found) == cap:
+                return tuple(found), True
+            met.add(neighbour)
             way = (*path, names[neighbour])
-            if next_phase is not None and (neighbour, next_phase) not in seen:
-                seen.add((neighbour, next_phase))
-                waiting.append((neighbour, next_phase, way))
-            if neighbour not in met:
-                if len(found) == cap:
-                    return tuple(found), True
-                met.add(neighbour)
-                found.append(FlowNode(names[neighbour], len(path), way, carried, *last))
+            found.append(FlowNode(names[neighbour], len(path), way, carried, *last))
+            if carried is FlowKind.FLOW:
+                waiting.append((neighbour, way))
     return tuple(found), False
 
 
 def _steps_from(
-    served: ServedGraph, node: int, phase: _FlowPhase, moves: tuple[_FlowStep, ...]
-) -> Iterator[tuple[int, FlowKind, _FlowPhase | None, EdgeEvidence]]:
-    """The steps from a node in a phase, by name, each with its most certain edge; the phase is None where they end."""
+    served: ServedGraph, node: int, moves: tuple[_FlowStep, ...]
+) -> Iterator[tuple[int, FlowKind, EdgeEvidence]]:
+    """The steps from a node, by name, each with its most certain edge."""
     nodes, columns = served.nodes, served.edges.columns
     for move in moves:
-        if phase not in move.needed:
-            continue
         adjacency = served.edges.users if move.along_users else served.edges.used
         kind = FLOWS_TO if move.carried is FlowKind.FLOW else CALLS
         rows, neighbours = adjacency.rows_of(node), adjacency.neighbours_of(node)
         chosen = (columns.kind[rows] == kind) & nodes.exists[neighbours]
         chosen &= columns.confidence[rows] >= served.min_confidence
-        if needed := move.needed[phase]:
-            chosen &= (columns.flow[rows] & needed) != 0
-        rows, neighbours = rows[chosen], neighbours[chosen]
-        confidence, source = columns.confidence[rows], columns.source[rows]
+        if move.flow:
+            chosen &= (columns.flow[rows] & move.flow) != 0
+        confidence, source = columns.confidence[rows[chosen]], columns.source[rows[chosen]]
         surest: dict[int, EdgeEvidence] = {}
         for place in np.lexsort((source, -confidence)).tolist():
-            surest.setdefault(int(neighbours[place]), edge_evidence(int(source[place]), float(confidence[place])))
-        lasting = neighbours[(columns.flow[rows] & move.going_on) == move.going_on].tolist()
+            surest.setdefault(
+                int(neighbours[chosen][place]), edge_evidence(int(source[place]), float(confidence[place]))
+            )
         for neighbour in sorted(surest, key=nodes.rank.__getitem__):
-            yield neighbour, move.carried, move.next_phase if neighbour in lasting else None, surest[neighbour]
+            yield neighbour, move.carried, surest[neighbour]
