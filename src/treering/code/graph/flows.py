@@ -1,6 +1,6 @@
 """Data flow from and to a definition.
 
-A call passes its arguments to the callee and its result back to the caller. What a function does with data inside is not
+A call passes its arguments to the callee and its result back to the caller. What a function does with data is not
 known: that a caller uses a result and calls another function does not say that one reaches the other. So flows through
 calls end after one call; only explicit `flows_to` edges lead further.
 """

@@ -136,6 +136,49 @@ def remember_fact(call: "CallContext", asked: RememberFact) -> ToolAnswer[Stored
     return _store(call, asked, asked.fact, "fact", from_outside=asked.from_outside, payload=payload or None, **since)
 
 
+class AnnotateCode(Arguments):
+    node: Annotated[
+        Name,
+        Field(
+            description="The function, class, method, file or folder that it holds for, as you would write it.",
+            examples=["AuthService.login", "auth/tokens.py"],
+        ),
+    ]
+    text: Annotated[
+        StoredText,
+        Field(description="What holds for it, in a sentence.", examples=["Tokens are opaque: never parse them."]),
+    ]
+    kind: Annotated[
+        Literal["invariant", "decision", "pattern"],
+        Field(description="invariant: must stay true. decision: chosen, with reasons. pattern: it applies this one."),
+    ] = "invariant"
+    from_outside: FromOutside = None
+
+
+def annotate_code(call: "CallContext", asked: AnnotateCode) -> ToolAnswer[StoredResult]:
+    record = call.code.annotate(
+        asked.node,
+        own_words(asked.text),
+        kind=asked.kind,
+        source=Source.AGENT_EXPLICIT,
+        session=call.session,
+        taint=taint_of(asked.from_outside),
+    )
+    redacted = redaction_note(record, asked)
+    known_already = record.version > 1 or record.created_at < call.now
+    done = f"{'Known already' if known_already else 'Stored'} as {one_line(record.id)} ({asked.kind})."
+    notes = tuple(filter(None, (done, redacted, FROM_OUTSIDE if record.tainted else "")))
+    result = StoredResult(
+        notes=notes,
+        id=record.id,
+        type=record.type,
+        known_already=known_already,
+        redacted=bool(redacted),
+        tainted=record.tainted,
+    )
+    return ToolAnswer("\n".join(notes), result)
+
+
 def own_words(text: str) -> str:
     """The text without blocks that memory returned before; `InvalidInput` if nothing is left."""
     if not text.strip():
@@ -236,6 +279,17 @@ RECORDING_TOOLS = (
         result=StoredResult,
         work=record_memory,
         hints=Hints(),
+    ),
+    Tool(
+        name="annotate_code",
+        title="Annotate code",
+        about="Attach an invariant, a decision or a pattern to a function, class, file or folder. analyze_impact shows "
+        "it before that code is changed.",
+        arguments=AnnotateCode,
+        result=StoredResult,
+        work=annotate_code,
+        hints=Hints(),
+        lengthy=True,
     ),
     Tool(
         name="remember_fact",
