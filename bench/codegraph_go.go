@@ -1,5 +1,5 @@
 // What go/types says of a module: definitions, calls and references.
-// go run codegraph_go.go FOLDER prints JSON as codegraph_references.py reads it. Packages outside the module and the
+// go run codegraph_go.go FOLDER prints JSON as codegraph_compiled.py reads it. Packages outside the module and the
 // standard library are empty: what they would return has no type.
 package main
 

@@ -1,195 +1,145 @@
-"""Reference edges against what compilers say of the same code.
+"""References of Python code against basedpyright: names that are used without being called.
 
-The repositories are those of the shared set, at the commits of its ground truth. A Go module, or a folder with a
-`package.json`, can be given instead: then go/types or the TypeScript compiler is asked.
+Every name and attribute that is read, except in imports, is put to the language server as a "go to definition". A
+reference is found if the graph has an edge, of any kind, from the definition around it to the function or class that it
+names. An edge of the graph is right if the server sees that use, called or not. Edges that no name in the text shows
+(special methods, methods that a framework may call, registries of decorated functions) are not judged.
 """
 
 import argparse
-import gzip
-import json
-import random
-import subprocess
-from collections.abc import Iterable, Iterator
+import ast
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from platformdirs import user_cache_path
-
-from bench.codegraph_found import Found, indexed
-from bench.codegraph_packages import TYPESCRIPT, typescript
-from bench.codegraph_scoring import Pair, file_of, folded
-from bench.data import DATA
+from bench.codegraph_packages import pyright
+from bench.codegraph_python import LanguageServer, Named, definitions, sources
+from bench.codegraph_scoring import Pair
 from bench.results import table, write_section
-from treering.code.facts import MODULE, Edge
+from treering.code.languages.python import LANGUAGE
 from treering.code.languages.references import REFERENCE_KINDS
 from treering.core.graph import EdgeKind
 
-SHARED = DATA / "codegraph" / "truth"
-HERE = Path(__file__).parent
-CALLABLE = ("function", "method")
-VALUES = ("variable", "constant")
-"""Kinds of targets that are left out: only some of them are definitions of the graph."""
-HEADERS = (
-    *("code", "oracle", "references", "found before", "recall before", "found", "recall", "edges added"),
-    *("right", "precision"),
-)
+HEADERS = ("code", "references", "found", "recall", "edges judged", "right", "precision")
 
 
-class Uses(NamedTuple):
-    """What an oracle says: definitions by id, uses that are not calls, and every use."""
+class NameUse(NamedTuple):
+    origin: str
+    line: int
+    column: int
+    called: bool
 
-    oracle: str
-    files: frozenset[str]
+
+def uses(path: str, tree: ast.Module) -> Iterator[NameUse]:
+    """Every name and attribute that is read; a head belongs to its definition."""
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    decorators = {id(each) for node in ast.walk(tree) if isinstance(node, Named) for each in node.decorator_list}
+    while waiting:
+        node, around = waiting.pop()
+        origin = f"{path}::{around}" if around else path
+        is_called = id(node) in called or id(node) in decorators
+        match node:
+            case ast.Name(ctx=ast.Load(), lineno=line, col_offset=column):
+                yield NameUse(origin, line, column, is_called)
+            case ast.Attribute(ctx=ast.Load(), attr=name, end_lineno=int(line), end_col_offset=int(end)):
+                yield NameUse(origin, line, end - len(name.encode()), is_called)
+        if isinstance(node, Named):
+            around = f"{around}.{node.name}" if around else node.name
+        waiting += [(child, around) for child in ast.iter_child_nodes(node)]
+
+
+class ServerAnswer(NamedTuple):
+    references: set[Pair]
+    every: set[Pair]
+    """With calls."""
     kinds: dict[str, str]
-    references: frozenset[Pair]
-    every: frozenset[Pair]
 
 
-def read_shared_uses(path: Path) -> Uses:
-    with gzip.open(path) as file:
-        told = json.load(file)
-    kinds = {each["id"]: each["kind"] for each in told["defs"]}
-    every = {(one, other) for one, other in told["ref_edges"]} | {(one, other) for one, other in told["call_edges"]}
-    if "sites" in told:
-        written = {(site[3], site[4]) for site in told["sites"] if site[5] not in ("call", "import")}
-        every |= {(site[3], site[4]) for site in told["sites"]}
-    else:
-        calls = {(one, other) for one, other in told["call_edges"]}
-        written = {(one, other) for one, other in told["ref_edges"]} - calls
-    tools = ", ".join(f"{name.replace('_', '-')} {version}" for name, version in told["tools"].items())
-    return _uses(tools, told["files"], kinds, written, every)
+def asked(root: Path, programs: Path) -> ServerAnswer:
+    trees = sources(root)
+    defined = [(path, *each) for path, tree in trees.items() for each in definitions(path, tree)]
+    at = {((root / path).as_uri(), line): id for path, id, _, line in defined}
+    references: set[Pair] = set()
+    every: set[Pair] = set()
+    with LanguageServer(programs, root) as server:
+        for path, tree in trees.items():
+            named = list(uses(path, tree))
+            answers = server.defined(root / path, [(use.line, use.column) for use in named])
+            for use, places in zip(named, answers, strict=True):
+                pairs = {(use.origin, at[place]) for place in places if place in at}
+                pairs = {(origin, target) for origin, target in pairs if not f"{origin}.".startswith(f"{target}.")}
+                every |= pairs
+                references |= set() if use.called else pairs
+    return ServerAnswer(references, every, {id: kind for _, id, kind, _ in defined})
 
 
-def ask(root: Path, cache: Path) -> Uses:
-    """Ask go/types or the TypeScript compiler about a folder."""
-    if (root / "go.mod").exists():
-        oracle, command = "go/types", ["go", "run", str(HERE / "codegraph_go.go"), str(root)]
-    else:
-        compiler = str(typescript(cache))
-        oracle, command = (
-            f"TypeScript {TYPESCRIPT}",
-            ["node", str(HERE / "codegraph_typescript.mjs"), compiler, str(root)],
-        )
-    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    written = {(one, other) for one, other, _ in told["references"]}
-    every = written | {(one, other) for one, other in told["calls"]}
-    return _uses(oracle, told["files"], told["kinds"], written, every)
+class GraphAnswer(NamedTuple):
+    edges: set[Pair]
+    judged: set[Pair]
+    """References that a name in the text shows."""
 
 
-def _uses(
-    oracle: str, files: Iterable[str], kinds: dict[str, str], references: Iterable[Pair], every: Iterable[Pair]
-) -> Uses:
-    known = {id: kind for id, kind in kinds.items() if kind not in VALUES}
-    return Uses(oracle, frozenset(files), known, _normal(references, known), _normal(every, known))
+def built(root: Path) -> GraphAnswer:
+    from tests.resolver_projects import facts_of, resolve_all
 
-
-def _normal(pairs: Iterable[Pair], kinds: dict[str, str]) -> frozenset[Pair]:
-    """Uses by functions, or by the code of a file outside them; never of a definition by what is inside it."""
-    normal: set[Pair] = set()
-    for origin, target in pairs:
-        user, used = folded(origin, kinds), folded(target, kinds, constructor=True)
-        if kinds.get(user) not in CALLABLE:
-            user = f"{file_of(user)}::{MODULE}"
-        if used in kinds and user != used and not user.startswith(f"{used}."):
-            normal.add((user, used))
-    return frozenset(normal)
-
-
-class ReferenceScore(NamedTuple):
-    expected: int
-    before: int
-    found: int
-    added: int
-    right: int
-    false: tuple[Pair, ...]
-    missing: tuple[Pair, ...]
-
-
-def score(uses: Uses, found: Found) -> ReferenceScore:
-    """What the edges of references add to the calls, bases and dependencies that the graph held before."""
-    edges = [edge for edge in found.edges if edge.kind not in (EdgeKind.IMPORTS, EdgeKind.EXPORTS)]
-    edges = [edge for edge in edges if {file_of(edge.origin), file_of(edge.target)} <= uses.files]
-    other = _normal(_pairs(edge for edge in edges if edge.kind not in REFERENCE_KINDS), uses.kinds)
-    added = _normal(_pairs(edge for edge in edges if edge.kind in REFERENCE_KINDS), uses.kinds) - other
-    all_found = other | added
-    return ReferenceScore(
-        len(uses.references),
-        len(uses.references & other),
-        len(uses.references & all_found),
-        len(added),
-        len(added & uses.every),
-        tuple(sorted(added - uses.every)),
-        tuple(sorted(uses.references - all_found)),
-    )
-
-
-def _pairs(edges: Iterable[Edge]) -> Iterator[Pair]:
-    return ((_with_module(edge.origin), _with_module(edge.target)) for edge in edges)
-
-
-def _with_module(id: str) -> str:
-    return id if "::" in id else f"{id}::{MODULE}"
-
-
-def row(name: str, uses: Uses, scored: ReferenceScore) -> tuple[object, ...]:
-    measured = (
-        *(name, uses.oracle, f"{scored.expected:,}", f"{scored.before:,}", f"{scored.before / scored.expected:.3f}"),
-        *(f"{scored.found:,}", f"{scored.found / scored.expected:.3f}", f"{scored.added:,}", f"{scored.right:,}"),
-        f"{scored.right / scored.added:.3f}",
-    )
-    print(*measured, flush=True)
-    return measured
-
-
-def show(scored: ReferenceScore, number: int) -> None:
-    """Print random false and missing edges, to be read by hand."""
-    chosen = random.Random(24)
-    for title, pairs in (("false", scored.false), ("missing", scored.missing)):
-        for origin, target in chosen.sample(pairs, min(number, len(pairs))):
-            print(title, origin, "→", target)
+    facts = facts_of({path: (root / path).read_bytes() for path in sources(root)}, LANGUAGE)
+    constants = {
+        f"{path}::{one.qualname}"
+        for path, each in facts.items()
+        for one in each.definitions
+        if one.kind in ("constant", "type")
+    }
+    edges: set[Pair] = set()
+    judged: set[Pair] = set()
+    for path, found in resolve_all(facts, LANGUAGE).items():
+        for edge in found.edges:
+            if edge.kind in (EdgeKind.IMPORTS, EdgeKind.EXPORTS) or edge.target in constants:
+                continue
+            pair = (path if edge.origin in constants else edge.origin, edge.target)
+            edges.add(pair)
+            written = edge.kind is not EdgeKind.REGISTERS or edge.origin in constants
+            if edge.kind in REFERENCE_KINDS and written:
+                judged.add(pair)
+    return GraphAnswer(edges, judged)
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    cache = user_cache_path("treering")
-    options.add_argument(
-        "folders", nargs="*", type=Path, help="folders to ask an oracle about, instead of the shared set"
-    )
-    options.add_argument("--repositories", type=Path, default=cache / "bench-repositories", help="of the shared set")
-    options.add_argument("--cache", type=Path, default=cache / "bench-codegraph")
-    options.add_argument("--show", type=int, default=0, help="number of false and missing edges to print")
-    options.add_argument("--only", help="name of one repository of the shared set")
-    chosen = options.parse_args()
-    rows: list[tuple[object, ...]] = []
-    for folder in chosen.folders:
-        uses = ask(folder, chosen.cache.resolve())
-        scored = score(uses, indexed(folder))
-        row(folder.name, uses, scored)
-        show(scored, chosen.show)
-    for path in sorted(SHARED.glob("*.json.gz")) if not chosen.folders else ():
-        name = path.name.removesuffix(".json.gz")
-        root = chosen.repositories / name
-        if chosen.only in (None, name) and root.is_dir():
-            uses = read_shared_uses(path)
-            scored = score(uses, indexed(root))
-            rows.append(row(name, uses, scored))
-            show(scored, chosen.show)
-    if rows and chosen.only is None:
-        write_section("codegraph-references", "References in code", body(rows))
-
-
-def body(rows: list[tuple[object, ...]]) -> str:
-    return "\n\n".join(
-        (
-            "Uses of functions, methods, classes, interfaces and types that are not calls: in annotations, as values, "
-            "in tables, in `throw` and `catch`. A use counts once for each function, or for the code of a file outside "
-            "functions; imports do not count, and neither do variables, fields and constants, of which only some are "
-            "definitions. *Before* are the uses that calls, bases and other dependencies already connect; *right* are "
-            "added edges between which the oracle sees any use. `--show 20` prints false and missing edges; "
-            "`python -m bench.codegraph_references FOLDER` asks the TypeScript compiler or go/types about other code.",
-            table(HEADERS, rows),
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path, help="folders that contain packages")
+    parser.add_argument("--cache", type=Path, required=True, help="folder for basedpyright")
+    parser.add_argument("--show", type=int, default=0, help="print this many missing and false edges of each folder")
+    parser.add_argument("--write", action="store_true", help="write the table to the results page")
+    given = parser.parse_args()
+    rows = []
+    for folder in given.folders:
+        truth, graph = asked(folder.resolve(), pyright(given.cache)), built(folder.resolve())
+        found, right = truth.references & graph.edges, graph.judged & truth.every
+        rows.append(
+            (
+                folder.name,
+                f"{len(truth.references):,}",
+                f"{len(found):,}",
+                f"{len(found) / len(truth.references):.3f}",
+                f"{len(graph.judged):,}",
+                f"{len(right):,}",
+                f"{len(right) / len(graph.judged):.3f}",
+            )
         )
-    )
+        show("missing", truth.references - graph.edges, given.show)
+        show("false", graph.judged - truth.every, given.show)
+    body = table(HEADERS, rows)
+    if given.write:
+        write_section("references", "References of Python against basedpyright", body)
+    else:
+        print(body)
+
+
+def show(what: str, pairs: set[Pair], limit: int) -> None:
+    """Print some pairs, spread evenly over all."""
+    ordered = sorted(pairs)
+    for origin, target in ordered[:: max(1, len(ordered) // limit)][:limit] if limit else ():
+        print(f"{what}: {origin} -> {target}")
 
 
 if __name__ == "__main__":

@@ -67,8 +67,8 @@ _BENCHES = (
     Bench("injections", "what agents are given unasked: use, tokens, latency", "injections", ("bench.injections",)),
     Bench("graph", "the code graph in memory, 50,000 nodes", "code", ("bench.graph",)),
     Bench(
-        *("codegraph-references", "uses other than calls against compilers (--repositories FOLDER)", "code"),
-        ("bench.codegraph_references",),
+        *("references-compiled", "TypeScript, Go, Rust (--repositories FOLDER, or FOLDER… --show N)", "code"),
+        ("bench.codegraph_compiled",),
     ),
     Bench(
         *("codegraph", "the code graph against compilers (--repositories FOLDER --cache FOLDER)", "code"),
@@ -78,6 +78,10 @@ _BENCHES = (
     Bench(
         *("impact-commits", "tests of commits that changed one function (--mirror FOLDER)", "code"),
         ("bench.impact_commits",),
+    ),
+    Bench(
+        *("references", "references of Python against basedpyright (FOLDER… --cache FOLDER --write)", "code"),
+        ("bench.codegraph_references",),
     ),
     Bench("code-where", "questions for places in code (--cache FOLDER)", "code", ("bench.code_where",)),
     Bench(

@@ -56,6 +56,27 @@ def test_a_project_is_indexed_and_asked(terminal: Terminal) -> None:
     assert terminal.json("map", "--entries") == {"entries": [], "tests_left_out": 0, **whole}
 
 
+def test_uses_that_are_not_resolved_are_counted_and_listed(terminal: Terminal) -> None:
+    written(terminal.folder, {"app/odd.py": "from app.login import login\n\n\ndef odd(it):\n    it.decode()\n"})
+    terminal.ok("index")
+    found = terminal.json("impact", "decode")
+    assert (found["unresolved"], found["unresolved_total"]) == ({"decode": 1}, 1)
+    assert "1 use of decode could not be resolved and may be of it: --unresolved lists them" in terminal.ok(
+        "impact", "decode"
+    )
+    (use,) = terminal.json("impact", "decode", "--unresolved")["uses"]
+    assert use == {"origin": "app/odd.py::odd", "name": "decode", "text": "it.decode", "line": 5}
+    assert "app/odd.py:5" in terminal.ok("deps", "odd", "--unresolved")
+    assert "1 use of decode in it could not be resolved" in terminal.ok("deps", "odd")
+    assert "every use is resolved" in terminal.ok("deps", "login", "--unresolved")
+    shown = terminal.ok("impact", "odd")
+    assert "nothing depends on it" in shown
+    written(terminal.folder, {"app/late.py": "import app.odd\n"})
+    shown = terminal.ok("impact", "odd")
+    assert "no certain dependent" in shown
+    assert "for the whole file app/odd.py instead: files that import it" in shown
+
+
 def test_paths_are_relative_to_the_current_folder(terminal: Terminal) -> None:
     terminal.ok("index")
     inside = Terminal(terminal.folder / "app", terminal.environment)

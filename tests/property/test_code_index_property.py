@@ -31,6 +31,10 @@ def python(one: str, other: str, folder: str) -> list[str]:
         f"from .{other} import *\nfrom .{other} import {other.title()}\n"
         f"class Sub({other.title()}):\n    def run(self): ...\n",
         f"from {module} import {other.title()}\nx = {other.title()}()\ndef test_{one}():\n    x.run()\n",
+        f"from {module} import {other}, {other.title()}\nTABLE = [{other}]\n@{other}.register\n"
+        f"def {one}(x: '{other.title()}', f={other}):\n    raise {other.title()}\n",
+        f"from typing import Protocol\nclass {one.title()}(Protocol):\n    def run(self): ...\n"
+        f"{one} = Made()\ndef user(it):\n    it.run()\n",
         f"def {one}(:\n  broken",
         "",
     ]

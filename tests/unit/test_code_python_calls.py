@@ -415,3 +415,87 @@ def test_a_fixture_refines_an_external_annotation() -> None:
         ("tests/test_it.py::test_b", "tests/conftest.py::Other.stop"),
     }
     assert ("tests/test_it.py::test_b", "tests/conftest.py::Server.stop") not in calls(files)
+
+
+NEW = """
+    class Other:
+        def go(self): ...
+    class Made:
+        def __new__(cls, x) -> Other: return Other()
+    class Same:
+        def __new__(cls, x) -> "Same": return super().__new__(cls)
+    class Child(Same):
+        def go(self): ...
+    def user():
+        Made(1).go()
+    def child():
+        Child(1).go()
+"""
+
+
+def test_a_constructor_that_declares_another_class_makes_that_class() -> None:
+    found = calls({"m.py": NEW})
+    assert ("m.py::user", "m.py::Other.go") in found
+    assert ("m.py::child", "m.py::Child.go") in found
+
+
+OVERLOADS = """
+    from typing import overload
+    class A:
+        def act(self): ...
+    class B:
+        def act(self): ...
+    class Sub(A): ...
+    @overload
+    def pick(x: int) -> A: ...
+    @overload
+    def pick(x: str) -> B: ...
+    @overload
+    def pick(x: A) -> A: ...
+    def pick(x): ...
+    def user(unknown, some: Sub):
+        pick(ARGUMENT).act()
+"""
+
+
+@pytest.mark.parametrize(
+    ("argument", "classes"),
+    [("3", "A"), ("'s'", "B"), ("True", "A"), ("some", "A"), ("unknown", "AB"), ("", "AB"), ("None", "AB")],
+)
+def test_the_arguments_choose_the_overload(argument: str, classes: str) -> None:
+    found = calls({"m.py": OVERLOADS.replace("ARGUMENT", argument)})
+    assert {target for origin, target in found if origin == "m.py::user" and target.endswith(".act")} == {
+        f"m.py::{name}.act" for name in classes
+    }
+
+
+def test_wrappers_of_functools_keep_the_function() -> None:
+    code = """
+        import functools
+        class A:
+            def act(self): ...
+        @functools.lru_cache
+        def cached() -> A: ...
+        again = functools.lru_cache(cached)
+        def wrapped(): cached.__wrapped__().act()
+        def partial(): functools.partial(cached).func().act()
+        def direct(): again().act()
+    """
+    found = calls({"m.py": code})
+    assert {origin for origin, target in found if target == "m.py::A.act"} == {
+        "m.py::wrapped",
+        "m.py::partial",
+        "m.py::direct",
+    }
+
+
+@pytest.mark.parametrize("made", ["Box[str]('x')", "type(self)('x')"])
+def test_a_class_is_called_through_a_subscript_or_the_type_of_the_receiver(made: str) -> None:
+    code = f"""
+        from typing import Generic, TypeVar
+        T = TypeVar("T")
+        class Box(Generic[T]):
+            def put(self): ...
+            def again(self): {made}.put()
+    """
+    assert {("m.py::Box.again", "m.py::Box"), ("m.py::Box.again", "m.py::Box.put")} <= calls({"m.py": code})

@@ -219,8 +219,8 @@ class Impact:
 
     @property
     def test_files(self) -> tuple[TestFile, ...]:
-        """The files of the listed tests, those likely to test the node first; without files much farther than the
-        nearest."""
+        """The files of the listed tests, those likely to test the node first; without files far behind the
+        best."""
         return ranked_test_files(self.node, self.dependents.test_steps)
 
     @property

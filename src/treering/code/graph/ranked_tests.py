@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_MAX_FURTHER_STEPS = 3
-"""A file of tests this many steps farther away than the nearest one hardly tests the change itself."""
+_MIN_SHARE = 0.125
+"""A file of tests with less than this share of the best score hardly tests the change itself."""
 _COUNT_EXPONENT = 0.3
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _COMMON = frozenset({"test", "tests", "src", "lib", "init", "main", "spec"})
@@ -29,20 +29,19 @@ class TestFile:
 
 
 def ranked_test_files(node: str, tests: Iterable[tuple[str, int, float]]) -> tuple[TestFile, ...]:
-    """The files of tests, given by id, depth and score, best first; without those much farther than the nearest."""
+    """The files of tests, given by id, depth and score, best first; without those far behind the best."""
     found: dict[str, tuple[int, int, float]] = {}
     for id, depth, score in tests:
         path, inside, _ = id.partition("::")
         count, nearest, best = found.get(path, (0, depth, 0.0))
         found[path] = count + bool(inside), min(nearest, depth), max(best, score)
-    limit = min((depth for _, depth, _ in found.values()), default=0) + _MAX_FURTHER_STEPS
     about = _words(node)
     files = [
         TestFile(path, count, depth, round(best * max(count, 1) ** _COUNT_EXPONENT * (1 + _shared(about, path)), 6))
         for path, (count, depth, best) in found.items()
-        if depth <= limit
     ]
-    return tuple(sorted(files, key=lambda file: (-file.score, file.path)))
+    limit = _MIN_SHARE * max((file.score for file in files), default=0.0)
+    return tuple(sorted((file for file in files if file.score >= limit), key=lambda file: (-file.score, file.path)))
 
 
 def _shared(about: frozenset[str], path: str) -> float:

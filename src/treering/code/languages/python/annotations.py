@@ -4,9 +4,18 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import overload
 
+import msgspec
+
 from treering.code.facts import SymbolLookup
 from treering.code.languages.python import standard_library
-from treering.code.languages.python.body import UNKNOWN, Expression, ExpressionKind, PythonFunction, Trait
+from treering.code.languages.python.body import (
+    UNKNOWN,
+    Expression,
+    ExpressionKind,
+    PythonFunction,
+    PythonOverload,
+    Trait,
+)
 from treering.code.languages.python.project import EvaluationContext, PythonProject
 from treering.code.languages.python.values import (
     NOTHING,
@@ -22,6 +31,14 @@ from treering.code.languages.python.values import (
 
 _MAX_ARGUMENT_DEPTH = 4
 """Maximum nesting of type arguments: a method may wrap its own type repeatedly."""
+_PLAIN_TYPES = {
+    "str": {"str"},
+    "bytes": {"bytes"},
+    "float": {"float"},
+    "int": {"int", "float"},
+    "bool": {"bool", "int", "float"},
+}
+"""Builtin types of which a literal is certain, with the types that accept it."""
 _GENERIC = frozenset({"Generic", "Protocol"})
 _NOT_A_TYPE = frozenset(
     {
@@ -169,6 +186,35 @@ class Annotations(PythonProject):
                 return self._returned(made, own)
         return None
 
+    def fitting_overloads(self, made: PythonFunction, value: FunctionValue, given: Sequence[Values]) -> PythonFunction:
+        """Return the function with only the overloads that accept the arguments; all if none can be excluded."""
+        where = EvaluationContext(value.path, value.receiver)
+        fitting = [each for each in made.overloads if self._accepts(each, given, where)]
+        if not fitting or len(fitting) == len(made.overloads):
+            return made
+        returns = tuple(dict.fromkeys(one for each in fitting for one in each.returns))
+        return msgspec.structs.replace(made, returns=returns, overloads=())
+
+    def _accepts(self, overload: PythonOverload, given: Sequence[Values], where: EvaluationContext) -> bool:
+        """Whether no positional argument certainly differs from the type of its parameter."""
+        for number, (_, annotation) in enumerate(overload.parameters[: len(given)]):
+            wanted, values = self.annotated(annotation, where), given[number]
+            if wanted and values and not any(self._fits(value, wanted) for value in values):
+                return False
+        return True
+
+    def _fits(self, value: Value, wanted: Values) -> bool:
+        """Whether a value may be an instance of one of the types; true if that is not evident."""
+        if isinstance(value, Instance):
+            ancestors = self.mro(value.of)
+            return self.has_external_ancestor(value.of) or any(
+                one.of in ancestors if isinstance(one, Instance) else not _is_plain_type(one) for one in wanted
+            )
+        if isinstance(value, ExternalInstance) and value.name in _PLAIN_TYPES:
+            types = {one.name for one in wanted if isinstance(one, ExternalInstance)}
+            return not types <= _PLAIN_TYPES.keys() or not types.isdisjoint(_PLAIN_TYPES[value.name])
+        return True
+
     def plain_result(self, made: PythonFunction, value: FunctionValue) -> Values:
         where = EvaluationContext(value.path, value.receiver)
         if made.returns:
@@ -209,6 +255,10 @@ class Annotations(PythonProject):
         if made.traits & Trait.ASYNC:
             return merged([standard_library.awaited(value) for value in values if isinstance(value, ExternalInstance)])
         return values
+
+
+def _is_plain_type(value: Value) -> bool:
+    return isinstance(value, ExternalInstance) and value.name in _PLAIN_TYPES
 
 
 def _is_deep(values: Values, limit: int) -> bool:

@@ -79,6 +79,13 @@ class Trait:
     OVERLOAD = 128
 
 
+class PythonOverload(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A signature of an overloaded function."""
+
+    parameters: tuple[tuple[str, Expression], ...]
+    returns: tuple[Expression, ...]
+
+
 class PythonFunction(msgspec.Struct, frozen=True, array_like=True, gc=False):
     qualname: str
     owner: str
@@ -92,6 +99,7 @@ class PythonFunction(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Annotated parameters."""
     fixture: str = ""
     """Its name as a pytest fixture."""
+    overloads: tuple[PythonOverload, ...] = ()
 
 
 class PythonClass(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -100,6 +108,8 @@ class PythonClass(msgspec.Struct, frozen=True, array_like=True, gc=False):
     methods: tuple[str, ...]
     fields: tuple[str, ...] = ()
     """Names annotated in its body, in order: the items of a `NamedTuple`."""
+    dynamic: bool = False
+    """Whether a method looks up attributes of the receiver by computed names: `getattr(self, name)`."""
 
 
 class PythonImport(msgspec.Struct, frozen=True, array_like=True, gc=False):

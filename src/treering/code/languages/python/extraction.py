@@ -1,5 +1,6 @@
 """Extraction of a Python file: its definitions, and the body for resolution."""
 
+import msgspec
 from tree_sitter import Parser
 
 from treering.code.facts import Facts
@@ -15,6 +16,7 @@ from treering.code.languages.python.body import (
     PythonClass,
     PythonFunction,
     PythonImport,
+    PythonOverload,
     Trait,
 )
 from treering.code.languages.python.conversions import ExpressionSite
@@ -25,7 +27,7 @@ from treering.code.languages.python.parameters import is_test_file
 from treering.code.languages.python.scopes import Binding, PythonScope
 from treering.code.languages.python.statements import GRAMMAR, read
 from treering.code.languages.python.string_literals import string_content
-from treering.code.languages.python.syntax_walk import DefinitionSyntax, ParsedFile
+from treering.code.languages.python.syntax_walk import CallSyntax, DefinitionSyntax, ParsedFile
 from treering.code.languages.python.uses import uses_of
 from treering.code.languages.syntax_nodes import first_of, text_of
 
@@ -141,15 +143,15 @@ def _merged(functions: list[PythonFunction]) -> list[PythonFunction]:
         chosen = written[0]
         if overloads:
             returns = _distinct([returned for function in overloads for returned in function.returns])
-            chosen = PythonFunction(
-                chosen.qualname, chosen.owner, chosen.traits, returns, (), chosen.parameters, chosen.fixture
-            )
+            signatures = tuple([PythonOverload(function.parameters, function.returns) for function in overloads])
+            chosen = msgspec.structs.replace(chosen, returns=returns, results=(), overloads=signatures)
         merged.append(chosen)
     return merged
 
 
 def _classes(found: ParsedFile, expressions: PythonExpressions) -> tuple[PythonClass, ...]:
     classes: dict[str, PythonClass] = {}
+    dynamic = {called.scope.owner.qualname for called in found.called if called.scope.owner and _is_dynamic(called)}
     for defined in found.defined:
         if not defined.is_class:
             continue
@@ -167,8 +169,23 @@ def _classes(found: ParsedFile, expressions: PythonExpressions) -> tuple[PythonC
         fields = tuple(
             name for name, bound in defined.inner.names.items() if any(one.annotation is not None for one in bound)
         )
-        classes.setdefault(defined.qualname, PythonClass(defined.qualname, written, methods, fields))
+        made = PythonClass(defined.qualname, written, methods, fields, defined.qualname in dynamic)
+        classes.setdefault(defined.qualname, made)
     return tuple(classes.values())
+
+
+def _is_dynamic(called: CallSyntax) -> bool:
+    """Whether it is `getattr` of the receiver with a computed name."""
+    function, arguments = (called.node.child_by_field_name(name) for name in ("function", "arguments"))
+    if function is None or arguments is None or function.end_byte - function.start_byte != len("getattr"):
+        return False
+    given = arguments.named_children
+    return (
+        len(given) > 1
+        and text_of(function) == "getattr"
+        and text_of(given[0]) == called.scope.receiver
+        and given[1].type != "string"
+    )
 
 
 _BASES = frozenset({"identifier", "attribute", "subscript", "call"})
@@ -199,13 +216,11 @@ def _closed_function(function: PythonFunction, bindings: tuple[Expression, ...])
     parameters = function.parameters
     if any(_is_open(annotation) for _, annotation in parameters):
         parameters = tuple([(name, _closed(annotation, bindings)) for name, annotation in parameters])
-    return PythonFunction(
-        function.qualname, function.owner, function.traits, returns, results, parameters, function.fixture
-    )
+    return msgspec.structs.replace(function, returns=returns, results=results, parameters=parameters)
 
 
 def _closed_class(made: PythonClass, bindings: tuple[Expression, ...]) -> PythonClass:
-    return PythonClass(made.qualname, _closed_types(made.bases, bindings), made.methods, made.fields)
+    return msgspec.structs.replace(made, bases=_closed_types(made.bases, bindings))
 
 
 def _closed_types(types: tuple[Expression, ...], bindings: tuple[Expression, ...]) -> tuple[Expression, ...]:

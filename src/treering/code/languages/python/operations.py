@@ -119,6 +119,18 @@ class Operations(Annotations):
         called = _CALLS.get(type(value))
         return NOTHING if called is None else called(self, value, given)
 
+    def construct(self, value: ClassValue, given: Sequence[Values]) -> Values:
+        """Return what calling a class makes: an instance, unless its `__new__` declares another class."""
+        member = self.member(value, "__new__")
+        where = EvaluationContext(value.path if member is None else member.owner.path, value)
+        for one in () if member is None else self.evaluate_all(member.values, where):
+            made = self.function(one.path, one.qualname) if isinstance(one, FunctionValue) else None
+            if made is not None and made.returns:
+                declared = [each for each in self.result(self._bound(one, value), given) if isinstance(each, Instance)]
+                if declared and not any(each.of in self.mro(value) for each in declared):
+                    return tuple(declared)
+        return (Instance(value),)
+
     def call_external(self, value: ExternalValue, given: Sequence[Values]) -> Values:
         known = standard_library.CALLS.get(value.name)
         return standard_library.called(value.name) if known is None else known(given, self.elements)
@@ -129,6 +141,10 @@ class Operations(Annotations):
         made = self.function(value.path, value.qualname)
         if made is None:
             return NOTHING
+        if made.overloads:
+            made = self.fitting_overloads(made, value, given)
+            if not made.overloads:
+                return self.plain_result(made, value)
         generic = self.generic_result(made, value, given)
         if generic is not None:
             return generic
@@ -222,14 +238,14 @@ _ATTRIBUTES: dict[type, Callable[..., Values]] = {
     ClassValue: Operations.class_attribute,
     Instance: Operations.instance_attribute,
     Super: Operations.super_attribute,
-    FunctionValue: lambda project, value, name: EXTERNAL,
+    FunctionValue: lambda project, value, name: (value,) if name in standard_library.WRAPPED else EXTERNAL,
     LambdaValue: lambda project, value, name: EXTERNAL,
     TypeForm: lambda project, value, name: EXTERNAL,
     ExternalValue: lambda project, value, name: (ExternalValue(f"{value.name}.{name}"),),
     ExternalInstance: lambda project, value, name: standard_library.method_of(value, name),
 }
 _CALLS: dict[type, Callable[..., Values]] = {
-    ClassValue: lambda project, value, given: (Instance(value),),
+    ClassValue: Operations.construct,
     FunctionValue: Operations.result,
     LambdaValue: lambda project, value, given: value.results,
     TypeForm: lambda project, value, given: value.instances,

@@ -82,14 +82,22 @@ def _implicit_methods(project: PythonEvaluator, facts: Facts) -> Iterator[Refere
 
 
 def _has_hooks(made: PythonClass) -> bool:
-    return bool(made.bases) and any(name[0] != "_" for name in made.methods)
+    return bool(made.bases or made.dynamic) and any(name[0] != "_" for name in made.methods)
 
 
 def _is_framework(project: PythonEvaluator, value: ClassValue) -> bool:
-    """Whether a base outside the project may call methods of the class."""
+    """Whether a base outside the project, or a lookup by a computed name, may call methods of the class."""
+    return any(_is_dynamic(project, one) or _has_framework_base(project, one) for one in project.mro(value))
+
+
+def _is_dynamic(project: PythonEvaluator, value: ClassValue) -> bool:
+    made = project.class_of(value)
+    return made is not None and made.dynamic
+
+
+def _has_framework_base(project: PythonEvaluator, value: ClassValue) -> bool:
     return any(
         isinstance(base, ExternalValue) and base.name.partition(".")[0] not in _NO_FRAMEWORK
-        for one in project.mro(value)
-        for bases in project.bases(one)
+        for bases in project.bases(value)
         for base in bases
     )

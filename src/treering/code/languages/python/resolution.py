@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from treering.code.facts import CallFlow, Edge, Facts, Resolved, SymbolLookup, Unresolved
 from treering.code.languages.edges import EVIDENT, ONE_OF_FEW, SURE, EdgeSet, add_constructors
+from treering.code.languages.python import surface
 from treering.code.languages.python.body import Expression, ExpressionKind, PythonBody, PythonCall, PythonImport
 from treering.code.languages.python.constants import Constants
 from treering.code.languages.python.evaluator import PythonEvaluator
@@ -61,6 +62,7 @@ def resolve_source(facts: Facts, lookup: SymbolLookup) -> Resolved:
             edges.add(Edge(facts.path, target, EdgeKind.IMPORTS, confidence, statement.line))
     unresolved = _add_calls(project, edges, facts.path, body.calls)
     _add_ancestors(project, edges, facts, lines)
+    _add_protocols(project, edges, facts, lines)
     constants = Constants(project, facts)
     _add_exports(project, edges, facts, lines, constants)
     add_constructors(edges, facts, _CONSTRUCTORS)
@@ -160,7 +162,8 @@ def _add_calls(
         origin = identity(path, call.origin)
         reached = callees.of(call.callee)
         if not reached.understood:
-            unresolved.append(Unresolved(origin, call.text, call.line))
+            named = call.callee.kind is not ExpressionKind.ATTRIBUTE or call.text.endswith(call.callee.name)
+            unresolved.append(Unresolved(origin, call.text, call.line, "" if named else call.callee.name))
         single_confidence = SURE if _is_plain(call.callee) else EVIDENT
         confidence = ONE_OF_FEW if len(reached.targets) > 1 else single_confidence
         exact = _EXACT if reached.exact else 0
@@ -202,6 +205,35 @@ def _add_ancestors(project: PythonEvaluator, edges: EdgeSet, facts: Facts, lines
                     target = identity(value.path, value.qualname)
                     at = lines.get(name, line)
                     edges.add(Edge(f"{facts.path}::{name}", target, EdgeKind.IMPLEMENTS, EVIDENT, at))
+
+
+def _add_protocols(project: PythonEvaluator, edges: EdgeSet, facts: Facts, lines: dict[str, int]) -> None:
+    """Add an edge from each method of a class to that of a protocol which the class implements without naming it."""
+    for made in facts.body.classes:
+        own = ClassValue(facts.path, made.qualname)
+        if not made.methods or surface.protocol_methods(made):
+            continue
+        for first in _all_methods(project, own):
+            for path, names in project.lookup(surface.PROTOCOL, first):
+                for protocol in [ClassValue(path, name) for name in names]:
+                    wanted = _methods_of(project, protocol)
+                    if protocol in project.mro(own) or any(project.member(own, name) is None for name in wanted):
+                        continue
+                    for name in sorted(wanted.intersection(made.methods)):
+                        ends = (f"{facts.path}::{made.qualname}.{name}", f"{path}::{protocol.qualname}.{name}")
+                        line = lines.get(f"{made.qualname}.{name}", 1)
+                        edges.add(Edge(*ends, EdgeKind.IMPLEMENTS, ONE_OF_FEW, line))
+
+
+def _all_methods(project: PythonEvaluator, value: ClassValue) -> set[str]:
+    """Return the methods of a class, inherited ones included."""
+    classes = [project.class_of(one) for one in project.mro(value)]
+    return {name for made in classes if made is not None for name in made.methods}
+
+
+def _methods_of(project: PythonEvaluator, protocol: ClassValue) -> frozenset[str]:
+    made = project.class_of(protocol)
+    return frozenset() if made is None else surface.protocol_methods(made)
 
 
 def _is_protocol(project: PythonEvaluator, value: ClassValue) -> bool:

@@ -27,6 +27,9 @@ FIXTURES = frozenset(
 )
 """Parameters that pytest itself fills."""
 
+WRAPPED = frozenset({"__wrapped__", "__func__", "func", "fget"})
+"""Attributes under which wrappers of `functools` and descriptors keep the function."""
+
 _NO_TYPE = frozenset({"Any", "object", "NoReturn", "Never", "TypeAlias", "ParamSpec", "Literal", "LiteralString"})
 TRANSPARENT = frozenset(
     {"Optional", "Union", "ClassVar", "Final", "Required", "NotRequired", "ReadOnly", "InitVar", "Unpack"}
@@ -142,7 +145,12 @@ _Call = Callable[[Sequence[Values], Callable[[Values], Values]], Values]
 
 CALLS: dict[str, _Call] = {
     "functools.partial": lambda given, iterate: _first(given),
+    "functools.partialmethod": lambda given, iterate: _first(given),
     "functools.update_wrapper": lambda given, iterate: _first(given),
+    **dict.fromkeys(
+        ("functools.lru_cache", "functools.cache", "functools.singledispatch"),
+        lambda given, iterate: _first(given) or EXTERNAL,
+    ),
     "builtins.staticmethod": lambda given, iterate: _first(given),
     "builtins.classmethod": lambda given, iterate: _first(given),
     "typing.TypeVar": lambda given, iterate: (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from treering.code.facts import DefinitionKind, Facts, Key
-from treering.code.languages.python.body import PythonBody, Trait
+from treering.code.languages.python.body import ExpressionKind, PythonBody, PythonClass, Trait
 
 FILE = "py.file"
 """`(FILE, path)`: the file exists."""
@@ -27,6 +27,8 @@ CONSTANT = "py.constant"
 PROPERTY = "py.property"
 """`(PROPERTY, name)`: the files in which a class has a property of this name."""
 CONSTANTS = frozenset({DefinitionKind.CONSTANT, DefinitionKind.TYPE})
+PROTOCOL = "py.protocol"
+"""`(PROTOCOL, method)`: the protocols of a file whose first method, by name, is this."""
 AUTOUSE = "py.unasked"
 """`(AUTOUSE, path)`: the autouse fixtures of a file."""
 
@@ -46,6 +48,18 @@ def module_names(path: str) -> list[str]:
             break
         names.append(".".join(parts[start:]))
     return names
+
+
+def protocol_methods(made: PythonClass) -> frozenset[str]:
+    """Return the methods by which classes implement a protocol without naming it; empty if it is not a protocol.
+
+    One with special methods only is implemented by too many classes.
+    """
+    bases = [base.parts[0] if base.kind is ExpressionKind.SUBSCRIPT else base for base in made.bases]
+    if all(base.name.rpartition(".")[2] != "Protocol" for base in bases):
+        return frozenset()
+    public = frozenset(name for name in made.methods if not name.startswith("__"))
+    return frozenset(made.methods) - {"__init__"} if public else frozenset()
 
 
 def surface_of(facts: Facts) -> Mapping[Key, Any]:
@@ -73,6 +87,10 @@ def surface_of(facts: Facts) -> Mapping[Key, Any]:
         given[(AUTOUSE, path)] = body.requests.autouse
     for made in body.classes:
         given[(CLASS, path, made.qualname)] = made
+        methods = protocol_methods(made)
+        if methods:
+            first: Key = (PROTOCOL, min(methods))
+            given[first] = (*given.get(first, ()), made.qualname)
     stars = tuple(each.module for each in body.imports if "*" in each.names)
     if stars:
         given[(STARS, path)] = stars

@@ -59,7 +59,7 @@ def add_uses(project: PythonEvaluator, edges: EdgeSet, facts: Facts, constants: 
     references = []
     for where, what, line, kind in used:
         origin = identity(facts.path, where)
-        found = reads.of_class(what) if kind in _CLASSES else reads.of(what)
+        found = (reads.of_class(what) if kind in _CLASSES else []) or reads.of(what)
         for target, confidence, logical in found:
             if logical and kind is UseKind.READ:
                 if target != origin and (where or not target.startswith(inside)):

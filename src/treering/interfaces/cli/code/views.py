@@ -283,7 +283,7 @@ def _test_files(found: "CodeImpact", limit: int) -> Iterator[RenderableType]:
     yield from _more(len(near) - len(listed), what="files")
     farther = len({test.partition("::")[0] for test in found.tests}) - len(near)
     if farther:
-        yield Text(f"{counted(farther, 'more file')} of tests reach it from much farther away", FAINT)
+        yield Text(f"{counted(farther, 'more file')} of tests reach it from farther away", FAINT)
 
 
 def _titled(title: str, ids: Iterable[Text], left_out: int) -> list[RenderableType]:

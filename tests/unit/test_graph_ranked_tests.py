@@ -1,0 +1,50 @@
+"""Files of tests that a change reaches: the likely ones first, those far behind left out."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treering.code.graph.ranked_tests import ranked_test_files
+
+NODE = "shop/tokens.py::decode"
+STEPS = st.tuples(
+    st.sampled_from(("a_test.py::test_a", "a_test.py::test_b", "a_test.py", "b_test.py::test_c", "c_test.py")),
+    st.integers(1, 9),
+    st.floats(0.001, 1.0),
+)
+
+
+def ranked(*tests: tuple[str, int, float], node: str = NODE) -> list[str]:
+    return [file.path for file in ranked_test_files(node, tests)]
+
+
+def test_the_best_score_comes_first() -> None:
+    assert ranked(("b_test.py::test_x", 2, 0.3), ("a_test.py::test_x", 1, 0.8)) == ["a_test.py", "b_test.py"]
+
+
+def test_a_file_whose_name_shares_a_word_with_the_node_comes_before_a_nearer_one() -> None:
+    assert ranked(("a_test.py::test_x", 1, 0.6), ("test_tokens.py::test_x", 2, 0.4)) == ["test_tokens.py", "a_test.py"]
+    assert ranked(("a_test.py::test_x", 1, 0.6), ("test_shop.py::test_x", 2, 0.4)) == ["a_test.py", "test_shop.py"]
+
+
+def test_more_tests_speak_for_a_file() -> None:
+    several = [(f"b_test.py::test_{number}", 2, 0.5) for number in range(5)]
+    assert ranked(("a_test.py::test_x", 2, 0.5), *several) == ["b_test.py", "a_test.py"]
+
+
+def test_files_far_behind_the_best_are_left_out() -> None:
+    assert ranked(("a_test.py::test_x", 1, 0.8), ("b_test.py::test_x", 9, 0.01)) == ["a_test.py"]
+
+
+def test_tests_and_the_nearest_step_are_counted_for_each_file() -> None:
+    (file,) = ranked_test_files(
+        NODE, [("a_test.py", 3, 0.2), ("a_test.py::test_x", 2, 0.4), ("a_test.py::test_y", 4, 0.1)]
+    )
+    assert (file.tests, file.depth) == (2, 2)
+
+
+@given(st.lists(STEPS))
+def test_the_order_of_the_tests_does_not_matter_and_the_best_file_is_kept(tests: list[tuple[str, int, float]]) -> None:
+    files = ranked_test_files(NODE, tests)
+    assert files == ranked_test_files(NODE, tests[::-1])
+    assert bool(files) is bool(tests)
+    assert [file.score for file in files] == sorted((file.score for file in files), reverse=True)
