@@ -82,7 +82,7 @@ def test_what_one_client_records_another_finds(service_on_engine: HttpService, e
         assert id in second.told("search_memory", query=f"{flavour} flag")
         assert json.loads(second.read(f"treering://memory/{id}"))["source"] == "agent_explicit"
         assert flavour in second.prompt("search", about=f"the {flavour} build")
-        assert len(second.ask("list_tools").tools) == 17
+        assert len(second.ask("list_tools").tools) == 16
 
 
 def test_two_protocols_speak_of_one_memory_at_once(service: HttpService) -> None:

@@ -282,7 +282,6 @@ def _file(each: RelatedFile) -> str:
 
 class TraceDataFlow(Arguments):
     node: Node
-    depth: Annotated[int, Field(ge=1, le=20, description="Maximum number of steps.")] = 5
     limit: Limit = 30
 
 
@@ -301,7 +300,7 @@ class DataFlowResult(Reply):
 
 
 def trace_data_flow(call: "CallContext", asked: TraceDataFlow) -> ToolAnswer[DataFlowResult]:
-    found = call.code.data_flow(asked.node, depth=asked.depth)
+    found = call.code.data_flow(asked.node)
     return within(_budget(call), lambda room: _data_flow(found, asked.limit, room))
 
 
