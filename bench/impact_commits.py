@@ -1,8 +1,8 @@
 """Does `impact` of a function list the test files that the commit which changed it also changed?
 
 Commits that changed one function and its tests are taken from git histories. The repository is indexed as it was before
-each commit, and `impact` is asked about the function. A file of tests is listed if the file or a definition in it is
-among the dependents; the fallback is the list of files that import the function's file, directly or not.
+each commit, and `impact` is asked about the function. A file of tests is reached if the file or a definition in it is
+among the dependents; `test_files` lists those that are likely to test the function, best first.
 """
 
 import argparse
@@ -21,14 +21,19 @@ from bench.one_function_commits import FunctionChange, changes_in, git, is_test_
 from bench.results import table, write_section
 from treering.core.errors import TreeringError
 
-HEADERS = ("repository", "commits", "test files listed", "right file in the first 5", "share listed", "nothing listed")
+HEADERS = (
+    *("repository", "commits", "changed test files reached", "of them listed", "a changed one in the first 5"),
+    *("median share of test files listed", "without any answer"),
+)
 TOP = 5
 
 
 class Outcome(NamedTuple):
     change: FunctionChange
+    reached: frozenset[str]
+    """Files among the dependents."""
     listed: tuple[str, ...]
-    """Files of tests among the dependents, ranked."""
+    """Files of tests, ranked."""
     every: int
     """Files of tests in the repository."""
     bare: bool
@@ -37,6 +42,10 @@ class Outcome(NamedTuple):
     @property
     def found(self) -> int:
         return len(set(self.change.tests) & set(self.listed))
+
+    @property
+    def among_dependents(self) -> int:
+        return len(self.reached & set(self.change.tests))
 
     @property
     def in_top(self) -> bool:
@@ -94,6 +103,7 @@ def row(name: str, outcomes: Sequence[Outcome]) -> tuple[object, ...]:
     return (
         name,
         len(outcomes),
+        f"{sum(each.among_dependents for each in outcomes) / tests:.3f}",
         f"{sum(each.found for each in outcomes) / tests:.3f}",
         f"{sum(each.in_top for each in outcomes) / len(outcomes):.3f}",
         f"{median(each.share for each in outcomes):.3f}",
@@ -133,9 +143,11 @@ def asked(change: FunctionChange, root: Path, database: Path) -> Outcome:
             found = memory.code.impact(change.function, cap=None)
         except TreeringError as exc:
             print(f"{change.function}: {exc}")
-            return Outcome(change, (), every, True)
-    files = dict.fromkeys(each.partition("::")[0] for each in found.tests)
-    return Outcome(change, tuple(files), every, not found.total and not found.importers)
+            return Outcome(change, frozenset(), (), every, True)
+    reached = frozenset(each.partition("::")[0] for each in found.dependents.ids)
+    listed = tuple(file.path for file in found.test_files if is_test_file(file.path))
+    bare = not found.total and not found.importers and not found.unresolved
+    return Outcome(change, reached, listed, every, bare)
 
 
 if __name__ == "__main__":
