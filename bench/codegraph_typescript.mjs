@@ -1,4 +1,4 @@
-// What the TypeScript compiler says of a folder: imports, definitions, calls.
+// What the TypeScript compiler says of a folder: imports, definitions, calls, references.
 // node codegraph_typescript.mjs COMPILER FOLDER prints JSON as codegraph_scoring.read_truth reads it.
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -145,7 +145,32 @@ function specifierOf(node) {
   return isImport ? node.arguments[0] : undefined;
 }
 
+// What a name is that is used: not where it is declared, imported or exported.
+const isDeclaring = (node) =>
+  (node.parent.name === node && !ts.isPropertyAccessExpression(node.parent) && !ts.isShorthandPropertyAssignment(node.parent)) ||
+  ts.isImportClause(node.parent) ||
+  ts.isImportSpecifier(node.parent) ||
+  ts.isExportSpecifier(node.parent) ||
+  ts.isExportAssignment(node.parent) ||
+  ts.isNamespaceImport(node.parent) ||
+  (ts.isBindingElement(node.parent) && node.parent.propertyName === node);
+
+function usedSymbol(node) {
+  if (ts.isShorthandPropertyAssignment(node.parent)) {
+    const symbol = checker.getShorthandAssignmentValueSymbol(node.parent);
+    return symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  }
+  return symbolAt(node);
+}
+
+function isTypeName(node) {
+  let each = node;
+  while (ts.isQualifiedName(each.parent)) each = each.parent;
+  return ts.isTypeReferenceNode(each.parent) || ts.isExpressionWithTypeArguments(each.parent);
+}
+
 const kinds = {};
+const references = new Map();
 const calls = new Map();
 const imports = new Map();
 const sites = [];
@@ -162,6 +187,13 @@ function visit(node, file) {
     const target = ours.map(declarationOf).find((each) => naming(each) || isConstant(each));
     if (target) put(calls, caller, idOf(target));
     sites.push([caller, name.text, target ? "in" : ours.length ? "var" : declared.length ? "ext" : "none"]);
+  }
+  if (ts.isIdentifier(node) && node !== calledName(node.parent) && !isDeclaring(node)) {
+    const ours = (usedSymbol(node)?.declarations ?? []).filter((each) => isOurs(each.getSourceFile()));
+    const target = ours.map(declarationOf).find((each) => naming(each) || isConstant(each));
+    const user = `${file}::${qualname(node.parent) || MODULE}`;
+    if (target && idOf(target) !== user)
+      references.set(`${user}\n${idOf(target)}`, [user, idOf(target), isTypeName(node) ? "type" : "value"]);
   }
   const specifier = specifierOf(node);
   if (specifier) {
@@ -185,6 +217,7 @@ process.stdout.write(
     kinds,
     imports: [...imports.values()],
     calls: [...calls.values()],
+    references: [...references.values()],
     sites,
   }),
 );

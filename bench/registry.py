@@ -67,6 +67,10 @@ _BENCHES = (
     Bench("injections", "what agents are given unasked: use, tokens, latency", "injections", ("bench.injections",)),
     Bench("graph", "the code graph in memory, 50,000 nodes", "code", ("bench.graph",)),
     Bench(
+        *("references-compiled", "TypeScript, Go, Rust (--repositories FOLDER, or FOLDER… --show N)", "code"),
+        ("bench.codegraph_compiled",),
+    ),
+    Bench(
         *("codegraph", "the code graph against compilers (--repositories FOLDER --cache FOLDER)", "code"),
         ("bench.codegraph",),
     ),

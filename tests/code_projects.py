@@ -79,7 +79,15 @@ def code_of(
         scope or memory.scope, memory.store, ports.clock, memory.settings.model_copy(update={"code": chosen})
     )
     search = LocationSearch(work, memory.models, ports.new_id, query_may_leave)
-    return Code(scope or memory.scope, memory.store, ports.clock, chosen, around, location_search=search)
+    return Code(
+        scope or memory.scope,
+        memory.store,
+        ports.clock,
+        chosen,
+        around,
+        location_search=search,
+        remember=memory.remember,
+    )
 
 
 def no_watcher(root: Path, quiet_ms: int, stop: Event) -> Iterator[frozenset[str]]:

@@ -66,6 +66,14 @@ def test_an_answer_given_back_as_it_is_stores_nothing(
     assert _counts(memory) == before
 
 
+def test_what_an_agent_attaches_to_code_is_returned_with_its_impact(memory: Memory, tmp_path: Path) -> None:
+    with agent_of(memory, repository=repository(tmp_path / "shop")) as agent:
+        stored = agent.call("record_memory", text="save is idempotent", type="requirement", node="save")
+        assert [each["id"] for each in agent.call("analyze_impact", node="save")["memories"]] == [stored["id"]]
+        refused = agent.refused("record_memory", text="save is slow", type="gotcha", node="save")
+        assert "use one of decision, requirement, pattern" in refused
+
+
 def test_places_in_the_code_given_back_store_nothing(memory: Memory, tmp_path: Path) -> None:
     with agent_of(memory, repository=repository(tmp_path / "shop")) as agent:
         agent.call("analyze_impact", node="save")

@@ -271,3 +271,20 @@ def test_metrics_count_requests_and_records(client: TestClient) -> None:
 def test_health_and_readiness(client: TestClient) -> None:
     assert client.get("/healthz").text == "ok\n"
     assert client.get("/readyz").text == "ready\n"
+
+
+def test_an_annotation_of_code_is_a_record_that_impact_returns(
+    client: TestClient, open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    asked = {"node": "decode", "text": "Tokens are opaque", "kind": "decision", "source": "user_taught"}
+    assert client.post(f"{P}/code/annotations", json=asked).status_code == 404
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "tokens.py").write_text("def decode(token):\n    return token\n")
+    open_memory(project="p").code.index(tmp_path / "code", history=False)
+    answer = client.post(f"{P}/code/annotations", json=asked)
+    assert (answer.status_code, answer.json()["node"], answer.json()["type"]) == (201, "tokens.py::decode", "decision")
+    found = client.get(f"{P}/code/impact", params={"node": "decode"}).json()
+    assert [each["id"] for each in found["annotations"]] == [answer.json()["id"]]
+    assert client.post(f"{P}/code/annotations", json={**asked, "kind": "rule"}).status_code == 422
+    assert client.delete(f"{P}/records/{answer.json()['id']}").status_code == 200
+    assert client.get(f"{P}/code/impact", params={"node": "decode"}).json()["annotations"] == []

@@ -33,6 +33,19 @@ def terminal(tmp_path: Path) -> Terminal:
     return Terminal(root, {"TREERING_DATA_DIR": str(tmp_path / "data"), "HOME": str(tmp_path)})
 
 
+def test_an_annotation_is_shown_with_the_impact_of_its_node(terminal: Terminal) -> None:
+    terminal.ok("index")
+    assert "annotated" in terminal.ok("annotate", "decode", "Tokens are opaque")
+    decided = terminal.json("annotate", "app/login.py", "Logins are rate limited", "--kind", "decision")
+    assert (decided["type"], decided["node"]) == ("decision", "app/login.py")
+    (attached,) = terminal.json("impact", "decode")["annotations"]
+    assert attached["content"] == "Tokens are opaque"
+    shown = terminal.ok("impact", "decode")
+    assert "invariants and decisions" in shown
+    assert "Tokens are opaque" in shown
+    assert "use one of invariant" in terminal.refused("annotate", "decode", "x", "--kind", "rule")
+
+
 def test_a_project_is_indexed_and_asked(terminal: Terminal) -> None:
     shown = terminal.ok("index")
     assert "4 files" in shown

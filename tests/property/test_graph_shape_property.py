@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.graphs_drawn import PATHS, File, built, codes, depths, nodes_of
-from treering.code.facts import Edge
+from treering.code.facts import CallFlow, Edge
 from treering.code.graph import CodeGraph
 from treering.code.graph.communities import communities, modularity
+from treering.code.graph.module_names import is_test
 from treering.code.graph.typos import closest, distance
 from treering.core.graph import EdgeKind
 
@@ -67,6 +68,44 @@ def test_every_file_is_in_one_module_whatever_came_first(code: dict[str, File], 
     assert abs(sum(module.centrality for module in found.modules) - bool(code)) < 1e-5
     again = built({path: code[path] for path in order if path in code}).module_map()
     assert (again.modules, again.edges) == (found.modules, found.edges)
+
+
+@given(codes)
+def test_every_direction_on_the_map_has_a_use_behind_it(code: dict[str, File]) -> None:
+    graph = built(code)
+    found = graph.module_map()
+    used = {
+        (one.partition("::")[0], other.partition("::")[0])
+        for imports in (True, False)
+        for one, others in uses(graph, imports=imports).items()
+        for other in others
+    }
+    files = {module.name: module.files for module in found.modules}
+    for module in found.modules:
+        assert len({file.startswith("tests/") for file in module.files}) == 1
+    for edge in found.edges:
+        code_files = [file for file in files[edge.origin] if not is_test(file)]
+        behind = [
+            pair for pair in used if pair[0] in (code_files or files[edge.origin]) and pair[1] in files[edge.target]
+        ]
+        assert len(behind) == edge.files > 0
+
+
+@given(codes)
+def test_every_flow_has_an_edge_behind_each_of_its_steps(code: dict[str, File]) -> None:
+    graph = built(code)
+    moved = set()
+    for edge in graph.edges():
+        if edge.kind is EdgeKind.FLOWS_TO:
+            moved.add((edge.origin, edge.target))
+        if edge.kind is EdgeKind.CALLS and edge.flow & CallFlow.ARGUMENTS:
+            moved.add((edge.origin, edge.target))
+        if edge.kind is EdgeKind.CALLS and edge.flow & CallFlow.RESULT:
+            moved.add((edge.target, edge.origin))
+    for node in nodes_of(graph):
+        found = graph.data_flow(node)
+        for each in (*found.sinks, *found.sources):
+            assert all(step in moved for step in pairwise(each.path))
 
 
 FOLDERS = ("", "docs/", "lib/", "lib/a/", "lib/b/", "web/x/")

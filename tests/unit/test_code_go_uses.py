@@ -51,7 +51,8 @@ def dependences(files: dict[str, str]) -> set[tuple[str, str]]:
 def test_reading_an_exported_constant_or_variable_depends_on_it() -> None:
     assert dependences(FILES) == {
         ("store/store.go::Own", "store/store.go::Max"),
-        ("main.go", "store/store.go::Max"),
+        ("store/store.go::Own", "store/store.go::hidden"),
+        ("main.go::Twice", "store/store.go::Max"),
         ("main.go::main", "store/store.go::Max"),
         ("main.go::main", "store/store.go::Shared"),
         ("main.go::main", "main.go::Twice"),

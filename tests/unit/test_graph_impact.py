@@ -241,26 +241,85 @@ def test_entry_points_and_which_of_them_come_to_a_node(graph: CodeGraph) -> None
     assert not graph.entry_points(kind=EntryPoint.ROUTE)
 
 
-def test_data_goes_down_with_arguments_and_back_with_results() -> None:
-    both = CallFlow.ARGUMENTS | CallFlow.RESULT
+def test_data_goes_with_arguments_to_callees_and_with_results_to_callers() -> None:
     made = CodeGraph()
     made.replace_file(
         "a.py",
-        define("read", "clean", "save", "other"),
+        define("read", "save", "other", "clean", "print"),
         [
             calls("a.py::save", "a.py::read", flow=CallFlow.RESULT),
-            calls("a.py::save", "a.py::clean", flow=both),
-            calls("a.py::other", "a.py::clean", flow=both),
+            calls("a.py::save", "a.py::clean", flow=CallFlow.ARGUMENTS | CallFlow.RESULT),
+            calls("a.py::save", "a.py::print"),
+            calls("a.py::other", "a.py::save", flow=CallFlow.RESULT),
         ],
     )
-    sinks = {each.id: each.carried for each in made.data_flow("a.py::read").sinks}
-    assert sinks == {"a.py::save": FlowKind.RESULT, "a.py::clean": FlowKind.ARGUMENT}
-    sources = {each.id: each.path for each in made.data_flow("a.py::clean").sources}
-    assert sources == {
-        "a.py::save": ("a.py::save", "a.py::clean"),
-        "a.py::other": ("a.py::other", "a.py::clean"),
-        "a.py::read": ("a.py::read", "a.py::save", "a.py::clean"),
-    }
+    found = made.data_flow("a.py::save")
+    assert [(each.id, each.carried) for each in found.sources] == [
+        ("a.py::clean", FlowKind.RESULT),
+        ("a.py::read", FlowKind.RESULT),
+    ]
+    assert [(each.id, each.carried) for each in found.sinks] == [
+        ("a.py::other", FlowKind.RESULT),
+        ("a.py::clean", FlowKind.ARGUMENT),
+    ]
+
+
+def test_data_of_a_callee_is_not_taken_to_reach_what_else_its_caller_calls() -> None:
+    made = CodeGraph()
+    made.replace_file(
+        "a.py",
+        define("load", "main", "version"),
+        [
+            calls("a.py::main", "a.py::load", flow=CallFlow.RESULT),
+            calls("a.py::main", "a.py::version", flow=CallFlow.ARGUMENTS),
+        ],
+    )
+    assert [each.id for each in made.data_flow("a.py::load").sinks] == ["a.py::main"]
+    assert [each.id for each in made.data_flow("a.py::version").sources] == ["a.py::main"]
+
+
+def test_explicit_flows_are_followed_further() -> None:
+    made = CodeGraph()
+    ends = (("a", "b"), ("b", "c"))
+    flows = [tie(f"a.py::{one}", EdgeKind.FLOWS_TO, f"a.py::{other}") for one, other in ends]
+    made.replace_file("a.py", define("a", "b", "c"), flows)
+    assert [each.path for each in made.data_flow("a.py::c").sources] == [
+        ("a.py::b", "a.py::c"),
+        ("a.py::a", "a.py::b", "a.py::c"),
+    ]
+
+
+def test_tests_speak_for_no_module_of_code() -> None:
+    made = CodeGraph()
+    made.replace_file("tests/conftest.py", define("database"), [])
+    for name in ("rows", "cells", "plugins"):
+        edges = [tie(f"tests/test_{name}.py", EdgeKind.IMPORTS, "tests/conftest.py")]
+        made.replace_file(f"tests/test_{name}.py", define(f"test_{name}"), edges)
+    made.replace_file("store/rows.py", define("Rows"), [])
+    made.replace_file("store/cells.py", define("Cells"), [tie("store/cells.py", EdgeKind.IMPORTS, "store/rows.py")])
+    # Only this test uses the migrations, and it uses nothing else as much.
+    made.replace_file("store/migrations.py", define("run", "undo", "plan"), [])
+    uses = [calls("tests/test_migrations.py::test_run", f"store/migrations.py::{name}") for name in ("run", "undo")]
+    shared = [tie("tests/test_migrations.py", EdgeKind.IMPORTS, "tests/conftest.py")]
+    made.replace_file("tests/test_migrations.py", define("test_run"), [*uses, *shared])
+    found = made.module_map()
+    assert {module.name for module in found.modules} == {"tests", "store"}
+    assert [(edge.origin, edge.target) for edge in found.edges] == [("tests", "store")]
+
+
+def test_a_test_beside_the_code_is_part_of_its_module_but_not_a_use_by_it() -> None:
+    made = CodeGraph()
+    made.replace_file("render/json.go", define("Render"), [])
+    made.replace_file("render/xml.go", define("Xml"), [calls("render/xml.go::Xml", "render/json.go::Render")])
+    made.replace_file("golden/files.go", define("Read"), [])
+    made.replace_file("golden/paths.go", define("Path"), [calls("golden/files.go::Read", "golden/paths.go::Path")])
+    uses = [
+        calls("render/json_test.go::test_it", target) for target in ("render/json.go::Render", "golden/files.go::Read")
+    ]
+    made.replace_file("render/json_test.go", define("test_it"), uses)
+    found = made.module_map()
+    assert next(module for module in found.modules if module.name == "render").size == 3
+    assert not found.edges
 
 
 def test_cycles_of_files_and_of_symbols() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, Unpack
 
 from treering.code.facts import EntryPoint, Unresolved
 from treering.code.graph.cycles import CycleLevel
@@ -38,12 +38,14 @@ if TYPE_CHECKING:
     from treering.code.history.relatives import Relations
     from treering.code.history.stored_history import CoChangeHistory
     from treering.code.index.update import OnProgress
-    from treering.code.linked_memories import CodeImpact
+    from treering.code.linked_memories import AnnotationKind, CodeImpact
     from treering.code.live.targets import ResolvedName
     from treering.code.live.unresolved_names import UnresolvedNames
     from treering.code.locations.search import CodeLocations, LocationSearch
     from treering.code.scip.merge import ScipFile
     from treering.code.sources import CodeSources
+    from treering.core.fields import KnowledgeFields
+    from treering.core.records import Knowledge
     from treering.core.scope import Scope
     from treering.core.settings import CodeSettings
     from treering.ports.clock import Clock
@@ -52,6 +54,12 @@ if TYPE_CHECKING:
 COMMIT_SECONDS = 5.0  # a watcher asks git for new commits this often; it takes a hundredth of a second
 
 MAX_LINKED_MEMORIES = 20  # records about the files that a change reaches
+
+
+class StoreRecord(Protocol):
+    """Stores a piece of knowledge, as `Memory.remember` does."""
+
+    def __call__(self, text: str, *, type: str, **fields: Unpack[KnowledgeFields]) -> Knowledge: ...
 
 
 class Code:
@@ -74,6 +82,7 @@ class Code:
         sources: CodeSources,
         *,
         location_search: LocationSearch,
+        remember: StoreRecord,
     ) -> None:
         self._scope, self._store, self._clock, self._settings = scope, store, clock, settings
         self._sources = sources
@@ -82,6 +91,7 @@ class Code:
         self._project = IndexedProject(scope, store, clock, settings, Path(), sources.owner, sources.ended, sources.git)
         self._current = CurrentGraph(self._project, roots)
         self._location_search = location_search
+        self._remember = remember
 
     @cached_property
     def _unresolved(self) -> UnresolvedNames:
@@ -276,7 +286,46 @@ class Code:
         found = target.annotate(graph.impact(target.id, depth=depth, cap=cap, min_confidence=min_confidence))
         with self._store.reading(self._scope, self._clock()) as tx:
             found = dataclasses.replace(found, unresolved=self._unresolved.of(tx.code, graph, target.id))
-            return with_memories(tx, found, MAX_LINKED_MEMORIES)
+            return with_memories(tx, found, MAX_LINKED_MEMORIES, frozenset(graph.paths), self._current_path)
+
+    def annotate(
+        self, node: str, text: str, /, *, kind: AnnotationKind | str = "invariant", **fields: Unpack[KnowledgeFields]
+    ) -> Knowledge:
+        """Attach an invariant, a decision or a pattern to a file, folder or definition; `impact` shows it.
+
+        It is a record like any other, with `fields` as for `remember`: correct it, or remove it with `forget`. It
+        stays when the code is indexed again, and follows the file through renames that git's history knows. A name
+        that would have to be guessed raises `NotFound`.
+        """
+        from treering.code.graph.folders import is_folder
+        from treering.code.graph.nodes import file_of
+        from treering.code.linked_memories import RECORD_TYPES, AnnotationKind
+
+        if kind not in tuple(AnnotationKind):
+            raise InvalidInput(f"{kind!r} is not a kind of annotation; use one of {', '.join(AnnotationKind)}")
+        _, target = self._resolve(node)
+        if target.guess is not None:
+            raise NotFound(f"no file or definition {node!r} is indexed; did you mean {target.id}?")
+        fields["node"], fields["impacted_nodes"] = target.id, (target.id,)
+        if not is_folder(target.id):
+            fields["files"] = (*fields.get("files", ()), file_of(target.id))
+        fields["tags"] = (*fields.get("tags", ()), str(kind))
+        return self._remember(text, type=RECORD_TYPES[AnnotationKind(kind)], **fields)
+
+    def _current_path(self, path: str) -> str | None:
+        """The present path of a file that git's history knows under a former one."""
+        try:
+            known = self._history.counts_at(None)
+        except RepositoryUnavailable:
+            return None
+        if known is None:
+            return None
+        lineage, inside = known.counts.lineage, known.inside
+        number = lineage.numbers.get(inside + path)
+        if number is None or number not in lineage.alive:
+            return None
+        now = lineage.paths[number]
+        return now.removeprefix(inside) if now.startswith(inside) else None
 
     def dependencies(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0

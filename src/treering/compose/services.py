@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from treering.core.errors import ModelUnavailable, RepositoryUnavailable, StoreError, StoreFull, StoreReadOnly
 
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from treering.context.injection.api import InjectionEngine
     from treering.context.trust import Trust
     from treering.core.episodes import Episode
+    from treering.core.fields import KnowledgeFields
     from treering.core.history import Action
     from treering.core.privacy import ModelLocation
+    from treering.core.records import Knowledge
     from treering.core.scope import Scope
     from treering.core.settings import Settings
     from treering.entities.api import Entities
@@ -216,7 +218,19 @@ class Services:
 
         work = ChunkEmbedding(self.scope, self.store, self.clock, self.settings)
         search = LocationSearch(work, self.models, self.new_id, may_leave)
-        made = Code(self.scope, self.store, self.clock, self.settings.code, self.code_sources(), location_search=search)
+
+        def remember(text: str, *, type: str, **fields: Unpack[KnowledgeFields]) -> Knowledge:
+            return self.knowledge.remember(text, type=type, **fields)
+
+        made = Code(
+            self.scope,
+            self.store,
+            self.clock,
+            self.settings.code,
+            self.code_sources(),
+            location_search=search,
+            remember=remember,
+        )
         self._flushes.append(made.store_vectors)
         return made
 

@@ -200,6 +200,8 @@ class Impact:
     unresolved: tuple[NameCount, ...] = ()
     """Uses of the node's name (for a class, also of its methods) whose targets are not known, most frequent first: some
     may be uses of the node. None of them is among the dependents."""
+    handlers: tuple[str, ...] = ()
+    """Dependents that catch the errors that the node raises (`handles_errors_from`)."""
 
     @property
     def score(self) -> float:

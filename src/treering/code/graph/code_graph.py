@@ -156,7 +156,17 @@ class CodeGraph:
             else:
                 total, tests = self._totals.of(served, self._contents.nodes.known(node), members)
             importers = self._ids(impact.importers(served, members))
-            return Impact(node, self._inside(node, members), listed, total, tests, importers, self._index_status())
+            handlers = self._ids(impact.error_handlers(served, members))
+            return Impact(
+                node,
+                self._inside(node, members),
+                listed,
+                total,
+                tests,
+                importers,
+                self._index_status(),
+                handlers=handlers,
+            )
 
     def dependencies(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0

@@ -1,8 +1,8 @@
 """Data flow from and to a definition.
 
-A call passes its arguments to the callee and its result back to the caller. Data that entered a callee returns only to
-the call that sent it, so a feasible path first rises with results to callers, then descends with arguments: it never
-enters a shared function and leaves it to another caller.
+A call passes its arguments to the callee and its result back to the caller. What a function does with data is not
+known: that a caller uses a result and calls another function does not say that one reaches the other. So flows through
+calls end after one call; only explicit `flows_to` edges lead further.
 """
 
 from __future__ import annotations
@@ -59,26 +59,22 @@ class DataFlow:
 
 
 class _FlowStep(NamedTuple):
-    """A kind of step: which edges to follow, and in which phases it may be taken."""
+    """A kind of step: which edges to follow, and what a call must move."""
 
     carried: FlowKind
     along_users: bool
     flow: CallFlow
-    phases: tuple[int, ...]
-    next_phase: int
 
 
-# Data leaves with results to callers, then with arguments to callees; an explicit flow edge starts over.
 _OUT = (
-    _FlowStep(FlowKind.RESULT, True, CallFlow.RESULT, (0,), 0),
-    _FlowStep(FlowKind.ARGUMENT, False, CallFlow.ARGUMENTS, (0, 1), 1),
-    _FlowStep(FlowKind.FLOW, True, CallFlow.NOTHING, (0, 1), 0),
+    _FlowStep(FlowKind.RESULT, True, CallFlow.RESULT),
+    _FlowStep(FlowKind.ARGUMENT, False, CallFlow.ARGUMENTS),
+    _FlowStep(FlowKind.FLOW, True, CallFlow.NOTHING),
 )
-# In reverse: data arrives with arguments from callers, before that with results of callees.
 _IN = (
-    _FlowStep(FlowKind.ARGUMENT, True, CallFlow.ARGUMENTS, (0,), 0),
-    _FlowStep(FlowKind.RESULT, False, CallFlow.RESULT, (0, 1), 1),
-    _FlowStep(FlowKind.FLOW, False, CallFlow.NOTHING, (0, 1), 0),
+    _FlowStep(FlowKind.ARGUMENT, True, CallFlow.ARGUMENTS),
+    _FlowStep(FlowKind.RESULT, False, CallFlow.RESULT),
+    _FlowStep(FlowKind.FLOW, False, CallFlow.NOTHING),
 )
 
 
@@ -96,36 +92,32 @@ def _follow(
 ) -> tuple[tuple[FlowNode, ...], bool]:
     names, rank = served.nodes.names, served.nodes.rank
     starts = sorted(members.tolist(), key=rank.__getitem__)
-    waiting: deque[tuple[int, int, tuple[str, ...]]] = deque((node, 0, (names[node],)) for node in starts)
-    seen = {(node, 0) for node in starts}
+    waiting: deque[tuple[int, tuple[str, ...]]] = deque((node, (names[node],)) for node in starts)
     met = set(starts)
     found: list[FlowNode] = []
     while waiting:
-        node, phase, path = waiting.popleft()
+        node, path = waiting.popleft()
         if len(path) > depth:
             continue
-        for neighbour, carried, next_phase, last in _steps_from(served, node, phase, moves):
-            if (neighbour, next_phase) in seen:
+        for neighbour, carried, last in _steps_from(served, node, moves):
+            if neighbour in met:
                 continue
-            seen.add((neighbour, next_phase))
+            if len(found) == cap:
+                return tuple(found), True
+            met.add(neighbour)
             way = (*path, names[neighbour])
-            waiting.append((neighbour, next_phase, way))
-            if neighbour not in met:
-                if len(found) == cap:
-                    return tuple(found), True
-                met.add(neighbour)
-                found.append(FlowNode(names[neighbour], len(path), way, carried, *last))
+            found.append(FlowNode(names[neighbour], len(path), way, carried, *last))
+            if carried is FlowKind.FLOW:
+                waiting.append((neighbour, way))
     return tuple(found), False
 
 
 def _steps_from(
-    served: ServedGraph, node: int, phase: int, moves: tuple[_FlowStep, ...]
-) -> Iterator[tuple[int, FlowKind, int, EdgeEvidence]]:
-    """The steps from a node in a phase, by name, each with its most certain edge."""
+    served: ServedGraph, node: int, moves: tuple[_FlowStep, ...]
+) -> Iterator[tuple[int, FlowKind, EdgeEvidence]]:
+    """The steps from a node, by name, each with its most certain edge."""
     nodes, columns = served.nodes, served.edges.columns
     for move in moves:
-        if phase not in move.phases:
-            continue
         adjacency = served.edges.users if move.along_users else served.edges.used
         kind = FLOWS_TO if move.carried is FlowKind.FLOW else CALLS
         rows, neighbours = adjacency.rows_of(node), adjacency.neighbours_of(node)
@@ -140,4 +132,4 @@ def _steps_from(
                 int(neighbours[chosen][place]), edge_evidence(int(source[place]), float(confidence[place]))
             )
         for neighbour in sorted(surest, key=nodes.rank.__getitem__):
-            yield neighbour, move.carried, move.next_phase, surest[neighbour]
+            yield neighbour, move.carried, surest[neighbour]

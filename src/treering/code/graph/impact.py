@@ -1,12 +1,18 @@
-"""Transitive dependents of a node, and files that import it."""
+"""Transitive dependents of a node, files that import it, and definitions that handle its errors."""
+
+from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treering.code.graph.kinds import IMPORTS, Ints
+from treering.code.graph.kinds import CATCHES, IMPORTS, INHERITS, RAISES, Ints
 from treering.code.graph.steps import Direction, ServedGraph
-from treering.code.graph.traversal import WalkResult, packed, walk
+from treering.code.graph.traversal import WalkResult, packed, reached, walk
+
+if TYPE_CHECKING:
+    from treering.code.graph.adjacency import Adjacency
 
 
 def dependents(served: ServedGraph, members: Ints, *, depth: int | None, cap: int | None) -> WalkResult:
@@ -50,3 +56,27 @@ def importers(served: ServedGraph, members: Ints) -> list[int]:
             found.update(steps.neighbour[steps.kind == IMPORTS].tolist())
     there = (file for file in found - files if nodes.exists[file])
     return sorted(there, key=nodes.rank.__getitem__)
+
+
+def error_handlers(served: ServedGraph, members: Ints) -> list[int]:
+    """Dependents that catch what the members raise, or a base of it, sorted by name: they handle their errors."""
+    used, users, nodes = served.edges.used, served.edges.users, served.nodes
+    waiting = _targets(served, used, members, [RAISES])
+    classes: set[int] = set()
+    while waiting:
+        classes |= waiting
+        waiting = _targets(served, used, np.fromiter(waiting, np.int32, len(waiting)), [*INHERITS]) - classes
+    if not classes:
+        return []
+    catching = _targets(served, users, np.fromiter(classes, np.int32, len(classes)), [CATCHES])
+    if not catching:
+        return []
+    dependent = reached(served, members, Direction.DEPENDENTS)
+    found = (node for node in catching.difference(members.tolist()) if dependent[node])
+    return sorted(found, key=nodes.rank.__getitem__)
+
+
+def _targets(served: ServedGraph, adjacency: Adjacency, nodes: Ints, kinds: list[int]) -> set[int]:
+    """Neighbours of the nodes by edges of these kinds."""
+    steps = served.along(adjacency, nodes)
+    return set(steps.neighbour[np.isin(steps.kind, kinds)].tolist())

@@ -44,6 +44,8 @@ CALLS: Final = KIND_CODE[EdgeKind.CALLS]
 IMPORTS: Final = KIND_CODE[EdgeKind.IMPORTS]
 EXPORTS: Final = KIND_CODE[EdgeKind.EXPORTS]
 FLOWS_TO: Final = KIND_CODE[EdgeKind.FLOWS_TO]
+RAISES: Final = KIND_CODE[EdgeKind.RAISES]
+CATCHES: Final = KIND_CODE[EdgeKind.CATCHES]
 INHERITS: Final = frozenset({KIND_CODE[EdgeKind.IMPLEMENTS], KIND_CODE[EdgeKind.EXTENDS]})
 EXACT_CALLS: Final = len(KINDS)
 """Kind of steps in a walk: calls that cannot be dispatched to an override."""

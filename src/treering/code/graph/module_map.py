@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 from treering.code.graph.centrality import centrality
 from treering.code.graph.communities import communities
 from treering.code.graph.folder_groups import assign_by_folder
-from treering.code.graph.module_names import ModuleFiles, above, beginning_of, folder_of_most, is_test, names_of, parent
+from treering.code.graph.module_names import (
+    ModuleFiles,
+    above,
+    beginning_of,
+    folder_of_most,
+    is_test,
+    names_of,
+    parent,
+    separate_tests,
+)
 
 if TYPE_CHECKING:
     from treering.code.graph.answers import IndexStatus
@@ -21,7 +30,7 @@ _FOLDER_WEIGHT = 1.0
 """Weight of sharing a folder, relative to log(1 + uses) / sqrt(users): a little more than an import that no other file
 has. With a quarter of it, tests and the code they test form one module; with much more, the map repeats the folders."""
 _TEST_EDGE_WEIGHT = 0.25
-"""Weight of an edge from a test to the code it tests, which is not part of the same module."""
+"""Weight of an edge from a test to the code in its folder, which may form one module with it."""
 _CENTRAL_FILES = 5
 
 
@@ -49,7 +58,7 @@ class CodeModule:
 
 @dataclass(frozen=True, slots=True)
 class ModuleEdge:
-    """One module uses another."""
+    """One module uses another. Tests do not count for a module that also contains code."""
 
     origin: str
     target: str
@@ -73,8 +82,9 @@ def module_map(graph: FileGraph, status: IndexStatus) -> ModuleMap:
     ranks = centrality(graph).tolist()
     groups: defaultdict[Hashable, list[int]] = defaultdict(list)
     found = communities(_undirected_weights(graph))[: len(graph.paths)]
+    apart = separate_tests(graph.paths)
     for place, group in enumerate(assign_by_folder(graph, found)):
-        groups[group].append(place)
+        groups[group, apart[place]].append(place)
     ordered = sorted(groups.values(), key=lambda places: (-len(places), places))
     central = [sorted(places, key=lambda place: (-ranks[place], place))[:_CENTRAL_FILES] for places in ordered]
     folders = [folder_of_most({graph.paths[place]: 1.0 for place in places}) for places in ordered]
@@ -112,8 +122,10 @@ def _undirected_weights(graph: FileGraph) -> list[dict[int, float]]:
         weights_of[other][one] = weights_of[other].get(one, 0.0) + weight
 
     users = Counter(graph.heads.tolist())
-    tests = [is_test(path) for path in graph.paths]
+    tests, apart = [is_test(path) for path in graph.paths], separate_tests(graph.paths)
     for tail, head, weight in zip(graph.tails.tolist(), graph.heads.tolist(), graph.weights.tolist(), strict=True):
+        if apart[tail] is not apart[head]:
+            continue
         # A dependency that many files share says little about where a file belongs.
         looked_at = tests[tail] and not tests[head]
         connect(tail, head, math.log1p(weight) / math.sqrt(users[head]) * (_TEST_EDGE_WEIGHT if looked_at else 1.0))
@@ -126,11 +138,13 @@ def _undirected_weights(graph: FileGraph) -> list[dict[int, float]]:
 
 
 def _edges(graph: FileGraph, module_of: Mapping[int, str]) -> Iterable[ModuleEdge]:
+    tests = [is_test(path) for path in graph.paths]
+    with_code = {name for place, name in module_of.items() if not tests[place]}
     weights: defaultdict[tuple[str, str], float] = defaultdict(float)
     pairs: Counter[tuple[str, str]] = Counter()
     for tail, head, weight in zip(graph.tails.tolist(), graph.heads.tolist(), graph.weights.tolist(), strict=True):
         ends = module_of[tail], module_of[head]
-        if ends[0] != ends[1]:
+        if ends[0] != ends[1] and not (tests[tail] and ends[0] in with_code):
             weights[ends] += weight
             pairs[ends] += 1
     for ends in sorted(weights, key=lambda each: (-weights[each], each)):

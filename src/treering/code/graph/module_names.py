@@ -116,6 +116,12 @@ def is_test(path: str) -> bool:
     return _TEST.search(path) is not None
 
 
+def separate_tests(paths: Sequence[str]) -> list[bool]:
+    """For each path, whether it is a test in a folder without code, which belongs to no module of code."""
+    with_code = {parent(path) for path in paths if not is_test(path)}
+    return [is_test(path) and parent(path) not in with_code for path in paths]
+
+
 def parent(path: str) -> str:
     return path.rpartition("/")[0]
 

@@ -72,6 +72,12 @@ COMMANDS: tuple[Command, ...] = (
         "Show what breaks if something changes: its dependents, the tests that reach it, and memories about it.",
     ),
     Command(
+        "annotate",
+        "Code",
+        "code.commands:annotate",
+        "Attach an invariant, a decision or a pattern to a part of the code; `treering impact` shows it.",
+    ),
+    Command(
         "deps",
         "Code",
         "code.commands:deps",

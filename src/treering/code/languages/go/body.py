@@ -42,13 +42,23 @@ class GoCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class GoUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """An exported name that is read but not called: possibly a constant or variable of a package."""
+    """A name that is used but not called: possibly a constant, variable, function or type of a package."""
 
     caller: int
     name: str
     imports: WrittenType | None
     """The qualifier; None for the file's own package."""
     line: int
+
+
+class GoMemberUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A member that is used as a value: possibly a method, `http.HandleFunc("/", server.index)`."""
+
+    caller: int
+    member: GoExpression
+    line: int
+    bound: int
+    """Number of bindings before the use."""
 
 
 class GoRoute(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -104,6 +114,7 @@ class GoBody(msgspec.Struct, frozen=True, array_like=True):
     routes: tuple[GoRoute, ...] = ()
     module: GoModule | None = None
     uses: tuple[GoUse, ...] = ()
+    members: tuple[GoMemberUse, ...] = ()
 
 
 UNKNOWN = GoExpression("unknown")

@@ -170,7 +170,7 @@ class DeclarationCollector:
         if self._names.depth == 0:
             self._declare("var", declared_names, type_node, given)
             for name in fields(node, "name"):
-                if text_of(name)[:1].isupper():
+                if text_of(name) != "_":
                     self.define(text_of(name), DefinitionKind.CONSTANT, node)
         elif type_node is not None:
             self.typed(declared_names, type_node)

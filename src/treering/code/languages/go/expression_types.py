@@ -5,9 +5,9 @@ from collections.abc import Callable
 from treering.code.languages.go.body import GoExpression, WrittenType
 from treering.code.languages.go.generics import TypeArgumentInference
 from treering.code.languages.go.members import GoMembers
+from treering.code.languages.go.predeclared import BUILTINS
 from treering.code.languages.go.standard_library import is_standard
 from treering.code.languages.go.types import (
-    BUILTINS,
     EXTERNAL,
     OPAQUE,
     GoTypes,

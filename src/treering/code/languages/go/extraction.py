@@ -7,7 +7,7 @@ from tree_sitter import Language, Node, Parser, QueryCursor
 
 from treering.code.facts import CallFlow, Facts
 from treering.code.languages.error_recovery import parse_with_recovery
-from treering.code.languages.go.body import GoBody, GoCall, GoImport
+from treering.code.languages.go.body import GoBody, GoCall, GoImport, GoMemberUse
 from treering.code.languages.go.constraints import unmet_constraint
 from treering.code.languages.go.declarations import DeclarationCollector
 from treering.code.languages.go.entry_points import VERBS, EntryPoints
@@ -24,7 +24,10 @@ QUERY = query_of(GRAMMAR, "go")
 _ENDS, _OPENS = range(2)
 """At one offset, ends come before starts, and inner ends before outer ones."""
 
-_CAPTURES = ("call", "command", "binding", "switched", "named", "qualified", "scope")
+_CAPTURES = (
+    *("call", "command", "binding", "switched", "named", "qualified", "typed", "outside_type", "selected"),
+    "scope",
+)
 
 _ARGUMENTS, _RESULT = CallFlow.ARGUMENTS.value, CallFlow.RESULT.value
 
@@ -46,7 +49,8 @@ def read_source(path: str, source: bytes) -> Facts:
     entries = EntryPoints(converter, declarations, path.endswith("_test.go"))
     reading = _GoWalk(names, converter, declarations, entries, UseCollector(names, qualifiers, lines))
     captures = QueryCursor(QUERY).captures(root)
-    captures |= read_names(source, root, qualifiers)
+    for kind, nodes in read_names(source, root, qualifiers).items():
+        captures.setdefault(kind, []).extend(nodes)
     reading.walk(captures)
     body = GoBody(
         package=text_of(items(clause)[0]) if items(clause) else "",
@@ -56,7 +60,8 @@ def read_source(path: str, source: bytes) -> Facts:
         bindings=names.needed_bindings(),
         calls=tuple(reading.calls),
         routes=tuple(reading.entries.routes),
-        uses=reading.uses.all(),
+        uses=reading.uses.all(declarations.definitions),
+        members=tuple(reading.members),
     )
     return Facts(path, reading.entries.marked_definitions(body.package), body, problems_of(root, lines, repaired_lines))
 
@@ -90,6 +95,7 @@ class _GoWalk:
         self.declarations = declarations
         self.entries = entries
         self.calls: list[GoCall] = []
+        self.members: list[GoMemberUse] = []
         self.uses = uses
         self._lines = uses.lines
         self._caller = -1
@@ -111,6 +117,9 @@ class _GoWalk:
             self._switched,
             self._named,
             self._qualified,
+            self._typed,
+            self._outside_type,
+            self._selected,
             self._close,
             self._open,
         )
@@ -153,6 +162,25 @@ class _GoWalk:
 
     def _qualified(self, node: Node) -> None:
         self.uses.qualified(node, self._caller)
+
+    def _typed(self, node: Node) -> None:
+        self.uses.typed(node, self._caller)
+
+    def _outside_type(self, node: Node) -> None:
+        self.uses.outside_type(node, self._caller)
+
+    def _selected(self, node: Node) -> None:
+        operand = node.child_by_field_name("operand")
+        if (
+            operand is not None
+            and operand.type == "identifier"
+            and self.converter.operand(text_of(operand)).op == "import"
+        ):
+            return
+        member = self.converter.value(node)
+        self.names.mark_needed()
+        line = self._lines.of(node.start_byte)
+        self.members.append(GoMemberUse(self._caller, member, line, len(self.names.bindings)))
 
     def _call(self, node: Node) -> None:
         named = node.child_by_field_name("function")

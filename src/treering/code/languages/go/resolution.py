@@ -1,18 +1,26 @@
 """The edges of a Go file: imports, exports, calls, embedded and implemented types."""
 
-from treering.code.facts import Definition, Edge, Facts, Resolved, SymbolLookup, Unresolved
+from treering.code.facts import Definition, DefinitionKind, Edge, Facts, Resolved, SymbolLookup, Unresolved
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.go.bases import BaseEdges
 from treering.code.languages.go.body import GoBody, GoCall, GoExpression, WrittenType, directory_of, package_id
 from treering.code.languages.go.expression_types import ExpressionTypes
 from treering.code.languages.go.project import GoProject
 from treering.code.languages.go.types import GoTypes, Known
+from treering.code.languages.references import REFERENCE_KINDS, Reference, add_references
 from treering.core.graph import EdgeKind
 
 OTHER_BUILD = 0.5
 """A declaration of the same name under another build constraint."""
 
-_READ = frozenset(("var", "const"))
+_USED_AS = {
+    "var": EdgeKind.DEPENDS_LOGICALLY,
+    "const": EdgeKind.DEPENDS_LOGICALLY,
+    "func": EdgeKind.REFERENCES,
+    "type": EdgeKind.ANNOTATES,
+    "alias": EdgeKind.ANNOTATES,
+}
+"""Kind of edge for a name that is used without being called, by what it names."""
 
 
 def edges_of_file(facts: Facts, lookup: SymbolLookup) -> Resolved:
@@ -29,6 +37,7 @@ def edges_of_file(facts: Facts, lookup: SymbolLookup) -> Resolved:
     _exports(found)
     _calls(found, body, values)
     _uses(found, body, types, package)
+    _members(found, body, values)
     BaseEdges(types, values.members, package, lookup).add(found.edges, facts.path, body.declared, facts.definitions)
     return Resolved(found.edges.all(), tuple(found.unresolved))
 
@@ -41,6 +50,9 @@ class _GoFindings:
         self.definitions = definitions
         self.edges = EdgeSet()
         self.unresolved: list[Unresolved] = []
+
+    def is_variable(self, number: int) -> bool:
+        return number >= 0 and self.definitions[number].kind is DefinitionKind.CONSTANT
 
     def id_of(self, number: int) -> str:
         return f"{self.path}::{self.definitions[number].qualname}" if number >= 0 else self.path
@@ -77,17 +89,35 @@ def _calls(found: _GoFindings, body: GoBody, values: ExpressionTypes) -> None:
 
 
 def _uses(found: _GoFindings, body: GoBody, types: GoTypes, package: str) -> None:
-    """Add reads of package-level constants and variables; outside functions, only those of other packages."""
+    """Add uses of package-level names; a variable outside functions registers the functions that it holds."""
     for use in body.uses:
         home = package if use.imports is None else types.imported(use.imports)
         meant = types.project.name(home, use.name) if home is not None else None
-        if meant is None or meant.declared.kind not in _READ:
+        kind = _USED_AS.get(meant.declared.kind) if meant is not None else None
+        if meant is None or kind is None:
             continue
+        origin = found.id_of(use.caller)
         for place, target in enumerate(meant.ids):
-            if use.caller >= 0 or target.partition("::")[0] != found.path:
-                confidence = OTHER_BUILD if place else SURE
-                origin = found.id_of(use.caller)
-                found.edges.add(Edge(origin, target, EdgeKind.DEPENDS_LOGICALLY, confidence, use.line))
+            confidence = OTHER_BUILD if place else SURE
+            if kind in REFERENCE_KINDS:
+                registers = kind is EdgeKind.REFERENCES and found.is_variable(use.caller)
+                reference = Reference(origin, target, EdgeKind.REGISTERS if registers else kind, use.line, confidence)
+                add_references(found.edges, (reference,))
+            elif target != origin and (use.caller >= 0 or target.partition("::")[0] != found.path):
+                found.edges.add(Edge(origin, target, kind, confidence, use.line))
+
+
+def _members(found: _GoFindings, body: GoBody, values: ExpressionTypes) -> None:
+    """Add methods that are used as values."""
+    for use in body.members:
+        values.bind_until(use.bound)
+        known = values.resolve_handler(use.member)
+        if known is None or known[0] != "func":
+            continue
+        origin, kind = found.id_of(use.caller), EdgeKind.REFERENCES
+        # The type of a field may be a function with a name of its own.
+        named = [target for target in known[3] or () if target.endswith(f".{use.member.name}")]
+        add_references(found.edges, [Reference(origin, target, kind, use.line, EVIDENT) for target in named])
 
 
 def _edges_to(found: _GoFindings, origin: str, targets: tuple[str, ...], call: GoCall) -> None:

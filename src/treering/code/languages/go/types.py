@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from treering.code.languages.go.body import WrittenType
+from treering.code.languages.go.predeclared import BASIC
 from treering.code.languages.go.project import FoundDeclaration, GoProject
 from treering.code.languages.go.standard_library import is_standard
 
@@ -21,13 +22,6 @@ Home = tuple[str, tuple[tuple[str, Known], ...]]
 EXTERNAL: Final[Known] = ("external", "")
 OPAQUE: Final[Known] = ("opaque",)
 """The type of something that exists but whose type is unknown."""
-_BASIC = """
-    bool string int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 uintptr byte rune float32 float64
-    complex64 complex128 any comparable
-"""
-_BUILTINS = "append cap clear close complex copy delete imag len make max min new panic print println real recover"
-BASIC: Final = frozenset(_BASIC.split())
-BUILTINS: Final = frozenset(_BUILTINS.split())
 _MAX_DEPTH = 60
 
 

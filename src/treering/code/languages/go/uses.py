@@ -1,11 +1,15 @@
-"""Exported names that a Go file reads without calling: possible package-level constants and variables."""
+"""Names that a Go file uses without calling: possible constants, variables, functions and types of packages."""
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 
 from tree_sitter import Node
 
+from treering.code.facts import Definition
 from treering.code.languages.go.body import GoUse, WrittenType
 from treering.code.languages.go.names import GoNames, Qualifiers
+from treering.code.languages.go.predeclared import BASIC, BUILTINS
 from treering.code.languages.line_index import LineIndex
 from treering.code.languages.syntax_nodes import text_of
 
@@ -40,16 +44,37 @@ class UseCollector:
         self._names, self._qualifiers = names, qualifiers
         self._met: dict[int, tuple[int, str, WrittenType | None, int]] = {}
 
-    def all(self) -> tuple[GoUse, ...]:
+    def all(self, definitions: Sequence[Definition]) -> tuple[GoUse, ...]:
+        """The uses, those outside functions as uses by the type or variable that is declared there."""
         first: dict[tuple[int, str, WrittenType | None], int] = {}
+        declared = sorted((each.line, -each.end_line, number) for number, each in enumerate(definitions))
         for caller, name, imports, line in self._met.values():
-            first.setdefault((caller, name, imports), line)
+            origin = caller if caller >= 0 else _around(declared, line)
+            first.setdefault((origin, name, imports), line)
         return tuple(GoUse(*key, line) for key, line in first.items())
 
     def named(self, node: Node, caller: int) -> None:
         name = text_of(node)
-        if not self._names.is_bound(name) and not _is_not_read(node):
+        if name in _PREDECLARED or self._names.is_bound(name) or self._qualifiers.likely_import(name) is not None:
+            return
+        if not _is_not_read(node):
             self._met[node.id] = (caller, name, None, self.lines.of(node.start_byte))
+
+    def typed(self, node: Node, caller: int) -> None:
+        around = node.parent
+        if around is None or around.type == "qualified_type":
+            return
+        if around.type in _TYPE_DECLARATIONS and around.child_by_field_name("name") == node:
+            return
+        name = text_of(node)
+        if name not in BASIC and not self._names.is_bound(name):
+            self._met[node.id] = (caller, name, None, self.lines.of(node.start_byte))
+
+    def outside_type(self, node: Node, caller: int) -> None:
+        imports = self._qualifiers.likely_import(text_of(node.child_by_field_name("package")))
+        if imports is not None:
+            name = text_of(node.child_by_field_name("name"))
+            self._met[node.id] = (caller, name, imports, self.lines.of(node.start_byte))
 
     def qualified(self, node: Node, caller: int) -> None:
         qualifier = text_of(node.child_by_field_name("operand"))
@@ -59,6 +84,14 @@ class UseCollector:
             self._met[node.id] = (caller, name, imports, self.lines.of(node.start_byte))
 
 
+def _around(declared: Sequence[tuple[int, int, int]], line: int) -> int:
+    """The last declaration that begins before a line, if it ends after it; else -1, the file."""
+    place = bisect_right(declared, (line, 1, 0)) - 1
+    return declared[place][2] if place >= 0 and line <= -declared[place][1] else -1
+
+
+_TYPE_DECLARATIONS = frozenset({"type_spec", "type_alias"})
+_PREDECLARED = BASIC | BUILTINS | {"nil", "true", "false", "iota", "_", "error"}
 _DECLARING = frozenset(
     {
         "const_spec",

@@ -38,5 +38,20 @@
   (defer_statement (call_expression) @unused)
 ]
 
+; Types that are named, and names and members that are used as values.
+(type_identifier) @typed
+(qualified_type) @outside_type
+(argument_list (identifier) @named)
+(literal_element (identifier) @named)
+(expression_list (identifier) @named)
+(index_expression operand: (identifier) @named)
+(range_clause right: (identifier) @named)
+(unary_expression operand: (identifier) @named)
+(binary_expression (identifier) @named)
+(selector_expression operand: (identifier) @named)
+(argument_list (selector_expression) @selected)
+(literal_element (selector_expression) @selected)
+(expression_list (selector_expression) @selected)
+
 ; Commands of cobra and urfave/cli are values of a type called Command.
 (composite_literal type: (qualified_type name: (type_identifier) @_type) (#match? @_type "^Command$")) @command

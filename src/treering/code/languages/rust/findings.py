@@ -4,9 +4,12 @@ import sys
 
 from treering.code.facts import Edge, Resolved, Unresolved
 from treering.code.languages.edges import SURE, EdgeSet
+from treering.code.languages.references import Reference, add_references
 from treering.code.languages.rust.body import Declaration, qualname
 from treering.code.languages.rust.names import PathTarget
 from treering.core.graph import EdgeKind
+
+_TYPES = frozenset({"struct", "enum", "union", "trait", "type"})
 
 
 class Findings:
@@ -18,15 +21,28 @@ class Findings:
         self._ids: dict[tuple[str, Declaration], str] = {}
         self.origin = path
         self.line = 1
+        self.user = path
+        """The definition that names what is reached; unlike `origin`, a constant or type may be one."""
+        self.written: frozenset[str] = frozenset()
+        """Names in the item that is being resolved. Inference follows the types of other items as well."""
 
-    def reach(self, found: PathTarget) -> None:
-        """Record a reference to a declaration of another file; reading a constant is a dependency on it."""
+    def reach(self, found: PathTarget, kind: EdgeKind | None = EdgeKind.ANNOTATES) -> None:
+        """Record a use of a declaration; reading a constant is a dependency on it. An import has no kind."""
         if found.decl is None:
             return
         if found.decl.kind == "const":
             self.depend(found.path, found.decl, SURE, self.line)
-        else:
-            self.reach_file(found.path)
+            return
+        self.reach_file(found.path)
+        if kind is not None and found.decl.kind in _TYPES and found.decl.name in self.written:
+            self.refer(found.path, found.decl, kind)
+
+    def refer(self, path: str, decl: Declaration, kind: EdgeKind) -> None:
+        add_references(self._edges, (Reference(self.user, self.id_of(path, decl), kind, self.line),))
+
+    def refer_to_function(self, path: str, decl: Declaration) -> None:
+        """Record a function that is used as a value; a constant that holds it registers it."""
+        self.refer(path, decl, EdgeKind.REFERENCES if self.user == self.origin else EdgeKind.REGISTERS)
 
     def reach_file(self, path: str) -> None:
         if path != self._path and self.line < self._reached.get(path, sys.maxsize):
@@ -38,7 +54,7 @@ class Findings:
         self._edges.add(Edge(self.origin, self.id_of(path, decl), EdgeKind.CALLS, confidence, line, flow))
 
     def depend(self, path: str, decl: Declaration, confidence: float, line: int) -> None:
-        """Record a dependency without a call by name: a constant, an operator, a function used as a value."""
+        """Record a dependency without a call by name: a constant, an operator."""
         self.relate(self.origin, self.id_of(path, decl), EdgeKind.DEPENDS_LOGICALLY, confidence, line)
 
     def id_of(self, path: str, decl: Declaration) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from treering.code.facts import SymbolLookup
-from treering.code.languages.edges import EVIDENT, SURE
+from treering.code.languages.edges import EVIDENT
 from treering.code.languages.rust.body import RustNode
 from treering.code.languages.rust.calls import CallInference, with_elements
 from treering.code.languages.rust.findings import Findings
@@ -90,7 +90,7 @@ class BodyInference(CallInference):
         if meaning is None:
             return None
         if meaning.member is not None and meaning.member.decl.kind == "fn":
-            self._findings.depend(meaning.member.path, meaning.member.decl, SURE, self._findings.line)
+            self._findings.refer_to_function(meaning.member.path, meaning.member.decl)
         return meaning.ty
 
     def _field(self, node: RustNode) -> ResolvedType | None:

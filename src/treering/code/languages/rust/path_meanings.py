@@ -9,6 +9,7 @@ from treering.code.languages.rust.modules import RustModule
 from treering.code.languages.rust.names import VALUES, PathTarget
 from treering.code.languages.rust.resolved_types import EXT, ResolvedType, RustMember, TypeContext
 from treering.code.languages.rust.type_lowering import TypeLowering
+from treering.core.graph import EdgeKind
 
 
 class PathMeaning(msgspec.Struct, frozen=True, gc=False):
@@ -40,7 +41,7 @@ class PathMeanings:
             return self._of_type(base, segments[-1]) if len(segments) > 1 else _constructor(base)
         known = self._known.get((context.module, node.name))
         if known is not None:
-            self._findings.reach(known[0])
+            self._findings.reach(known[0], EdgeKind.REFERENCES)
             return known[1]
         return self._named(node, segments, context)
 
@@ -50,7 +51,7 @@ class PathMeanings:
             return self._outside(node, segments, context, known=False)
         if found.outside:
             return self._outside(node, found.rest, context, known=True)
-        self._findings.reach(found)
+        self._findings.reach(found, EdgeKind.REFERENCES)
         if not found.rest:
             meaning = self._declared(found)
             self._known[context.module, node.name] = found, meaning

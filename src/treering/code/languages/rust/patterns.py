@@ -7,6 +7,7 @@ from treering.code.languages.rust.names import TYPES, VALUES, PathTarget
 from treering.code.languages.rust.resolved_types import ResolvedType, TypeContext
 from treering.code.languages.rust.standard_library import CONSTRUCTORS, element
 from treering.code.languages.rust.type_lowering import TypeLowering
+from treering.core.graph import EdgeKind
 
 
 class Locals:
@@ -98,7 +99,7 @@ class PatternBinder:
             found = self._types.names.resolve(context.module, segments, VALUES)
         if found is None or found.decl is None:
             return None, ""
-        self._findings.reach(found)
+        self._findings.reach(found, EdgeKind.REFERENCES)
         variant = found.variant.name if found.variant is not None else "".join(found.rest[:1])
         whole = self._types.declared(found, ())
         if ty is not None and whole is not None and ty.decl == whole.decl and ty.path == whole.path:

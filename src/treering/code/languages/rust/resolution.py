@@ -1,5 +1,7 @@
 """The edges of a Rust file."""
 
+from collections.abc import Mapping
+
 from treering.code.facts import Facts, Resolved, SymbolLookup
 from treering.code.languages.edges import EVIDENT, SURE
 from treering.code.languages.rust.body import (
@@ -20,6 +22,7 @@ from treering.code.languages.rust.resolved_types import ResolvedType, TypeContex
 from treering.code.languages.rust.type_lowering import TypeLowering
 from treering.core.graph import EdgeKind
 
+_NAMING = frozenset({"fn", "struct", "enum", "union", "trait", "type", "const"})
 _EXPORTED = frozenset({"fn", "struct", "enum", "trait", "type", "const", "macro"})
 
 
@@ -41,9 +44,12 @@ class _FileResolution:
         self._inference = BodyInference(self._types, RustMembers(self._types), self._findings, lookup)
 
     def run(self) -> Resolved:
+        aliases = _aliases(self._items)
         for item in self._items:
             self._findings.line = item.line
             self._findings.origin = self._path
+            self._findings.written = _written_names(item, aliases)
+            self._findings.user = self._user(item.decl)
             self._declaration(item.decl, item.line)
             self._body(item)
         return self._findings.all()
@@ -96,7 +102,7 @@ class _FileResolution:
                 break
             if found is None or found.decl is None or found.rest:
                 continue
-            self._findings.reach(found)
+            self._findings.reach(found, None)
             if decl.public and found.variant is None:
                 self._findings.relate(self._path, self._id(found.path, found.decl), EdgeKind.EXPORTS, SURE, line)
 
@@ -132,6 +138,16 @@ class _FileResolution:
             self._findings.origin = self._enclosing(decl)
         self._inference.function(item.body, item.params, context, takes_self=decl.flag == "self")
 
+    def _user(self, decl: Declaration) -> str:
+        """The definition that an item belongs to: itself, or the type that an implementation is for."""
+        if decl.kind in _NAMING:
+            return self._id(self._path, decl)
+        if decl.kind == "impl":
+            self_type = self._types.context(self._path, decl).self_type
+            if self_type is not None and self_type.kind == "adt" and self_type.path == self._path:
+                return _id_of(self_type)
+        return self._enclosing(decl)
+
     def _enclosing(self, decl: Declaration) -> str:
         """Code outside functions belongs to the enclosing function, else to the file."""
         scopes = decl.scope.split("/")
@@ -145,3 +161,27 @@ class _FileResolution:
 
 def _id_of(ty: ResolvedType) -> str:
     return f"{ty.path}::{qualname(ty.decl)}" if ty.decl is not None else ty.path
+
+
+def _aliases(items: tuple[RustItem, ...]) -> dict[str, str]:
+    """The original names of what `use … as …` renames."""
+    uses = (item.decl for item in items if item.decl.kind == "use")
+    return {decl.name: decl.text.rpartition("::")[2] for decl in uses if not decl.text.endswith(decl.name)}
+
+
+def _written_names(item: RustItem, aliases: Mapping[str, str]) -> frozenset[str]:
+    """Names in the paths of an item: types, values and patterns."""
+    found: set[str] = set()
+    pending = [*item.decl.types, *item.decl.generics, *item.params]
+    if item.body is not None:
+        pending.append(item.body)
+    while pending:
+        node = pending.pop()
+        if node.name and node.kind not in _NOT_PATHS:
+            found.update(node.name.split("::"))
+        pending.extend(node.parts)
+    found.update([aliases[name] for name in found if name in aliases])
+    return frozenset(found)
+
+
+_NOT_PATHS = frozenset({"method", "field", "binary", "lit", "pbind", "fielddecl", "variant", "tparam", "macro"})

@@ -10,6 +10,7 @@ from treering.code.languages.typescript.terms import (
     CONSTRUCTS,
     INDEX,
     NAMED,
+    NAMED_TYPE,
     NAMESPACE,
     NEW,
     NONE,
@@ -21,21 +22,23 @@ from treering.code.languages.typescript.terms import (
 
 
 def named(r: TermReader, node: Node, _: int) -> int:
-    return type_reference(r, r.text(node), ())
+    return type_reference(r, node, ())
 
 
-def type_reference(r: TermReader, text: str, arguments: tuple[int, ...]) -> int:
-    if not arguments:
-        for variables in reversed(r.variables):
-            if text in variables:
-                return variables[text]
+def type_reference(r: TermReader, node: Node | None, arguments: tuple[int, ...]) -> int:
+    text = r.text(node) if node is not None else ""
+    variable = next((variables[text] for variables in reversed(r.variables) if text in variables), None)
+    if variable is not None and not arguments:
+        return variable
+    if node is not None and variable is None:
+        r.used(r.cell("declared", text, r.position.scope), node, NAMED_TYPE)
     return r.cell("type", text, r.position.scope, arguments)
 
 
 def generic(r: TermReader, node: Node, _: int) -> int:
     name = node.child_by_field_name("name")
     arguments = type_arguments(r, node.child_by_field_name("type_arguments"))
-    return type_reference(r, r.text(name) if name else "", arguments)
+    return type_reference(r, name, arguments)
 
 
 def type_arguments(r: TermReader, node: Node | None) -> tuple[int, ...]:
@@ -108,6 +111,8 @@ def lookup(r: TermReader, node: Node, _: int) -> int:
 
 def conditional(r: TermReader, node: Node, _: int) -> int:
     """Either branch: choosing one would require the complete type system."""
+    for side in ("left", "right"):
+        r.type(node.child_by_field_name(side))
     branches = [node.child_by_field_name("consequence"), node.child_by_field_name("alternative")]
     return r.cell("union", kids=tuple(r.type(branch) for branch in branches if branch is not None))
 
@@ -129,6 +134,18 @@ def imported_type(r: TermReader, node: Node, _: int) -> int:
     return r.cell("import", specifier, NAMED, (r.cell("word", TYPE + r.text(name)),))
 
 
+def types_inside(kind: str) -> Handler:
+    """A type of its own that names others: what it names is used."""
+
+    def read(r: TermReader, node: Node, _: int) -> int:
+        for child in node.named_children:
+            if child.type != "identifier":
+                r.type(child)
+        return r.cell("literal", kind) if kind else NONE
+
+    return read
+
+
 def this_type(r: TermReader, node: Node, _: int) -> int:
     return r.cell("this", n=r.position.owner)
 
@@ -137,8 +154,11 @@ def function_type(r: TermReader, node: Node, _: int) -> int:
     return signature(r, node, "", CONSTRUCTS if node.type in ("constructor_type", "construct_signature") else 0)
 
 
-def signature(r: TermReader, node: Node, qualname: str, flags: int = 0) -> int:
-    """A function without a body: its type parameters, parameters and result."""
+def signature(r: TermReader, node: Node, qualname: str, flags: int = 0, *, origin: int | None = None) -> int:
+    """A function without a body: its type parameters, parameters and result; `origin` is its definition, if any."""
+    saved = r.position
+    if origin is not None:
+        r.position = saved._replace(origin=origin)
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     parameters = node.child_by_field_name("parameters")
     kids = []
@@ -149,6 +169,7 @@ def signature(r: TermReader, node: Node, qualname: str, flags: int = 0) -> int:
             kids.append(r.cell("parameter", "", flag, (r.type(child.child_by_field_name("type")),)))
     result = r.type(node.child_by_field_name("return_type") or node.child_by_field_name("type"))
     r.variables.pop()
+    r.position = saved
     return r.cell("fn", qualname, flags, (variables, r.cell("parameters", kids=tuple(kids)), result))
 
 
@@ -190,6 +211,8 @@ def mapped(r: TermReader, clause: Node, kind: Node | None) -> int:
     if name is None or clause.child_by_field_name("alias") is not None:
         return r.cell("field", INDEX, 0, (r.type(kind), NONE))
     source = inner(r, over, NONE) if over is not None and over.type == "index_type_query" else NONE
+    if source == NONE:
+        r.type(over)
     text = r.text(name)
     r.variables.append({text: r.cell("variable", text)})
     term = r.cell("mapped", text, 0, (r.type(kind), source))
@@ -211,8 +234,8 @@ def method_member(r: TermReader, node: Node, _: int) -> int:
     name = r.key(node.child_by_field_name("name"))
     if name is None:
         return NONE
-    qualname, _number = r.define(name, DefinitionKind.METHOD, node)
-    return r.cell("field", name, 0, (signature(r, node, qualname), NONE))
+    qualname, number = r.define(name, DefinitionKind.METHOD, node)
+    return r.cell("field", name, 0, (signature(r, node, qualname, origin=number), NONE))
 
 
 def property_member(r: TermReader, node: Node, _: int) -> int:
@@ -221,8 +244,8 @@ def property_member(r: TermReader, node: Node, _: int) -> int:
         return NONE
     inside = kind.named_children if kind is not None else []
     if inside and inside[0].type == "function_type":
-        qualname, _number = r.define(name, DefinitionKind.METHOD, node)
-        return r.cell("field", name, 0, (signature(r, inside[0], qualname), NONE))
+        qualname, number = r.define(name, DefinitionKind.METHOD, node)
+        return r.cell("field", name, 0, (signature(r, inside[0], qualname, origin=number), NONE))
     return r.cell("field", name, 0, (r.type(kind), NONE))
 
 
@@ -264,10 +287,13 @@ TYPES: dict[str, Handler] = {
     "optional_type": inner,
     "literal_type": literal,
     "predefined_type": predefined,
-    "template_literal_type": lambda r, node, _: r.cell("literal", "string"),
-    "type_predicate_annotation": lambda r, node, _: r.cell("literal", "boolean"),
-    "type_predicate": lambda r, node, _: r.cell("literal", "boolean"),
-    "asserts_annotation": lambda r, node, _: r.cell("literal", "void"),
+    "template_literal_type": types_inside("string"),
+    "type_predicate_annotation": types_inside("boolean"),
+    "type_predicate": types_inside("boolean"),
+    "asserts_annotation": types_inside("void"),
+    "asserts": types_inside("void"),
+    "template_type": types_inside(""),
+    "index_type_query": types_inside(""),
     "type_query": type_query,
     "lookup_type": lookup,
     "conditional_type": conditional,

@@ -129,7 +129,9 @@ def _exported(r: TermReader, right: Node, name: str) -> int:
         ).function
     else:
         r.subject = r.cell("own") if inner.type == "object" else NONE
+        uses = dict(r.uses)
         term = r.read(right)
+        r.uses = {key: line for key, line in r.uses.items() if key in uses or key[1] >= 0}
         r.subject = NONE
     r.exports[name] = term
     return term

@@ -38,6 +38,7 @@ def class_term(r: TermReader, node: Node, name: str) -> int:
     number = len(r.classes)
     r.classes.append(NONE)
     r.properties.append({})
+    r.position = saved._replace(origin=origin)
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     bases = _class_bases(r, node, origin if name else -1)
     prefix = qualname + "." if name else saved.prefix
@@ -123,9 +124,9 @@ def signature_member(r: TermReader, node: Node) -> list[int]:
     name = r.key(node.child_by_field_name("name"))
     if name is None:
         return []
-    qualname, _ = r.define(name, DefinitionKind.METHOD, node)
+    qualname, number = r.define(name, DefinitionKind.METHOD, node)
     flags = STATIC if any(child.type == "static" for child in node.children) else 0
-    return [field(r, name, flags, signature(r, node, qualname))]
+    return [field(r, name, flags, signature(r, node, qualname, origin=number))]
 
 
 def field_member(r: TermReader, node: Node) -> list[int]:
@@ -168,6 +169,7 @@ def interface(r: TermReader, node: Node, _: int) -> int:
     saved = r.position
     text = r.text(name)
     qualname, number = r.define(text, DefinitionKind.INTERFACE, node)
+    r.position = saved._replace(origin=number)
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     bases: list[int] = []
     for part in r.query.parts(node):
@@ -195,6 +197,7 @@ def alias(r: TermReader, node: Node, _: int) -> int:
     saved = r.position
     text = r.text(name)
     qualname, number = r.define(text, DefinitionKind.TYPE, node)
+    r.position = saved._replace(origin=number)
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     r.inside(qualname, number)
     term = r.type(value)

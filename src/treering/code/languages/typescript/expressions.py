@@ -18,7 +18,7 @@ from treering.code.languages.typescript.functions import (
 )
 from treering.code.languages.typescript.literals import array_literal, object_literal
 from treering.code.languages.typescript.reader import Handler, TermReader
-from treering.code.languages.typescript.terms import COMMONJS, NAMESPACE, NONE
+from treering.code.languages.typescript.terms import CAUGHT, COMMONJS, NAMESPACE, NONE
 
 LITERAL_CALLBACKS = FUNCTIONS | {"object", "array", "class"}
 """Arguments whose contents are typed by the parameter they are passed to."""
@@ -31,7 +31,9 @@ def identifier(r: TermReader, node: Node, _: int) -> int:
     if text == "exports":
         return r.cell("own")
     cells = r.cells
-    return cells.setdefault(("name", text, r.position.scope, ()), len(cells))
+    term = cells.setdefault(("name", text, r.position.scope, ()), len(cells))
+    r.used(term, node)
+    return term
 
 
 def literal(what: str) -> Handler:
@@ -76,6 +78,7 @@ def member(r: TermReader, node: Node, _: int) -> int:
     term = cells.setdefault(("member", text, 0, (of,)), len(cells))
     if of in r.loaded or of in r.parts:
         r.parts[term] = of
+    r.used(term, name)
     return term
 
 
@@ -113,6 +116,7 @@ def call(r: TermReader, node: Node, expected: int) -> int:
             return loaded
     type_args = _given(r, parts, expected)
     target = r.read(callee)
+    r.not_used(target)
     if arguments.type == "template_string":
         r.read(arguments)
         term = r.cell("call", "", 0, (target, type_args, NONE))
@@ -188,7 +192,9 @@ def new(r: TermReader, node: Node, expected: int) -> int:
     parts = node.named_children
     arguments = parts[-1] if parts[-1].type == "arguments" else None
     type_args = _given(r, parts if arguments is not None else [*parts, callee], expected)
-    target = r.cell("constructor", "", 0, (r.read(callee),))
+    made = r.read(callee)
+    r.not_used(made)
+    target = r.cell("constructor", "", 0, (made,))
     terms = _arguments(r, target, type_args, arguments)
     term = r.cell("new", "", 0, (target, type_args, *terms))
     r.called(term, called_name(callee), passes=bool(terms), used=not discarded)
@@ -265,10 +271,19 @@ def binary(r: TermReader, node: Node, expected: int) -> int:
         current = current.child_by_field_name("left")
     if current is not None:
         parts.append(current)
+    if sign == "instanceof" and r.caught:
+        _caught(r, node)
     terms = [r.read(part, expected) for part in reversed(parts)]
     if sign in ("||", "??"):
         return r.cell("either", kids=tuple(terms[-4:]))
     return r.cell("literal", "boolean" if sign in COMPARISONS else "value")
+
+
+def _caught(r: TermReader, node: Node) -> None:
+    """`error instanceof C` in a `catch` of this error handles the errors of the class."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is not None and right is not None and r.text(left) in r.caught:
+        r.used(r.read(right), right, CAUGHT)
 
 
 def _operator(node: Node) -> str:

@@ -15,6 +15,7 @@ from treering.code.languages.typescript.parser import parse
 from treering.code.languages.typescript.reader import Tables, TermReader
 from treering.code.languages.typescript.statements import STATEMENTS
 from treering.code.languages.typescript.terms import TYPE
+from treering.code.languages.typescript.uses import read_variables
 
 TABLES = Tables(LEAVES, {**EXPRESSIONS, **STATEMENTS, **MODULES}, TYPES)
 TEST_FILE = re.compile(r"(?:[._-](?:test|spec)\.[cm]?[jt]sx?$)|(?:^|/)__tests__/")
@@ -45,6 +46,8 @@ def _define_used_variables(reader: TermReader) -> None:
     cells = list(reader.cells)
     used = [cells[call.term][3][0] for call in reader.calls] + list(reader.exports.values())
     used += [kids[1] for op, _, _, kids in cells if op == "field"]
+    used += [reader.cell("name", name) for name in read_variables(reader, cells)]
+    cells = list(reader.cells)
     for term in used:
         op, text, _, kids = cells[term]
         if op == "constructor":

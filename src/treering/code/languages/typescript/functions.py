@@ -49,6 +49,8 @@ def function(
 ) -> FunctionTerms:
     """Convert a function with a body; `this` is its receiver, if known (an arrow function keeps the outer one)."""
     saved = r.position
+    if named.qualname:
+        r.position = saved._replace(origin=named.origin)
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     annotation = r.type(node.child_by_field_name("return_type"))
     flags = _flags(node)

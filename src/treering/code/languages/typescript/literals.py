@@ -22,7 +22,9 @@ def object_literal(r: TermReader, node: Node, expected: int) -> int:
             kids.append(_property(r, child, value, expected, subject))
         elif kind == "shorthand_property_identifier":
             text = r.text(child)
-            kids.append(r.cell("field", text, 0, (NONE, r.name(text))))
+            value_term = r.name(text)
+            r.used(value_term, child)
+            kids.append(r.cell("field", text, 0, (NONE, value_term)))
         elif kind == "method_definition":
             kids.append(_method(r, child, expected, subject))
         elif kind == "spread_element":

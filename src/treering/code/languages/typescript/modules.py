@@ -99,7 +99,9 @@ def _default(r: TermReader, node: Node) -> int:
         return function(r, inner, EnclosingDefinition(*r.define("default", DefinitionKind.FUNCTION, node))).function
     if inner.type == "class" and inner.child_by_field_name("name") is None:
         return class_term(r, inner, "default")
-    return r.read(node)
+    term = r.read(node)
+    r.not_used(term)
+    return term
 
 
 def _export_default(r: TermReader, node: Node, term: int) -> None:
@@ -170,6 +172,7 @@ def _component(r: TermReader, node: Node) -> None:
     properties = NONE
     if name is not None and (name.type == "member_expression" or r.text(name)[:1].isupper()):
         target = r.read(name)
+        r.not_used(target)
         type_args = r.cell("arguments", kids=type_arguments(r, node.child_by_field_name("type_arguments")))
         properties = r.cell("argument", "", 0, (target, type_args, NONE))
         r.called(r.cell("call", "jsx", 0, (target, type_args, NONE)), node, passes=True, used=True)

@@ -8,7 +8,8 @@ from tree_sitter import Node
 from treering.code.facts import CallFlow, Definition, DefinitionKind, EntryPoint
 from treering.code.languages.line_index import LineIndex
 from treering.code.languages.typescript.query_parts import PartQuery
-from treering.code.languages.typescript.terms import NONE, TYPE, Cell, Heritage, TsBody, TsCall, TsScope
+from treering.code.languages.typescript.terms import NONE, TYPE, VALUE, Cell, Heritage, TsBody, TsCall, TsScope
+from treering.code.languages.typescript.uses import UseKey, settled_uses
 
 MAX_DEPTH = 170
 """Maximum nesting of expressions, below the limit of Python's stack; handwritten code is never that deep."""
@@ -60,6 +61,12 @@ class TermReader:
         self.parents: list[int] = [0]
         self.names: list[dict[str, int]] = [{}]
         self.calls: list[TsCall] = []
+        self.uses: dict[UseKey, int] = {}
+        """Uses other than calls, with the offset of the first."""
+        self.tables: dict[str, tuple[UseKey, ...]] = {}
+        """By name of a variable that holds an object or a list: the uses in it."""
+        self.caught: list[str] = []
+        """Names of the errors in the enclosing `catch` clauses."""
         self.imports: dict[str, int] = {}
         self.exports: dict[str, int] = {}
         self.stars: list[str] = []
@@ -202,6 +209,14 @@ class TermReader:
         flow = passes * ARGUMENTS | used * RESULT
         self.calls.append(TsCall(term, self.position.origin, self.line(node.start_byte), flow))
 
+    def used(self, term: int, node: Node, how: int = VALUE) -> None:
+        """Record a use that is not a call."""
+        self.uses.setdefault((term, self.position.origin, how), node.start_byte)
+
+    def not_used(self, term: int) -> None:
+        """Remove the last use of a term: it is called or exported."""
+        self.uses.pop((term, self.position.origin, VALUE), None)
+
     def imported(self, specifier: str, node: Node) -> None:
         self.imports.setdefault(specifier, self.line(node.start_byte))
 
@@ -216,6 +231,7 @@ class TermReader:
             cells=cells,
             scopes=tuple(TsScope(parent, names) for parent, names in zip(self.parents, self.names, strict=True)),
             calls=tuple(self.calls),
+            uses=settled_uses(self, cells),
             imports=tuple(self.imports.items()),
             exports=self.exports,
             stars=tuple(dict.fromkeys(self.stars)),
@@ -224,6 +240,11 @@ class TermReader:
             classes=tuple(self.classes),
             ambient=ambient,
         )
+
+    def binding(self, scope: int, name: str) -> tuple[int, int] | None:
+        """Return the scope that binds a name visible from another scope, and its term."""
+        found = self._bound(scope, name)
+        return None if found is None else (found, self.names[found][name])
 
     def _bound(self, scope: int, name: str) -> int | None:
         """Return the scope that binds a name visible from another scope."""

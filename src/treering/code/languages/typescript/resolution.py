@@ -5,6 +5,7 @@ from treering.code.languages.edges import EVIDENT, SURE, EdgeSet, add_constructo
 from treering.code.languages.typescript.evaluator import TsEvaluator
 from treering.code.languages.typescript.members import base_of, fields_of, member
 from treering.code.languages.typescript.operations import declared
+from treering.code.languages.typescript.reference_edges import add_uses, type_id
 from treering.code.languages.typescript.terms import STATIC, TYPE, TsBody, TsTerm
 from treering.code.languages.typescript.values import OUTSIDE, TsValue, alternatives
 from treering.core.graph import EdgeKind
@@ -25,6 +26,7 @@ def resolve(facts: Facts, lookup: SymbolLookup) -> Resolved:
     _heritage(evaluator, edges)
     _calls(evaluator, edges)
     _exports(evaluator, edges)
+    add_uses(evaluator, edges, body.owners)
     add_constructors(edges, facts, _CONSTRUCTORS)
     evaluator.clear()
     return Resolved(edges.all(), tuple(edges.unresolved.values()))
@@ -102,18 +104,12 @@ def _heritage(e: TsEvaluator, edges: _TsEdges) -> None:
         meant = declared(e, term, e.path, {}) if term.op == "type" else e.value(term, e.path)
         for base in alternatives(meant):
             for part in base.parts if base.kind == "all of" else (base,):
-                target = _declared(part)
+                target = type_id(part)
                 if target is not None and target != origin:
                     kind = EdgeKind.IMPLEMENTS if one.implements else EdgeKind.EXTENDS
                     edges.add(Edge(origin, target, kind, SURE, one.line))
     for number in e.body.classes[1:]:
         _overrides(e, e.terms[number], edges)
-
-
-def _declared(value: TsValue) -> str | None:
-    if value.kind in ("thing", "class", "alias") and value.term.text and value.term.op != "space":
-        return f"{value.path}::{value.term.text}"
-    return None
 
 
 def _overrides(e: TsEvaluator, term: TsTerm, edges: _TsEdges) -> None:
@@ -170,7 +166,7 @@ def _export(e: TsEvaluator, edges: _TsEdges, path: str, name: str) -> None:
     value = e.exported(path, name)
     for one in alternatives(value):
         for part in one.parts if one.kind == "all of" else (one,):
-            target = part.target or _declared(part)
+            target = part.target or type_id(part)
             if target is not None:
                 edges.add(Edge(e.path, target, EdgeKind.EXPORTS, SURE, 1))
 

@@ -1,5 +1,7 @@
 """Statements: declarations, and control flow."""
 
+from itertools import islice
+
 from tree_sitter import Node
 
 from treering.code.facts import DefinitionKind
@@ -22,7 +24,7 @@ from treering.code.languages.typescript.functions import (
     unwrapped,
 )
 from treering.code.languages.typescript.reader import Handler, TermReader
-from treering.code.languages.typescript.terms import NONE, STATIC, TYPE
+from treering.code.languages.typescript.terms import NONE, STATIC, THROWN, TYPE, VALUE
 
 
 def function_declaration(r: TermReader, node: Node, _: int) -> int:
@@ -39,8 +41,8 @@ def function_signature(r: TermReader, node: Node, _: int) -> int:
     """An overload, or a declaration without a body."""
     name = node.child_by_field_name("name")
     if name is not None:
-        qualname, _number = r.define(r.text(name), DefinitionKind.FUNCTION, node)
-        r.declare(r.text(name), signature(r, node, qualname))
+        qualname, number = r.define(r.text(name), DefinitionKind.FUNCTION, node)
+        r.declare(r.text(name), signature(r, node, qualname, origin=number))
     return NONE
 
 
@@ -54,24 +56,17 @@ def variables(r: TermReader, node: Node, _: int) -> int:
 
 def _variable(r: TermReader, node: Node, hoisted: bool) -> None:
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-    kind = r.type(node.child_by_field_name("type"))
     if name is None:
         return
+    inner = unwrapped(value) if value is not None else None
+    if name.type == "identifier" and inner is not None and inner.type in FUNCTIONS:
+        _function_variable(r, node, inner, hoisted)
+        return
+    kind = r.type(node.child_by_field_name("type"))
     if name.type != "identifier":
         bind(r, name, _first(r.read(value) if value is not None else NONE, kind), hoisted=hoisted)
         return
     text = r.text(name)
-    inner = unwrapped(value) if value is not None else None
-    if inner is not None and inner.type in FUNCTIONS:
-        named = EnclosingDefinition(*r.define(text, DefinitionKind.FUNCTION, node))
-        if kind == NONE and value is not None and value.type == "as_expression":
-            kind = r.type(value.named_children[-1])
-        this = None if inner.type == "arrow_function" else r.instance(text)
-        term = function(r, inner, named, kind, this).function
-        if kind != NONE:
-            term = r.cell("var", named.qualname, 0, (kind, term))
-        r.declare(text, term, hoisted=hoisted)
-        return
     if inner is not None and inner.type == "class":
         own = inner.child_by_field_name("name")
         term = class_expression(r, inner, NONE) if own is not None else class_term(r, inner, text)
@@ -82,7 +77,10 @@ def _variable(r: TermReader, node: Node, hoisted: bool) -> None:
     qualname = text if named_here and value is not None else ""
     exported = r.exports.get("=")
     r.subject = r.name(text) if inner is not None and inner.type == "object" else NONE
+    before = len(r.uses)
     term = r.read(value, kind) if value is not None else NONE
+    if qualname and inner is not None and inner.type in ("object", "array"):
+        r.tables[text] = tuple(key for key in islice(r.uses, before, None) if key[1] < 0 and key[2] == VALUE)
     r.subject = NONE
     if r.is_module_part(term):
         qualname = ""
@@ -93,6 +91,26 @@ def _variable(r: TermReader, node: Node, hoisted: bool) -> None:
     r.declare(text, r.cell("var", qualname, 0, (kind, term)), hoisted=hoisted)
     if r.exports.get("=") != exported:
         r.exports["="] = r.name(text)
+
+
+def _function_variable(r: TermReader, node: Node, inner: Node, hoisted: bool) -> None:
+    """`const f = () => …`: a function under the name of the variable, which names the types of both."""
+    name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    if name is None or value is None:
+        return
+    text = r.text(name)
+    named = EnclosingDefinition(*r.define(text, DefinitionKind.FUNCTION, node))
+    saved = r.position
+    r.position = saved._replace(origin=named.origin)
+    kind = r.type(node.child_by_field_name("type"))
+    if kind == NONE and value.type == "as_expression":
+        kind = r.type(value.named_children[-1])
+    r.position = saved
+    this = None if inner.type == "arrow_function" else r.instance(text)
+    term = function(r, inner, named, kind, this).function
+    if kind != NONE:
+        term = r.cell("var", named.qualname, 0, (kind, term))
+    r.declare(text, term, hoisted=hoisted)
 
 
 def _first(value: int, kind: int) -> int:
@@ -140,9 +158,24 @@ def catch(r: TermReader, node: Node, _: int) -> int:
     parameter, body = node.child_by_field_name("parameter"), node.child_by_field_name("body")
     if parameter is not None:
         bind(r, parameter, NONE)
+    r.caught.append("" if parameter is None else r.text(parameter))
     if body is not None:
         r.read(body)
+    r.caught.pop()
     r.position = saved
+    return NONE
+
+
+def thrown(r: TermReader, node: Node, _: int) -> int:
+    """`throw new C(…)` raises the class."""
+    for child in node.named_children:
+        r.read(child)
+        inner = unwrapped(child)
+        made = inner.child_by_field_name("constructor") if inner.type == "new_expression" else None
+        if made is not None:
+            term = r.read(made)
+            r.not_used(term)
+            r.used(term, made, THROWN)
     return NONE
 
 
@@ -257,6 +290,7 @@ STATEMENTS: dict[str, Handler] = {
     "if_statement": condition,
     "catch_clause": catch,
     "return_statement": returned,
+    "throw_statement": thrown,
     "expression_statement": statement,
     "assignment_expression": assignment,
     "internal_module": namespace,

@@ -70,6 +70,19 @@ class TsCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     flow: int
 
 
+VALUE, NAMED_TYPE, THROWN, CAUGHT, LISTED = 0, 1, 2, 3, 4
+"""How a definition is used without being called: as a value, as a type, with `throw`, in a `catch`, in a table."""
+
+
+class TsUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A use other than a call: its term, enclosing definition (-1 if none), line, and `VALUE` or another of these."""
+
+    term: int
+    origin: int
+    line: int
+    how: int
+
+
 class Heritage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A class or interface, and a base that it extends or implements, as written."""
 
@@ -103,6 +116,7 @@ class TsBody(msgspec.Struct, frozen=True, array_like=True):
     cells: tuple[Cell, ...] = ()
     scopes: tuple[TsScope, ...] = ()
     calls: tuple[TsCall, ...] = ()
+    uses: tuple[TsUse, ...] = ()
     imports: tuple[tuple[str, int], ...] = ()
     """Specifiers of imports, re-exports and literal `require` calls, with the line."""
     exports: dict[str, int] = {}

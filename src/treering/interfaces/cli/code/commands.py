@@ -1,4 +1,4 @@
-"""Commands index, impact, deps, related and map."""
+"""Commands index, impact, annotate, deps, related and map."""
 
 import sys
 from itertools import chain, repeat
@@ -146,6 +146,27 @@ def impact(
             return
         found = memory.code.impact(named, depth=depth, min_confidence=min_confidence, cap=max(500, listed))
     emit(documents.impact(found, listed), lambda: views.impact(found, listed), as_json=as_json)
+
+
+def annotate(
+    node: Node,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What holds for it, in a sentence.")],
+    *,
+    kind: Annotated[
+        str, typer.Option("--kind", metavar="KIND", help="invariant, decision or pattern. Default: invariant.")
+    ] = "invariant",
+    db: Db = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Attach an invariant, a decision or a pattern to a part of the code; `treering impact` shows it."""
+    from treering.core.records import Source
+    from treering.interfaces.cli import views as show
+    from treering.interfaces.cli.output import record_document
+
+    with opened_for(db, project) as memory:
+        record = memory.code.annotate(resolve_from_cwd(memory, node), text, kind=kind, source=Source.USER_TAUGHT)
+    emit(record_document(record), lambda: show.remembered("annotated", record, text), as_json=as_json)
 
 
 def _show_unresolved(memory: "Memory", node: str, limit: int, *, inside: bool, as_json: bool) -> None:

@@ -46,6 +46,8 @@ def impact(found: "CodeImpact", limit: int) -> Document:
         "importers": found.importers,
         "unresolved": _names(found.unresolved),
         "unresolved_total": found.unresolved_total,
+        "handlers": found.handlers,
+        "annotations": [record_document(record) for record in found.annotations],
         "memories": [record_document(record) for record in found.memories],
         "standing": _index_status(found.status),
     }

@@ -115,9 +115,13 @@ def impact(found: "CodeImpact", limit: int) -> RenderableType:
         parts += _titled(title, files, len(found.importers) - len(files))
     if found.tests:
         parts += [Text("tests that reach it, by file", HEAD), *_test_files(found, limit)]
-    if found.memories:
-        parts += [Text("memories about it", HEAD)]
-        parts += [Text.assemble(f"  {preview(each.content)}  ", (each.id, ID)) for each in found.memories]
+    if found.handlers:
+        files = [Text(safe(id), ID) for id in found.handlers[:limit]]
+        parts += _titled("errors that it raises are caught by", files, len(found.handlers) - len(files))
+    for title, records in (("invariants and decisions", found.annotations), ("memories about it", found.memories)):
+        if records:
+            parts += [Text(title, HEAD)]
+            parts += [Text.assemble(f"  {preview(each.content)}  ", (each.id, ID)) for each in records]
     return Group(*parts)
 
 

@@ -68,6 +68,8 @@ class ImpactResult(Reply):
     """The nearest tests that are not among the dependents."""
     importers: tuple[str, ...]
     """Files that may use it in other ways and are not among the dependents."""
+    handlers: tuple[str, ...] = ()
+    """Dependents that catch the errors that it raises."""
     unresolved: int = 0
     """Number of uses of its name that could not be resolved and may be of it."""
     uses: tuple[UnresolvedUse, ...] = ()
@@ -117,14 +119,16 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[
     if not total and found.importers:
         head += " No dependent of it is certain; for its whole file, the files that import it are listed."
     open_uses = unresolved_sentence(found.unresolved, "could not be resolved and may be of it")
-    known = render_listing([cited(record) for record in found.memories], room // 4, cost=item_tokens)
+    records = (*found.annotations, *found.memories)
+    known = render_listing([cited(record) for record in records], room // 4, cost=item_tokens)
     left = _beside(room, head, open_uses, known.text, *doubts)
     dependents = _fitted(found.dependents[: asked.limit], left * 2 // 3)
     shown = {each.name for each in dependents}
     tests, importers = (
-        tuple(lines_within([name for name in names if name not in shown][: asked.limit], left // 6))
+        tuple(lines_within([name for name in names if name not in shown][: asked.limit], left // 7))
         for names in (found.tests, found.importers)
     )
+    handlers = tuple(lines_within(found.handlers[: asked.limit], left // 21))
     left_out = total - len(dependents)
     lines = (
         head,
@@ -133,6 +137,7 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[
         open_uses,
         f"Tests among those: {names_within(tests)}" if tests else "",
         f"Files that import its file: {names_within(importers)}" if importers else "",
+        f"Errors that it raises are caught by: {names_within(handlers)}" if handlers else "",
         *doubts,
         known.text,
     )
@@ -145,6 +150,7 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[
         dependents=dependents,
         tests=tests,
         importers=importers,
+        handlers=handlers,
         unresolved=found.unresolved_total,
         memories=known.items,
         left_out=left_out,
@@ -276,7 +282,6 @@ def _file(each: RelatedFile) -> str:
 
 class TraceDataFlow(Arguments):
     node: Node
-    depth: Annotated[int, Field(ge=1, le=20, description="Maximum number of steps.")] = 5
     limit: Limit = 30
 
 
@@ -295,7 +300,7 @@ class DataFlowResult(Reply):
 
 
 def trace_data_flow(call: "CallContext", asked: TraceDataFlow) -> ToolAnswer[DataFlowResult]:
-    found = call.code.data_flow(asked.node, depth=asked.depth)
+    found = call.code.data_flow(asked.node)
     return within(_budget(call), lambda room: _data_flow(found, asked.limit, room))
 
 

@@ -1,5 +1,6 @@
 """record_memory and remember_fact: store records for later sessions."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -26,9 +27,13 @@ from treering.interfaces.mcp.tool import (
 from treering.render.listing import render_listing
 
 if TYPE_CHECKING:
+    from treering.core.records import Knowledge
     from treering.core.values import Value
     from treering.interfaces.mcp.host import CallContext
     from treering.search.answer import Answer as SearchAnswer
+
+StoreText = Callable[..., "Knowledge"]
+"""`remember`, or what attaches a text to code."""
 
 MAX_SIMILAR = 3  # records on the same subject shown after one is stored: enough to see that it is known already
 
@@ -89,6 +94,10 @@ class RecordMemory(Arguments):
         ),
     ] = "gotcha"
     files: Files = ()
+    node: Annotated[
+        Name | None,
+        Field(description="Function, class, file or folder that a decision, pattern or requirement holds for."),
+    ] = None
     tags: Annotated[Names, Field(description="Tags to find it by.", examples=[["database"]])] = ()
     from_outside: FromOutside = None
 
@@ -126,14 +135,31 @@ class StoredResult(Reply):
 
 def record_memory(call: "CallContext", asked: RecordMemory) -> ToolAnswer[StoredResult]:
     fields = {"files": call.from_root(asked.files), "tags": asked.tags}
-    return _store(call, asked, asked.text, asked.type, from_outside=asked.from_outside, **fields)
+    remember: StoreText = call.memory.remember if asked.node is None else _annotating(call, asked.node, asked.type)
+    return _store(call, asked, asked.text, asked.type, remember, from_outside=asked.from_outside, **fields)
+
+
+def _annotating(call: "CallContext", node: str, type: str) -> StoreText:
+    """Store a text as an annotation of code; only some types of knowledge can be one."""
+    kind = _ANNOTATIONS.get(type)
+    if kind is None:
+        raise InvalidInput(f"a {type} cannot be attached to code; use one of {', '.join(_ANNOTATIONS)}, or omit node")
+
+    def annotate(text: str, *, type: str, **fields: Any) -> "Knowledge":
+        return call.code.annotate(node, text, kind=kind, **fields)
+
+    return annotate
+
+
+_ANNOTATIONS = {"decision": "decision", "requirement": "invariant", "pattern": "pattern"}
 
 
 def remember_fact(call: "CallContext", asked: RememberFact) -> ToolAnswer[StoredResult]:
     stated = {"subject": asked.subject, "attribute": asked.attribute, "value": asked.value}
     payload = {name: value for name, value in stated.items() if value is not None}
     since = {} if asked.since is None else {"valid_from": timestamp_of(asked.since, call.now)}
-    return _store(call, asked, asked.fact, "fact", from_outside=asked.from_outside, payload=payload or None, **since)
+    fields = {"payload": payload or None, **since}
+    return _store(call, asked, asked.fact, "fact", call.memory.remember, from_outside=asked.from_outside, **fields)
 
 
 def own_words(text: str) -> str:
@@ -152,12 +178,19 @@ def redaction_note(stored: "Value", asked: Arguments) -> str:
 
 
 def _store(
-    call: "CallContext", asked: Arguments, text: str, type: str, *, from_outside: str | None, **fields: Any
+    call: "CallContext",
+    asked: Arguments,
+    text: str,
+    type: str,
+    remember: StoreText,
+    *,
+    from_outside: str | None,
+    **fields: Any,
 ) -> ToolAnswer[StoredResult]:
     content = own_words(text)
     # Before it is stored: afterwards, records that say the same are folded into it.
     similar = _similar(call, content, private=from_outside is not None)
-    record = call.memory.remember(
+    record = remember(
         content, type=type, source=Source.AGENT_EXPLICIT, session=call.session, taint=taint_of(from_outside), **fields
     )
     known_already = record.version > 1 or record.created_at < call.now

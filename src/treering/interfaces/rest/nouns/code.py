@@ -4,9 +4,12 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Query
 
+from treering.core.fields import KnowledgeFields
 from treering.core.queries import CodeFilter
+from treering.core.records import Knowledge
 from treering.interfaces.rest.calls import Raw, Route
 from treering.interfaces.rest.nouns.code_schemas import (
+    AnnotateRequest,
     CodeIndexStatus,
     CodePlaces,
     CyclesAnswer,
@@ -67,6 +70,12 @@ def get_impact(
 ) -> Any:
     """What breaks if this changes, the tests that reach it, and the memories about it."""
     return memory.code.impact(node, depth=depth, cap=cap, min_confidence=min_confidence)
+
+
+def annotate_code(memory: Memory, body: AnnotateRequest) -> Knowledge:
+    """Attach an invariant, a decision or a pattern to a part of the code. It is a record: remove it as one."""
+    source: KnowledgeFields = {} if body.source is None else {"source": body.source}
+    return memory.code.annotate(body.node, body.text, kind=body.kind, **source)
 
 
 def get_dependencies(
@@ -160,6 +169,7 @@ ROUTES = (
     Route("GET", "/code/find", find_code, FoundNames, "Find files and definitions", _SLOW),
     Route("POST", "/code/where", search_code, CodePlaces, "Find code that answers a question", _SLOW),
     Route("GET", "/code/impact", get_impact, ImpactAnswer, "Get the impact of a change", _SLOW),
+    Route("POST", "/code/annotations", annotate_code, Knowledge, "Annotate a part of the code", _SLOW, 201),
     Route("GET", "/code/dependencies", get_dependencies, DependenciesAnswer, "Get dependencies", _SLOW),
     Route("GET", "/code/data-flow", get_data_flow, DataFlowAnswer, "Trace data", _SLOW),
     Route("GET", "/code/path", get_path, PathAnswer, "Get a dependency path", _SLOW),

@@ -1,8 +1,11 @@
 """Requests and answers of the code graph."""
 
+from typing import Literal
+
 from pydantic import Field
 
-from treering.core.records import Knowledge
+from treering.core.records import Knowledge, Source
+from treering.core.values import Text
 from treering.interfaces.rest.nouns.search import CodePlace
 from treering.interfaces.rest.schemas import Answered, Asked
 
@@ -94,6 +97,15 @@ class FoundNames(Answered):
     status: IndexCondition
 
 
+class AnnotateRequest(Asked):
+    """An invariant, a decision or a pattern to attach to a part of the code."""
+
+    node: str = Field(description="Name as users write it: `verify_jwt`, `AuthService.login`, a path or folder.")
+    text: Text
+    kind: Literal["invariant", "decision", "pattern"] = "invariant"
+    source: Source | None = Field(default=None, description="Who says so; `user_taught` for a person.")
+
+
 class WhereRequest(Asked):
     """A question about the code, such as “where are redirects followed?”."""
 
@@ -156,6 +168,8 @@ class ImpactAnswer(Answered):
     importers: list[str] = Field(description="Files that import its file: the answer if there is no dependent.")
     unresolved: list[NameUses] = Field(description="Uses of its name that could not be resolved and may be of it.")
     unresolved_total: int
+    handlers: list[str] = Field(description="Dependents that catch the errors that the node raises.")
+    annotations: list[Knowledge] = Field(description="Invariants, decisions and patterns attached to it.")
     memories: list[Knowledge]
     capped: bool
     status: IndexCondition

@@ -1,0 +1,78 @@
+"""Reference edges of Rust, rule by rule; every case was verified by hand."""
+
+import pytest
+
+from tests.resolver_projects import edges_of
+from treering.code.languages.references import REFERENCE_KINDS
+from treering.code.languages.rust import LANGUAGE
+
+CARGO = '[package]\nname = "app"\nversion = "0.1.0"\n'
+STORE = """pub struct Item;
+pub struct Shelf { pub inner: Item }
+pub enum Color { Red, Blue }
+pub trait Open { fn open(&self) -> Item; }
+pub type Names = Vec<Item>;
+impl Open for Shelf { fn open(&self) -> Item { Item } }
+pub fn handle() {}
+pub fn make() -> Shelf { todo!() }
+"""
+# text of src/main.rs, and the references of its function `f`
+CASES = {
+    "a parameter's type": ("fn f(b: &Shelf) {}", {("annotates", "Shelf")}),
+    "a result's type": ("fn f() -> Option<Vec<Item>> { None }", {("annotates", "Item")}),
+    "a bound": ("fn f<T: Open>(t: T) {}", {("annotates", "Open")}),
+    "a where clause": ("fn f<T>(t: T) where T: Open {}", {("annotates", "Open")}),
+    "dyn and impl": ("fn f(a: Box<dyn Open>, b: impl Open) {}", {("annotates", "Open")}),
+    "an alias": ("fn f(n: Names) {}", {("annotates", "Names")}),
+    "a local variable's type": ("fn f() { let x: Option<Item> = None; }", {("annotates", "Item")}),
+    "a literal": ("fn f(i: u8) { let _ = Shelf { inner: todo!() }; }", {("annotates", "Shelf")}),
+    "a variant": ("fn f() { let _ = Color::Red; }", {("references", "Color")}),
+    "a pattern": ("fn f(n: u8) { match pick() { Color::Blue => (), _ => () } }", {("references", "Color")}),
+    "a function as an argument": ("fn f() { run(handle) }", {("references", "handle")}),
+    "a function by its path": ("fn f() { run(store::handle) }", {("references", "handle")}),
+    "a function in a macro's arguments": ("fn f() { vec![handle]; }", {("references", "handle")}),
+    "a renamed import": ("use store::Item as Thing; fn f(x: Thing) {}", {("annotates", "Item")}),
+    "a call is not a reference": ("fn f() { handle() }", set()),
+    "the type of what is called is not named": ("fn f() { let b = make(); }", set()),
+    "a local of the same name": ("fn f(handle: u8) { run(handle) }", set()),
+    "a type parameter of the same name": ("fn f<Item>(i: Item) {}", set()),
+}
+HEAD = "mod store;\nuse store::{handle, make, Color, Item, Names, Open, Shelf};\n"
+
+
+def references(text: str) -> set[tuple[str, str, str]]:
+    files = {"Cargo.toml": CARGO, "src/store.rs": STORE, "src/main.rs": HEAD + text}
+    return {edge for edge in edges_of(files, LANGUAGE) if edge[1] in REFERENCE_KINDS}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_references_of_a_function(case: str) -> None:
+    text, expected = CASES[case]
+    found = {(kind, target.rpartition("::")[2]) for origin, kind, target in references(text) if "main.rs::f" in origin}
+    assert found == expected
+
+
+def test_types_refer_to_the_types_of_their_fields_and_methods() -> None:
+    assert references("") >= {
+        ("src/store.rs::Shelf", "annotates", "src/store.rs::Item"),
+        ("src/store.rs::Open.open", "annotates", "src/store.rs::Item"),
+        ("src/store.rs::Names", "annotates", "src/store.rs::Item"),
+    }
+
+
+def test_a_constant_registers_the_functions_that_it_holds() -> None:
+    text = "static HANDLERS: [fn(); 1] = [handle];\nfn f(n: usize) { HANDLERS[n]() }"
+    files = {"Cargo.toml": CARGO, "src/store.rs": STORE, "src/main.rs": HEAD + text}
+    assert edges_of(files, LANGUAGE) >= {
+        ("src/main.rs::HANDLERS", "registers", "src/store.rs::handle"),
+        ("src/main.rs::f", "depends_logically", "src/main.rs::HANDLERS"),
+    }
+
+
+def test_a_method_is_reached_through_the_trait_that_it_implements() -> None:
+    files = {"Cargo.toml": CARGO, "src/store.rs": STORE, "src/main.rs": HEAD}
+    assert ("src/store.rs::Shelf.open", "implements", "src/store.rs::Open.open") in edges_of(files, LANGUAGE)
+
+
+def test_an_import_and_an_implementation_are_no_uses_by_the_file() -> None:
+    assert not {origin for origin, _, _ in references("") if "::" not in origin}

@@ -1,0 +1,136 @@
+"""Reference edges of TypeScript and JavaScript, rule by rule; every case was verified by hand."""
+
+import pytest
+
+from tests.resolver_projects import edges_of
+from treering.code.languages.references import REFERENCE_KINDS
+from treering.code.languages.typescript import LANGUAGE
+
+LIB = """
+export interface Shape { area(): number }
+export type Name = string
+export enum Color { Red }
+export class Box<T = unknown> implements Shape { area() { return 1 } static make() { return new Box() }
+  get size() { return 2 } }
+export class Crate extends Box {}
+export class Broken extends Error {}
+export function handle(): void {}
+export function other(): void {}
+export function List(): any {}
+export const LIMIT = 3
+export namespace Deep { export interface Inner {} }
+"""
+HEAD = """import { Shape, Name, Color, Box, Crate, Broken, handle, other, List, LIMIT, Deep } from './lib'
+import * as lib from './lib'
+"""
+
+# text of main.tsx after the imports, and the references of its function `f`
+CASES = {
+    "a parameter's type": ("function f(s: Shape) {}", {("annotates", "Shape")}),
+    "a result's type": ("function f(): Promise<Name[]> { return null }", {("annotates", "Name")}),
+    "a type argument of a call": (
+        "function f() { new Map<Name, Box>() }",
+        {("annotates", "Name"), ("annotates", "Box")},
+    ),
+    "a constraint of a type parameter": ("function f<T extends Shape>(t: T) {}", {("annotates", "Shape")}),
+    "a local variable's type": ("function f() { let s: Shape | null = null }", {("annotates", "Shape")}),
+    "a cast": ("function f(x: any) { x as Shape }", {("annotates", "Shape")}),
+    "satisfies": ("function f(x: any) { x satisfies Shape }", {("annotates", "Shape")}),
+    "a type predicate": ("function f(x: any): x is Shape { return true }", {("annotates", "Shape")}),
+    "keyof": ("function f(x: keyof Shape) {}", {("annotates", "Shape")}),
+    "a conditional type": (
+        "function f(x: any extends Shape ? Name : 1) {}",
+        {("annotates", "Shape"), ("annotates", "Name")},
+    ),
+    "a type of a namespace": ("function f(x: Deep.Inner) {}", {("annotates", "Inner")}),
+    "a function as an argument": ("function f() { setTimeout(handle) }", {("references", "handle")}),
+    "a function in an object": (
+        "function f() { return { run: handle, other } }",
+        {("references", "handle"), ("references", "other")},
+    ),
+    "a function in a list": ("function f() { return [handle] }", {("references", "handle")}),
+    "a function that is assigned": ("function f() { const g = handle }", {("references", "handle")}),
+    "a function of a module": ("function f() { use(lib.handle) }", {("references", "handle")}),
+    "a static method as a value": (
+        "function f() { use(Box.make) }",
+        {("references", "Box"), ("references", "Box.make")},
+    ),
+    "a method of an instance as a value": (
+        "function f(b: Box) { use(b.area) }",
+        {("annotates", "Box"), ("references", "Box.area")},
+    ),
+    "a getter": ("function f(b: Box) { return b.size }", {("annotates", "Box"), ("references", "Box.size")}),
+    "a getter of a base": (
+        "function f(c: Crate) { use(c.size) }",
+        {("annotates", "Crate"), ("references", "Box.size")},
+    ),
+    "a getter of a receiver": (
+        "function f(c: Crate) { c.size.x() }",
+        {("annotates", "Crate"), ("references", "Box.size")},
+    ),
+    "the type of a constant function": ("const f: Shape = () => {}", {("annotates", "Shape")}),
+    "a constant": ("function f() { return LIMIT + 1 }", {("references", "LIMIT")}),
+    "an enumeration": ("function f() { return Color.Red }", {("references", "Color")}),
+    "instanceof": ("function f(x: any) { x instanceof Box }", {("references", "Box")}),
+    "throw": ("function f() { throw new Broken() }", {("raises", "Broken")}),
+    "catch": (
+        "function f() { try {} catch (e) { if (e instanceof Broken) {} } }",
+        {("catches", "Broken")},
+    ),
+    "a handler of a component": ("function f() { return <List onClick={handle} /> }", {("references", "handle")}),
+    "a call is not a reference": ("function f() { handle() }", set()),
+    "a parameter of the same name": ("function f(handle: any) { use(handle) }", set()),
+    "a local type of the same name": (
+        "function f() { interface Shape {} let s: Shape }",
+        {("annotates", "main.tsx::f.Shape")},
+    ),
+    "a type variable of the same name": ("function f<Shape>(s: Shape) {}", set()),
+    "a variable's type is not a use by its readers": ("declare const box: Box\nfunction f() { use(box) }", set()),
+}
+
+
+def references(files: dict[str, str]) -> set[tuple[str, str, str]]:
+    return {edge for edge in edges_of(files, LANGUAGE) if edge[1] in REFERENCE_KINDS}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_references_of_a_function(case: str) -> None:
+    text, expected = CASES[case]
+    found = references({"lib.ts": LIB, "main.tsx": HEAD + text})
+    targets = {
+        (kind, target.removeprefix("lib.ts::").removeprefix("Deep."))
+        for origin, kind, target in found
+        if origin == "main.tsx::f"
+    }
+    assert targets == expected
+
+
+def test_a_table_registers_what_it_holds_and_its_readers_reach_it() -> None:
+    text = "const HANDLERS = { a: handle, b: [other] }\nexport function f(name: string) { return HANDLERS[name] }"
+    found = references({"lib.ts": LIB, "main.tsx": HEAD + text})
+    assert found >= {
+        ("main.tsx::HANDLERS", "registers", "lib.ts::handle"),
+        ("main.tsx::HANDLERS", "registers", "lib.ts::other"),
+        ("main.tsx::f", "references", "main.tsx::HANDLERS"),
+    }
+
+
+def test_types_belong_to_the_member_that_names_them() -> None:
+    text = "interface Own extends Shape { name: Name; run(box: Box): void }\ntype Both = Name | Box"
+    found = references({"lib.ts": LIB, "main.tsx": HEAD + text})
+    assert found >= {
+        ("main.tsx::Own", "annotates", "lib.ts::Name"),
+        ("main.tsx::Own.run", "annotates", "lib.ts::Box"),
+        ("main.tsx::Both", "annotates", "lib.ts::Name"),
+        ("main.tsx::Both", "annotates", "lib.ts::Box"),
+    }
+
+
+def test_an_export_is_not_a_use() -> None:
+    files = {"a.ts": "function run() {}\nexport default run", "b.js": "function go() {}\nmodule.exports = { go }"}
+    assert references(files) == set()
+
+
+def test_a_function_registered_outside_functions_is_used_by_the_file() -> None:
+    found = references({"lib.ts": LIB, "main.tsx": HEAD + "app.get('/', handle)"})
+    assert ("main.tsx", "references", "lib.ts::handle") in found
