@@ -68,6 +68,8 @@ class IndexReport:
     """Files whose edges were resolved: the files that were read, and those affected by their changes."""
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Number of files and folders skipped, by reason."""
+    unread: Mapping[str, int] = field(default_factory=dict)
+    """Number of files left out because their language is not read or its grammar is not installed, by language."""
     problems: tuple[FileProblem, ...] = ()
     """Syntax problems of the files that were read; the first ones."""
     problems_total: int = 0

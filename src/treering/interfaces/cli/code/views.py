@@ -8,6 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from treering.code.language_choice import has_definitions_only, is_text_format
+from treering.code.status import unread_files
 from treering.interfaces.cli.code.trees import tree
 from treering.interfaces.cli.code_locations import index_warnings
 from treering.interfaces.cli.layout import Hanging, Listing, ListLine, counted, indented, unbroken
@@ -44,8 +46,9 @@ def indexed(done: "IndexReport") -> RenderableType:
         "resolved": f"{counted(done.resolved, 'file')} in {done.seconds:.2f} s",
         "holds": f"{counted(totals.files, 'file')}, {counted(totals.definitions, 'definition')}, "
         f"{counted(totals.edges, 'edge')}, {counted(totals.unresolved, 'use')} not resolved",
-        "languages": _by_name(totals.languages),
+        "languages": _languages(totals.languages),
         "left out": _by_name(done.skipped),
+        "not read": _unread(done.unread),
     }
     head = unbroken(Text("✓ " if done.complete else "… ", GOOD if done.complete else "yellow"), safe(done.root))
     warned = (Text(safe(warning), "yellow") for warning in done.warnings)
@@ -59,8 +62,9 @@ def status(found: "CodeStatus") -> RenderableType:
     rows = {
         "holds": f"{counted(totals.files, 'file')}, {counted(totals.definitions, 'definition')}, "
         f"{counted(totals.edges, 'edge')}, {counted(totals.unresolved, 'use')} not resolved",
-        "languages": _by_name(totals.languages),
+        "languages": _languages(totals.languages),
         "left out": _by_name(found.skipped),
+        "not read": _unread(found.unread),
         "problems": f"{totals.problems:,}" if totals.problems else "",
         "scip": _scip(found),
         "status": ", ".join(found.notes) or "complete",
@@ -103,7 +107,7 @@ def impact(found: "CodeImpact", limit: int) -> RenderableType:
     """Dependents of a node, nearest first."""
     tests = f", {counted(found.tests_total, 'test')} among them" if found.tests_total else ""
     reached = f"{counted(found.total, 'dependent')}{tests}, impact {found.score:,.1f}"
-    summary = reached if found.total else "nothing depends on it"
+    summary = reached if found.total else nothing_known(found.status, "nothing depends on it")
     parts = [*_head(found.node, summary, found.status), tree(found.dependents[:limit])]
     parts += _more(found.total - min(limit, len(found.dependents)))
     if not found.total and found.importers:
@@ -120,7 +124,8 @@ def impact(found: "CodeImpact", limit: int) -> RenderableType:
 def dependencies(found: "Dependencies", limit: int) -> RenderableType:
     """Dependencies of a node."""
     count = len(found.dependencies)
-    summary = f"depends on {count:,}{' or more' if found.capped else ''}" if count else "depends on nothing indexed"
+    summary = f"depends on {count:,}{' or more' if found.capped else ''}" if count else ""
+    summary = summary or nothing_known(found.status, "depends on nothing indexed")
     return Group(
         *_head(found.node, summary, found.status), tree(found.dependencies[:limit]), *_more(count - min(limit, count))
     )
@@ -201,6 +206,11 @@ def entries(found: "CodeEntries", limit: int, *, tests: bool = False) -> Rendera
     return Group(head, *index_warnings(found.status), Listing(lines), *_more(len(shown) - len(lines)), *aside)
 
 
+def nothing_known(status: "IndexStatus", certain: str) -> str:
+    """The summary of an answer without results: certain only if all uses are read in the language."""
+    return "no uses are known" if status.definitions_only else certain
+
+
 def _head(node: str, summary: str, status: "IndexStatus") -> list[RenderableType]:
     """The queried node, a summary of the answer, and warnings about the index."""
     lines = [Text(summary, FAINT)] if summary else []
@@ -261,6 +271,21 @@ def _notes(done: "IndexReport") -> Iterator[str]:
 
 def _by_name(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {safe(name)}" for name, count in counts.items() if count)
+
+
+def _languages(counts: Mapping[str, int]) -> str:
+    """Files by language, one line for each way of reading: in full, definitions, text."""
+    levels: dict[str, dict[str, int]] = {"": {}, "definitions only: ": {}, "text: ": {}}
+    for name, count in counts.items():
+        level = "definitions only: " if has_definitions_only(name) else "text: " if is_text_format(name) else ""
+        levels[level][name] = count
+    return "\n".join(f"{level}{_by_name(each)}" for level, each in levels.items() if each)
+
+
+def _unread(counts: Mapping[str, int]) -> str:
+    """The number of files that are in no answer, in total and by language."""
+    total = sum(counts.values())
+    return f"{counted(total, 'file')}: {safe(unread_files(counts))}" if total else ""
 
 
 def _table(rows: Mapping[str, str]) -> Table:
