@@ -71,6 +71,7 @@ _BENCHES = (
         ("bench.codegraph",),
     ),
     Bench("code-index", "the code index (--repositories FOLDER --cache FOLDER)", "code", ("bench.code_index",)),
+    Bench("languages", "definitions beside universal-ctags (FOLDER...)", "languages", ("bench.languages",)),
     Bench("code-where", "questions for places in code (--cache FOLDER)", "code", ("bench.code_where",)),
     Bench(
         *("cochange", "files that change together (--mirror FOLDER)", "code"),

@@ -11,7 +11,7 @@ from tests.symbol_table import RecordingLookup, SymbolTable
 from treering.code import language_choice
 from treering.code.files.source_file import NO_GRAMMAR, read_file
 from treering.code.language_choice import language_of, load_language
-from treering.code.language_table import DEFINITION_LANGUAGES
+from treering.code.language_table import DEFINITION_LANGUAGES, TEXT_FORMATS, UNREAD_LANGUAGES
 
 NAMES = [each.name for each in DEFINITION_LANGUAGES]
 SOURCES: dict[str, tuple[str, str]] = {
@@ -99,6 +99,19 @@ def test_the_line_of_a_definition_is_that_of_its_name() -> None:
     source = "class A {\n  @Override\n  public\n  void r() {\n  }\n}\n"
     method = load_language("java").extract("A.java", source.encode()).definitions[1]
     assert (method.line, method.end_line) == (4, 5)
+
+
+def test_a_specialized_template_has_the_name_of_the_template() -> None:
+    source = "template <> struct formatter<std::pair<int, X>, char> { bool operator<(int) { return true; } };\n"
+    assert definitions("cpp", source) == ["class formatter", "method formatter.operator<"]
+
+
+def test_the_reference_page_lists_every_language_and_format() -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/languages.md").read_text("utf-8")
+    for each in (*DEFINITION_LANGUAGES, *TEXT_FORMATS):
+        names = ", ".join(f"`{name}`" for name in (*each.suffixes, *each.names))
+        assert f"| {each.name} | {names} |" in page
+    assert all(f"{name} (" in page for name in UNREAD_LANGUAGES)
 
 
 IMPORTS = [

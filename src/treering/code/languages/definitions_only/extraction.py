@@ -26,6 +26,7 @@ _HOLDERS = frozenset(
 )
 """Kinds whose functions are methods."""
 _UNNAMEABLE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_TYPE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _QUOTES = "\"'`<>"
 _TEST = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)test_[^/]*$|(?:_test|_spec|\.test|\.spec|Tests?|Spec)\.\w+$"
@@ -122,8 +123,16 @@ def _definitions(captures: dict[str, list[Node]]) -> Iterator[_FoundDefinition]:
 
 def _name_of(nodes: Sequence[Node]) -> str:
     """Return a name that can be part of an id: one line, without the separator of ids."""
-    written = ".".join(part for node in nodes if (part := _one_line(text_of(node)).strip(_QUOTES)))
+    written = ".".join(part for node in nodes if (part := _without_arguments(_one_line(text_of(node))).strip(_QUOTES)))
     return written.replace("::", ".").strip(".:")[:_MAX_NAME]
+
+
+def _without_arguments(name: str) -> str:
+    """Return the name of a specialized template: `formatter<bool, Char>` is a `formatter`."""
+    shorter = "" if name.startswith("operator") else _TYPE_ARGUMENTS.sub("", name)
+    while shorter and shorter != name:
+        name, shorter = shorter, _TYPE_ARGUMENTS.sub("", shorter)
+    return name
 
 
 def _one_line(text: str) -> str:
