@@ -106,6 +106,14 @@ def test_a_specialized_template_has_the_name_of_the_template() -> None:
     assert definitions("cpp", source) == ["class formatter", "method formatter.operator<"]
 
 
+def test_operators_keep_their_names() -> None:
+    assert definitions("ruby", "class A\n  def <<(x); end\n  def <=>(x); end\nend\n") == [
+        "class A",
+        "method A.<<",
+        "method A.<=>",
+    ]
+
+
 def test_the_reference_page_lists_every_language_and_format() -> None:
     page = (Path(__file__).parents[2] / "docs/reference/languages.md").read_text("utf-8")
     for each in (*DEFINITION_LANGUAGES, *TEXT_FORMATS):

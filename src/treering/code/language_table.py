@@ -182,7 +182,6 @@ UNREAD_LANGUAGES = {
     "ocaml interface": (".mli",),
     "pascal": (".pas", ".pp", ".dpr"),
     "prisma": (".prisma",),
-    "prolog": (".pro",),
     "purescript": (".purs",),
     "racket": (".rkt",),
     "sass": (".sass",),
