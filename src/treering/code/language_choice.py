@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -81,6 +81,15 @@ def has_definitions_only(language: str) -> bool:
 def partly_read(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the languages of these files in which only definitions and imports are read, sorted."""
     return tuple(sorted(_DEFINITIONS.keys() & {language_of(path) for path in paths}))
+
+
+def by_level(languages: Mapping[str, int]) -> Mapping[str, Mapping[str, int]]:
+    """Group numbers of files by how their language is read: in full, definitions only, text."""
+    levels: dict[str, dict[str, int]] = {"in full": {}, "definitions only": {}, "text": {}}
+    for name, count in languages.items():
+        level = "definitions only" if name in _DEFINITIONS else "text" if name in _TEXTS else "in full"
+        levels[level][name] = count
+    return levels
 
 
 def load_language(name: str) -> LanguageSupport:

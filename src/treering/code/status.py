@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from treering.code.index.report import ScipIndex
 from treering.code.index.version import reading_version
 from treering.code.index.warnings import without_grammar
+from treering.code.language_choice import by_level
 from treering.core.errors import Unreadable
 from treering.core.graph import GraphSource
 from treering.ports.processes import ProcessEnded, WriterProcess
@@ -44,6 +45,11 @@ class CodeStatus:
     """SCIP indexes that were added last, as reported then."""
     scip_edges: int = 0
     """Edges from SCIP that are stored now; those of a file are dropped when the file changes."""
+
+    @property
+    def language_levels(self) -> Mapping[str, Mapping[str, int]]:
+        """Files by language, grouped by how the language is read."""
+        return by_level(self.totals.languages)
 
     @property
     def current(self) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from treering.code.language_choice import by_level
 from treering.ports.code import CodeTotals
 
 
@@ -82,6 +83,11 @@ class IndexReport:
     """Reasons why the graph may lack expected files, and what to do."""
     notes: tuple[str, ...] = ()
     """Other information for the user."""
+
+    @property
+    def language_levels(self) -> Mapping[str, Mapping[str, int]]:
+        """Files by language, grouped by how the language is read."""
+        return by_level(self.totals.languages)
 
     @property
     def changed(self) -> bool:

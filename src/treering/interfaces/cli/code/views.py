@@ -8,8 +8,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from treering.code.language_choice import has_definitions_only, is_text_format
-from treering.code.status import unread_files
 from treering.interfaces.cli.code.trees import tree
 from treering.interfaces.cli.code_locations import index_warnings
 from treering.interfaces.cli.layout import Hanging, Listing, ListLine, counted, indented, unbroken
@@ -46,7 +44,7 @@ def indexed(done: "IndexReport") -> RenderableType:
         "resolved": f"{counted(done.resolved, 'file')} in {done.seconds:.2f} s",
         "holds": f"{counted(totals.files, 'file')}, {counted(totals.definitions, 'definition')}, "
         f"{counted(totals.edges, 'edge')}, {counted(totals.unresolved, 'use')} not resolved",
-        "languages": _languages(totals.languages),
+        "languages": _languages(done.language_levels),
         "left out": _by_name(done.skipped),
         "not read": _unread(done.unread),
     }
@@ -62,7 +60,7 @@ def status(found: "CodeStatus") -> RenderableType:
     rows = {
         "holds": f"{counted(totals.files, 'file')}, {counted(totals.definitions, 'definition')}, "
         f"{counted(totals.edges, 'edge')}, {counted(totals.unresolved, 'use')} not resolved",
-        "languages": _languages(totals.languages),
+        "languages": _languages(found.language_levels),
         "left out": _by_name(found.skipped),
         "not read": _unread(found.unread),
         "problems": f"{totals.problems:,}" if totals.problems else "",
@@ -273,19 +271,18 @@ def _by_name(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {safe(name)}" for name, count in counts.items() if count)
 
 
-def _languages(counts: Mapping[str, int]) -> str:
-    """Files by language, one line for each way of reading: in full, definitions, text."""
-    levels: dict[str, dict[str, int]] = {"": {}, "definitions only: ": {}, "text: ": {}}
-    for name, count in counts.items():
-        level = "definitions only: " if has_definitions_only(name) else "text: " if is_text_format(name) else ""
-        levels[level][name] = count
-    return "\n".join(f"{level}{_by_name(each)}" for level, each in levels.items() if each)
+def _languages(levels: Mapping[str, Mapping[str, int]]) -> str:
+    """Files by language, one line for each level of reading; the level "in full" is not named."""
+    lines = (
+        (f"{safe(level)}: " if place else "", _by_name(each)) for place, (level, each) in enumerate(levels.items())
+    )
+    return "\n".join(f"{level}{files}" for level, files in lines if files)
 
 
 def _unread(counts: Mapping[str, int]) -> str:
     """The number of files that are in no answer, in total and by language."""
-    total = sum(counts.values())
-    return f"{counted(total, 'file')}: {safe(unread_files(counts))}" if total else ""
+    largest_first = dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+    return f"{counted(sum(counts.values()), 'file')}: {_by_name(largest_first)}" if counts else ""
 
 
 def _table(rows: Mapping[str, str]) -> Table:
