@@ -22,7 +22,7 @@ export PYTHONDONTWRITEBYTECODE :=
 install = $(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable $(1)
 
 # A variable, because a comma would end the argument of `call`.
-WITH_EXTRAS := '.[postgres,s3]'
+WITH_EXTRAS := '.[postgres,s3,languages]'
 
 $(VENV)/.run: $(VENV)/.pip pyproject.toml
 	$(call install,.)

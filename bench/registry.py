@@ -83,6 +83,7 @@ _BENCHES = (
         *("references", "references of Python against basedpyright (FOLDER… --cache FOLDER --write)", "code"),
         ("bench.codegraph_references",),
     ),
+    Bench("languages", "definitions beside universal-ctags (FOLDER...)", "languages", ("bench.languages",)),
     Bench("code-where", "questions for places in code (--cache FOLDER)", "code", ("bench.code_where",)),
     Bench(
         *("cochange", "files that change together (--mirror FOLDER)", "code"),

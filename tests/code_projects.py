@@ -13,7 +13,7 @@ from treering.code.chunks.split import chunks_of
 from treering.code.chunks.words import stored_chunks
 from treering.code.encoding import edges_in, unpack_definitions, unpack_edges, unpack_unresolved
 from treering.code.facts import Facts
-from treering.code.files.source_file import text_of
+from treering.code.files.source_file import chunk_limits, text_of
 from treering.code.graph import CodeGraph
 from treering.code.history.stored_history import ProjectRepository
 from treering.code.index import update
@@ -124,7 +124,8 @@ def fresh(files: Mapping[str, str | bytes]) -> dict[str, Kept]:
     built = {}
     for path, (language, read) in facts.items():
         resolved = load_language(language).resolve(read, RecordingLookup(table))
-        cut = stored_chunks(chunks_of(path, text_of(_bytes(files[path])), read.definitions))
+        limits = chunk_limits(language, None)
+        cut = stored_chunks(chunks_of(path, text_of(_bytes(files[path])), read.definitions, limits))
         built[path] = _kept(read.definitions, resolved.edges, resolved.unresolved, cut)
     return built
 

@@ -64,7 +64,8 @@ def test_a_project_is_indexed_and_asked(terminal: Terminal) -> None:
     assert "app/tokens.py::decode" in terminal.ok("deps", "verify", "--flow")
     assert "app/tokens.py" in [each["path"] for each in terminal.json("related", "app/login.py")["related"]]
     assert terminal.json("map")["modules"]
-    whole = {"left_out": 0, "standing": {"stale": [], "incomplete": False, "guessed": [], "whole": True}}
+    standing = {"stale": [], "incomplete": False, "guessed": [], "definitions_only": [], "whole": True}
+    whole = {"left_out": 0, "standing": standing}
     assert terminal.json("map", "--cycles") == {"cycles": [], **whole}
     assert terminal.json("map", "--entries") == {"entries": [], "tests_left_out": 0, **whole}
 

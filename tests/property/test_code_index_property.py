@@ -77,7 +77,29 @@ def rust(one: str, other: str, folder: str) -> list[str]:
     ]
 
 
-KINDS = {".py": python, ".ts": typescript, ".go": go, ".rs": rust}
+def java(one: str, other: str, folder: str) -> list[str]:
+    package = folder.rstrip("/").replace("/", ".")
+    return [
+        f"class {one.title()} {{ void run() {{}} }}\n",
+        f"import {package}.{other};\nimport sub.{other};\ninterface {one.title()} {{ int run(); }}\n",
+        f"import static pkg.sub.{other}.Inner.make;\nclass {one.title()} {{ class Inner {{}} }}\n",
+        "class {",
+    ]
+
+
+def header(one: str, other: str, folder: str) -> list[str]:
+    return [
+        f'#include "{other}.h"\nint {one}() {{ return 1; }}\n',
+        f'#include "sub/{other}.h"\nstruct {one} {{ int x; }};\n',
+        f'#include "../{folder}{other}.h"\n',
+    ]
+
+
+def markdown(one: str, other: str, folder: str) -> list[str]:
+    return [f"# {one}\n\nSee {folder}{other}.\n", f"{one} {other}\n" * 300, ""]
+
+
+KINDS = {".py": python, ".ts": typescript, ".go": go, ".rs": rust, ".java": java, ".h": header, ".md": markdown}
 MANIFESTS = {
     "pyproject.toml": ['[project]\nname = "app"\n', '[tool.setuptools]\npackage-dir = {"" = "pkg"}\n', "[broken"],
     "tsconfig.json": ['{"compilerOptions": {"baseUrl": ".", "paths": {"@/*": ["./*"]}}}', "{}", "{broken"],
@@ -85,7 +107,7 @@ MANIFESTS = {
     "go.mod": ["module example.com/app\n\ngo 1.22\n", "module example.com/other\n", "what?"],
     "Cargo.toml": ['[package]\nname = "app"\n', '[package]\nname = "other"\n[lib]\npath = "alpha.rs"\n', "[broken"],
 }
-FURTHER_NAMES = {".py": ("__init__",), ".ts": ("index",), ".rs": ("lib", "mod"), ".go": ()}
+FURTHER_NAMES = {".py": ("__init__",), ".ts": ("index",), ".rs": ("lib", "mod")}
 
 
 @st.composite
@@ -96,7 +118,7 @@ def files(draw: st.DrawFn) -> tuple[str, str]:
         return manifest, draw(st.sampled_from(MANIFESTS[manifest]))
     suffix = draw(st.sampled_from(sorted(KINDS)))
     folder = draw(st.sampled_from(FOLDERS))
-    name = draw(st.sampled_from((*NAMES, *FURTHER_NAMES[suffix])))
+    name = draw(st.sampled_from((*NAMES, *FURTHER_NAMES.get(suffix, ()))))
     other = draw(st.sampled_from(NAMES))
     return f"{folder}{name}{suffix}", draw(st.sampled_from(KINDS[suffix](name, other, folder)))
 

@@ -88,7 +88,7 @@ def test_every_document_contains_the_index_status() -> None:
         documents.cycles(graph.cycles("file"), None),
         documents.entries(graph.entry_points(), None),
     ]
-    stale = {"stale": (drawing.TESTS,), "incomplete": False, "guessed": (), "whole": False}
+    stale = {"stale": (drawing.TESTS,), "incomplete": False, "guessed": (), "definitions_only": (), "whole": False}
     assert [each["standing"] for each in told] == [stale] * len(told)
     assert documents.relations(drawing.RELATED)["standing"] == stale
     assert IndexStatus().up_to_date

@@ -12,9 +12,10 @@ import pytest
 
 from tests.somebody import as_somebody
 from treering.code.files import discovery as discovering
-from treering.code.files.discovery import Discovery, discover
+from treering.code.files.discovery import GENERATED, MAY_HOLD_SECRETS, OTHER, TOO_LARGE, Discovery, discover
 from treering.code.files.source_file import NO_GRAMMAR, SourceFile, can_be_read_now, read_file
-from treering.code.language_choice import LANGUAGES, language_named, load_language
+from treering.code.language_choice import content_kind, language_named, load_language
+from treering.code.language_table import DEFINITION_LANGUAGES, LANGUAGES, TEXT_FORMATS, UNREAD_LANGUAGES
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.core.settings import CodeSettings
 
@@ -56,8 +57,56 @@ def test_files_of_known_languages_and_manifests_are_found_and_nothing_else(tree:
         ("c.rs", "rust"),
         ("d.tsx", "typescript"),
         ("go.mod", "go"),
+        ("notes.md", "markdown"),
     ]
     assert not discovery.skipped
+    assert discovery.unread == {OTHER: 2}
+
+
+def test_every_file_of_the_project_is_found_or_counted(tree: Tree) -> None:
+    left_out = {
+        "old.f90": "", "sub/new.f90": "", "app.vue": "", "logo.png": b"\0", "LICENSE": "", "ignored.f90": "",
+    }  # fmt: skip
+    read = {"Main.java": "", "a.py": "", "README.md": "", "conf/app.yaml": "", "Dockerfile": "", ".env.example": ""}
+    counted = {
+        "conf/secrets.yaml": "", "client_secret_1.json": "{}", "package-lock.json": "{}", "pnpm-lock.yaml": "",
+        "yarn.lock": "", "rows.json": " " * 60_000, "book.md": " " * 500_000,
+    }  # fmt: skip
+    discovery = look(tree({".gitignore": "ignored.f90\n", ".env": "KEY=1\n", **left_out, **read, **counted}))
+    assert {file.path for file in discovery.found} == set(read)
+    assert discovery.unread == {"fortran": 2, "vue": 1, OTHER: 5}, "with .env, .gitignore and yarn.lock"
+    assert discovery.skipped == {MAY_HOLD_SECRETS: 2, GENERATED: 2, TOO_LARGE: 2}
+
+
+def test_prose_about_secrets_is_read(tree: Tree) -> None:
+    assert [file.path for file in look(tree({"docs/secrets.md": "", "docs/secrets.rst": ""})).found] == [
+        "docs/secrets.md",
+        "docs/secrets.rst",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("a/b.py", "code"),
+        ("a/B.java", "code"),
+        ("README", "prose"),
+        ("docs/a.rst", "prose"),
+        ("pyproject.toml", "configuration"),
+        ("ci.yml", "configuration"),
+        ("rows.csv", "data"),
+    ],
+)
+def test_the_file_name_determines_the_kind_of_content(path: str, kind: str) -> None:
+    assert content_kind(path) == kind
+
+
+def test_no_suffix_or_name_belongs_to_two_languages() -> None:
+    declared = [suffix for each in (*LANGUAGES, *DEFINITION_LANGUAGES, *TEXT_FORMATS) for suffix in each.suffixes]
+    declared += [suffix for suffixes in UNREAD_LANGUAGES.values() for suffix in suffixes]
+    names = [name for each in (*DEFINITION_LANGUAGES, *TEXT_FORMATS) for name in each.names]
+    assert len(declared) == len(set(declared))
+    assert len(names) == len(set(names))
 
 
 def test_the_language_table_matches_the_languages() -> None:
@@ -70,7 +119,9 @@ def test_the_language_table_matches_the_languages() -> None:
         )
 
 
-@pytest.mark.parametrize(("name", "language"), [("Cargo.toml", "rust"), ("x.mjs", "typescript"), ("x.toml", None)])
+@pytest.mark.parametrize(
+    ("name", "language"), [("Cargo.toml", "rust"), ("x.mjs", "typescript"), ("x.toml", "toml"), ("x.xyz", None)]
+)
 def test_the_file_name_determines_the_language(name: str, language: str | None) -> None:
     assert language_named(name) == language
 

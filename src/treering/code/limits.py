@@ -23,6 +23,9 @@ class ChunkLimits(Value):
 
 
 CHUNK_LIMITS = ChunkLimits.defaults()
+TEXT_CHUNK_LIMITS = CHUNK_LIMITS.replace(most_bytes=6_400)
+"""Limits in files of prose, configuration and data: about a hundred lines. A model that reads less than that embeds the
+beginning of a chunk; its words are all found."""
 
 
 class HistoryLimits(Value):

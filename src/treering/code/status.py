@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treering.code.index.report import ScipIndex
 from treering.code.index.version import reading_version
+from treering.code.index.warnings import without_grammar
+from treering.code.language_choice import by_level
 from treering.core.errors import Unreadable
 from treering.core.graph import GraphSource
 from treering.ports.processes import ProcessEnded, WriterProcess
@@ -32,6 +35,8 @@ class CodeStatus:
     totals: CodeTotals
     skipped: Mapping[str, int]
     """Files and folders skipped by name or size in the last full scan, by reason."""
+    unread: Mapping[str, int] = field(default_factory=dict)
+    """Files left out because their language is not read or its grammar is not installed, by language."""
     outdated: bool = False
     """Whether another version of Treering or of a grammar read the files; the next run then reads all of them."""
     writer: str = ""
@@ -40,6 +45,11 @@ class CodeStatus:
     """SCIP indexes that were added last, as reported then."""
     scip_edges: int = 0
     """Edges from SCIP that are stored now; those of a file are dropped when the file changes."""
+
+    @property
+    def language_levels(self) -> Mapping[str, Mapping[str, int]]:
+        """Files by language, grouped by how the language is read."""
+        return by_level(self.totals.languages)
 
     @property
     def current(self) -> bool:
@@ -74,6 +84,12 @@ class CodeStatus:
         return {**asdict(self), "current": self.current}
 
 
+def unread_files(unread: Mapping[str, int]) -> str:
+    """The number of files by language, the largest number first."""
+    largest_first = sorted(unread.items(), key=lambda each: (-each[1], each[0]))
+    return ", ".join(f"{count:,} {language}" for language, count in largest_first)
+
+
 def status_of(index: CodeIndex, ended: ProcessEnded) -> CodeStatus | None:
     """The status, or None if nothing is indexed."""
     state = index.state()
@@ -91,6 +107,7 @@ def status_of(index: CodeIndex, ended: ProcessEnded) -> CodeStatus | None:
         state.complete,
         index.totals(),
         report.get("skipped", {}),
+        dict(sorted((Counter(report.get("unread", {})) + without_grammar(index.listed())).items())),
         state.version != reading_version(),
         writer_name,
         tuple(each for each in added if scip_edges or not each.edges),
@@ -115,7 +132,8 @@ def check_of(status: CodeStatus, index: CodeIndex) -> Check:
 
     totals = status.totals
     counts = f"{totals.files:,} files, {totals.definitions:,} definitions, {totals.edges:,} edges"
-    summary = "; ".join((f"{status.root}: {counts}", *status.notes))
+    unread = (f"not read: {unread_files(status.unread)}",) if status.unread else ()
+    summary = "; ".join((f"{status.root}: {counts}", *status.notes, *unread))
     try:
         for file in index.contents():
             unpack_definitions(file.definitions)

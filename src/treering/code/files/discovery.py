@@ -8,13 +8,14 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from treering.code.files.ignore_rules import IGNORE_FILE, IgnoreRules, load_folder_rules
 from treering.code.files.outer_ignore_rules import GitHome, load_outer_rules
-from treering.code.language_choice import MANIFESTS, language_named
+from treering.code.language_choice import PROJECT_MARKS, content_kind, language_named, unread_language_named
+from treering.code.language_table import ContentKind
 from treering.core.errors import FolderUnavailable
 from treering.core.values import PATH_BYTES, is_storable
 
@@ -35,17 +36,29 @@ OTHER_REPOSITORY = "another repository"
 ODD_NAME = "an unsupported name (not text, too long, or with `::`)"
 REPOSITORY = ".git"
 ENVIRONMENT = "pyvenv.cfg"
+MAY_HOLD_SECRETS = "may hold secrets"
 NOT_A_FILE = "a pipe, socket or device"
 VANISHED = "removed while it was being read"
+OTHER = "other"
+"""Files whose suffix belongs to no known language or format, such as images."""
 
 _TOOLS = frozenset(
     {".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".treering"}
 )
 """Folders of tools; they are skipped without being counted."""
-_GENERATED = re.compile(
+GENERATED_NAMES = re.compile(
     r"(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.gw)?\.go|\.min\.[cm]?js|\.bundle\.js|[._]generated\.\w+|\.gen\.(?:go|ts|rs)"
-    r"|_gen\.go|^zz_generated.*)$"
+    r"|_gen\.go|^zz_generated.*|\.min\.css|\.designer\.cs|\.g\.(?:dart|cs)|\.freezed\.dart|\.pb\.(?:cc|h)|[.-]lock"
+    r"|-lock\.(?:json|ya?ml)|^npm-shrinkwrap\.json|^packages\.lock\.json|^go\.sum|^Package\.resolved|\.snap)$",
+    re.I,
 )
+_SECRETS = re.compile(
+    r"^(?:.*[._-])?(?:secrets?|credentials?|passwords?|passwd)(?:[._-].*)?\.\w+$|^(?:service[._-]?account|client_secret).*",
+    re.I,
+)
+"""Names of configuration and data files that are not read, whatever they hold."""
+_MAX_TEXT_BYTES = {ContentKind.PROSE: 400_000, ContentKind.CONFIGURATION: 200_000, ContentKind.DATA: 50_000}
+"""Bytes above which a file that is not code is skipped: larger ones are mostly made by programs."""
 _UNNAMEABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|::")
 """Names that break lines, move the cursor, or look like a definition's id cannot be stored or shown."""
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
@@ -64,6 +77,8 @@ class Discovery:
     root: Path
     found: tuple[DiscoveredFile, ...]
     skipped: Counter[str]
+    unread: Counter[str] = field(default_factory=Counter)
+    """Files in languages that are not read, by language."""
     folders: frozenset[str] | None = None
     """The folders that were listed, without their subfolders; None means all of them."""
     unreadable: frozenset[str] = frozenset()
@@ -97,7 +112,7 @@ def discover(
     """
     walk, outer_rules = _FolderWalk(root, settings, folders), load_outer_rules(root, home)
     found = sorted(walk.files(outer_rules))
-    return Discovery(root, tuple(found), walk.skipped, folders, frozenset(walk.unreadable), outer_rules)
+    return Discovery(root, tuple(found), walk.skipped, walk.unread, folders, frozenset(walk.unreadable), outer_rules)
 
 
 def _parent_folders(path: str) -> Iterator[str]:
@@ -111,6 +126,7 @@ class _FolderWalk:
 
     def __init__(self, root: Path, settings: CodeSettings, folders: frozenset[str] | None) -> None:
         self.skipped: Counter[str] = Counter()
+        self.unread: Counter[str] = Counter()
         self.unreadable: set[str] = set()
         self._root = root
         self._folders = folders
@@ -136,7 +152,7 @@ class _FolderWalk:
                 continue
             if IGNORE_FILE in names:
                 rules = load_folder_rules(self._root, folder, rules)
-            beside_manifest = not folder or not MANIFESTS.isdisjoint(names)
+            beside_manifest = not folder or not PROJECT_MARKS.isdisjoint(names)
             for entry in entries:
                 if entry.is_symlink():
                     self._count_link(entry)
@@ -201,13 +217,17 @@ class _FolderWalk:
     def _file(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules | None) -> Iterator[DiscoveredFile]:
         language = language_named(entry.name)
         if language is None:
+            self._count_unread(entry.name, path, rules)
             return
+        kind = content_kind(path)
         if rules is not None and rules.ignores(path):
             self.skipped[IGNORED] += 1
         elif not is_storable(path) or len(path.encode()) > PATH_BYTES or _UNNAMEABLE.search(path):
             self.skipped[ODD_NAME] += 1
-        elif _GENERATED.search(entry.name):
+        elif GENERATED_NAMES.search(entry.name):
             self.skipped[GENERATED] += 1
+        elif kind in (ContentKind.CONFIGURATION, ContentKind.DATA) and _SECRETS.search(entry.name):
+            self.skipped[MAY_HOLD_SECRETS] += 1
         else:
             try:
                 status = entry.stat(follow_symlinks=False)
@@ -216,7 +236,12 @@ class _FolderWalk:
                 return
             if not stat.S_ISREG(status.st_mode):
                 self.skipped[NOT_A_FILE] += 1
-            elif status.st_size > self._max_bytes:
+            elif status.st_size > min(self._max_bytes, _MAX_TEXT_BYTES.get(kind, self._max_bytes)):
                 self.skipped[TOO_LARGE] += 1
             else:
                 yield DiscoveredFile(path, language, stamp_of(status))
+
+    def _count_unread(self, name: str, path: str, rules: IgnoreRules | None) -> None:
+        """Count a file that belongs to the project but is not read."""
+        if rules is None or not rules.ignores(path):
+            self.unread[unread_language_named(name) or OTHER] += 1

@@ -26,8 +26,8 @@ from treering.code.files.discovery import (
     stamp_of,
 )
 from treering.code.files.secrets import redact_secrets
-from treering.code.language_choice import MANIFESTS, load_language, missing_grammar
-from treering.code.limits import ChunkLimits
+from treering.code.language_choice import MANIFESTS, is_text_format, load_language, missing_grammar
+from treering.code.limits import TEXT_CHUNK_LIMITS, ChunkLimits
 from treering.core.errors import MissingDependency
 
 NO_GRAMMAR = "its grammar is not installed"
@@ -124,7 +124,7 @@ def _unreadable_file(root: Path, path: str, language: str) -> SourceFile:
 def _extract(file: SourceFile, source: bytes, chunk_settings: ChunkLimits | None) -> SourceFile:
     """Extract and encode the facts of a file; secrets are redacted first."""
     reader, source = load_language(file.language), redact_secrets(file.path, file.language, source)
-    facts = reader.extract(file.path, source)
+    facts, limits = reader.extract(file.path, source), chunk_limits(file.language, chunk_settings)
     return replace(
         file,
         facts=pack_facts(facts),
@@ -132,8 +132,13 @@ def _extract(file: SourceFile, source: bytes, chunk_settings: ChunkLimits | None
         given=pack_keys(reader.surface(facts)),
         defined=len(facts.definitions),
         problems=facts.problems,
-        chunks=pack_chunks(stored_chunks(chunks_of(file.path, text_of(source), facts.definitions, chunk_settings))),
+        chunks=pack_chunks(stored_chunks(chunks_of(file.path, text_of(source), facts.definitions, limits))),
     )
+
+
+def chunk_limits(language: str, of_code: ChunkLimits | None) -> ChunkLimits | None:
+    """Return the limits of chunks in files of a language, given those of code."""
+    return TEXT_CHUNK_LIMITS if is_text_format(language) else of_code
 
 
 def text_of(source: bytes) -> str:

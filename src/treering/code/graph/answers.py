@@ -144,6 +144,8 @@ class IndexStatus:
     """Whether files may be missing: indexing has not finished, or the rules about which files belong to it changed."""
     guessed: tuple[NameGuess, ...] = ()
     """Names in the query that do not exist, with the similar names that were used instead."""
+    definitions_only: tuple[str, ...] = ()
+    """Languages of the queried files in which calls are not read, so that users of a definition are not known."""
 
     @property
     def up_to_date(self) -> bool:

@@ -10,12 +10,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from treering.code.files.discovery import GENERATED_NAMES
 from treering.code.files.roots import check_still_indexed
 from treering.code.history.co_access_seeds import co_access_edges, replace_seeds
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import FORMAT, pack, unpack
 from treering.code.history.update import CountedHistory, Report, count_new_commits, ignore_report
-from treering.code.language_choice import LANGUAGES, language_named
 from treering.core.errors import StoreError
 from treering.ports.code_history import HistoryState
 
@@ -163,13 +163,13 @@ class CoChangeHistory:
 
 
 def is_counted(path: str) -> bool:
-    """Whether a file is counted: source files and manifests are."""
-    return language_named(path[path.rfind("/") + 1 :]) is not None
+    """Whether a file is counted: all are, whatever their language, but generated and lock files."""
+    return GENERATED_NAMES.search(path[path.rfind("/") + 1 :]) is None
 
 
 def version_of(settings: HistoryLimits) -> str:
     """Version of the counting rules: counts from another version are discarded."""
-    rules = f"{FORMAT} {settings.model_dump_json(exclude={'look_seconds'})} {LANGUAGES}"
+    rules = f"{FORMAT} {settings.model_dump_json(exclude={'look_seconds'})} {GENERATED_NAMES.pattern}"
     return blake2b(rules.encode(), digest_size=12).hexdigest()
 
 

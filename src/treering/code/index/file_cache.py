@@ -15,7 +15,7 @@ from treering.code.encoding import unpack_facts
 from treering.code.files.discovery import ENVIRONMENT, REPOSITORY, DiscoveredFile, Discovery
 from treering.code.files.ignore_rules import IGNORE_FILE
 from treering.code.index.stored_symbols import StoredSymbols
-from treering.code.language_choice import MANIFESTS, language_named, load_language
+from treering.code.language_choice import PROJECT_MARKS, language_named, load_language
 from treering.core.errors import Conflict
 from treering.ports.code import CodeIndex, CodeState, CodeTotals, FileFacts, ListedFile
 
@@ -176,7 +176,7 @@ class FileCache:
         name = path[path.rfind("/") + 1 :]
         if decides_for_others(path) or (root / path).is_dir():
             return True
-        return name in MANIFESTS and (path in self.files) is not os.path.lexists(root / path)
+        return name in PROJECT_MARKS and (path in self.files) is not os.path.lexists(root / path)
 
     def _folders(self) -> set[str]:
         """Every folder with stored files. A reported path that equals one of them means that the folder is gone."""

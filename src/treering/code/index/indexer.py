@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from time import monotonic
@@ -95,7 +96,7 @@ class Indexer:
         not set, `NotFound` with `keeping` if the index was forgotten.
         """
         from treering.code.index.update import Update
-        from treering.code.index.warnings import skipped_counts, warnings
+        from treering.code.index.warnings import skipped_counts, warnings, without_grammar
 
         check_readable(self.project.root)
         began = monotonic()
@@ -126,6 +127,7 @@ class Indexer:
         self._seen = discovery
         counts, cache = update.counts, update.cache
         skipped = skipped_counts(cache, discovery) + counts.reasons
+        unread = discovery.unread if folders is None else Counter(cache.report.get("unread", {}))
         return IndexReport(
             root=str(self.project.root),
             read=len(counts.read),
@@ -133,6 +135,7 @@ class Indexer:
             removed=len(counts.removed),
             resolved=len(counts.resolved),
             skipped=dict(sorted(skipped.items())),
+            unread=dict(sorted((without_grammar(cache.files.values()) + unread).items())),
             problems=tuple(counts.problems[:MAX_LISTED_PROBLEMS]),
             problems_total=len(counts.problems),
             totals=cache.totals(),
@@ -159,7 +162,10 @@ class Indexer:
             self.project.check_lease(lease)
         for _ in range(MAX_ROUNDS if folders is None else 1):
             update.apply(
-                changes, json.dumps({**cache.report, "skipped": discovery.skipped}) if folders is None else None
+                changes,
+                json.dumps({**cache.report, "skipped": discovery.skipped, "unread": discovery.unread})
+                if folders is None
+                else None,
             )
             if folders is not None:
                 changes = Changes(unreadable=changes.unreadable)

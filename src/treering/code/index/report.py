@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from treering.code.language_choice import by_level
 from treering.ports.code import CodeTotals
 
 
@@ -68,6 +69,8 @@ class IndexReport:
     """Files whose edges were resolved: the files that were read, and those affected by their changes."""
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Number of files and folders skipped, by reason."""
+    unread: Mapping[str, int] = field(default_factory=dict)
+    """Number of files left out because their language is not read or its grammar is not installed, by language."""
     problems: tuple[FileProblem, ...] = ()
     """Syntax problems of the files that were read; the first ones."""
     problems_total: int = 0
@@ -80,6 +83,11 @@ class IndexReport:
     """Reasons why the graph may lack expected files, and what to do."""
     notes: tuple[str, ...] = ()
     """Other information for the user."""
+
+    @property
+    def language_levels(self) -> Mapping[str, Mapping[str, int]]:
+        """Files by language, grouped by how the language is read."""
+        return by_level(self.totals.languages)
 
     @property
     def changed(self) -> bool:

@@ -7,13 +7,25 @@ from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from treering.code.language_choice import LANGUAGES
-from treering.code.limits import CHUNK_LIMITS
+from treering.code.language_table import LANGUAGES
+from treering.code.limits import CHUNK_LIMITS, TEXT_CHUNK_LIMITS
 
 _CODE = Path(__file__).parents[1]
-_WHEELS = ("tree-sitter", "pystemmer", *(f"tree-sitter-{known.name}" for known in LANGUAGES), "tree-sitter-javascript")
+_WHEELS = (
+    *("tree-sitter", "pystemmer", *(f"tree-sitter-{known.name}" for known in LANGUAGES), "tree-sitter-javascript"),
+    *("tree-sitter-language-pack", "tree-sitter-c-sharp"),
+)
 _PARTS = (
-    *("languages/**/*.py", "languages/**/*.scm", "languages/**/*.txt", "facts.py", "encoding.py", "graph/kinds.py"),
+    *(
+        "languages/**/*.py",
+        "languages/**/*.scm",
+        "languages/**/*.txt",
+        "facts.py",
+        "encoding.py",
+        "graph/kinds.py",
+        "language_table.py",
+        "tsconfig_names.py",
+    ),
     *("files/source_file.py", "files/secrets.py", "index/resolution.py"),
     *(f"chunks/{name}.py" for name in ("split", "outline", "pieces", "sizes", "words")),
 )
@@ -21,7 +33,9 @@ _PARTS = (
 
 def reading_version() -> str:
     """Changes with every line of the readers and with the chunk settings, so that stale facts are never used."""
-    cut = blake2b(CHUNK_LIMITS.model_dump_json().encode(), digest_size=4).hexdigest()
+    cut = blake2b(
+        (CHUNK_LIMITS.model_dump_json() + TEXT_CHUNK_LIMITS.model_dump_json()).encode(), digest_size=4
+    ).hexdigest()
     return f"{_readers()}-{cut}"
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from treering.code.files.source_file import NO_GRAMMAR
 from treering.code.index.worker_pool import ENDED_ITS_RESOLVER
-from treering.code.language_choice import LANGUAGES, missing_grammar
+from treering.code.language_choice import has_definitions_only, missing_grammar
+from treering.code.language_table import LANGUAGES
 
 if TYPE_CHECKING:
     from treering.code.files.discovery import Discovery
     from treering.code.index.file_cache import FileCache
+    from treering.ports.code import ListedFile
 
 _MAX_LISTED = 5
 """Maximum number of paths in one message."""
@@ -44,13 +46,30 @@ def warnings(cache: FileCache, discovery: Discovery) -> Iterator[str]:
             f"could not read {_listed(discovery.unreadable)}: what is stored from there is kept, but left out of "
             "answers until it can be read again"
         )
-    for language in sorted({file.language for file in cache.files.values() if file.skipped == NO_GRAMMAR}):
-        why = missing_grammar(language)
-        if why is not None:
-            yield f"{language} files are skipped: {why}, then run `treering index`"
+    yield from _missing_grammars(without_grammar(cache.files.values()))
     ended = _fatal_files(cache)
     if ended:
         yield f"skipped until changed, because reading it ended a process: {_listed(ended)}"
+
+
+def without_grammar(files: Iterable[ListedFile]) -> Counter[str]:
+    """Number of files whose grammar was not installed when they were read, by language."""
+    return Counter(file.language for file in files if file.skipped == NO_GRAMMAR)
+
+
+def _missing_grammars(files: Mapping[str, int]) -> Iterator[str]:
+    """One message for all languages that the same command adds."""
+    extra = {language: count for language, count in sorted(files.items()) if has_definitions_only(language)}
+    if any(missing_grammar(language) is not None for language in extra):
+        listed = ", ".join(f"{count:,} {language}" for language, count in extra.items())
+        yield (
+            f"{sum(extra.values()):,} files are not read, because their grammars are not installed ({listed}); run "
+            "`pip install 'treering[languages]'`, then `treering index`"
+        )
+    for language in sorted(files.keys() - extra.keys()):
+        why = missing_grammar(language)
+        if why is not None:
+            yield f"{language} files are skipped: {why}, then run `treering index`"
 
 
 def _listed(paths: Collection[str]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from treering.code.encoding import edges_in, unpack_definitions, unpack_edges, unpack_further
 from treering.code.graph import CodeGraph
+from treering.code.language_choice import is_in_graph
 from treering.code.live.columns import load
 
 if TYPE_CHECKING:
@@ -65,14 +66,14 @@ class LiveGraph:
         self._stale = set(changed)
 
     def _load(self, index: CodeIndex) -> None:
-        self.graph, self._stale = load(index.contents()), set()
+        self.graph, self._stale = load(file for file in index.contents() if is_in_graph(file.path)), set()
 
     def _replace(self, paths: list[str], index: CodeIndex) -> None:
-        found = {file.path: file for file in index.contents(paths)}
+        found = {file.path: file for file in index.contents(paths) if is_in_graph(file.path)}
         for path in paths:
             file = found.get(path)
             if file is None:
-                # Nothing was read from it: it is binary, generated or could not be parsed.
+                # It is text, or nothing was read from it: it is binary, generated or could not be parsed.
                 self.graph.remove_file(path)
                 continue
             further = {source: edges_in(packed) for source, packed in unpack_further(file.further).items()}

@@ -14,6 +14,7 @@ from treering.code.graph import (
     Dependencies,
     DependencyPath,
     Impact,
+    IndexStatus,
     MatchReason,
     NameGuess,
     NameMatch,
@@ -21,6 +22,7 @@ from treering.code.graph import (
 )
 from treering.code.graph.folders import is_folder
 from treering.code.graph.nodes import file_of
+from treering.code.language_choice import is_in_graph, partly_read
 from treering.code.live.path_names import NodeName, file_part
 from treering.core.errors import InvalidInput, NotFound
 
@@ -42,12 +44,17 @@ class ResolvedName:
 
     id: str
     guess: NameGuess | None = None
+    definitions_only: tuple[str, ...] = ()
+    """Languages of the node's files in which only definitions are read."""
 
     def annotate(self, answer: A) -> A:
-        """The answer, with the guess recorded in its status."""
-        if self.guess is None:
+        """The answer, with the guess and the partly read languages recorded in its status."""
+        if self.guess is None and not self.definitions_only:
             return answer
-        status = dataclasses.replace(answer.status, guessed=(*answer.status.guessed, self.guess))
+        before: IndexStatus = answer.status
+        guessed = before.guessed if self.guess is None else (*before.guessed, self.guess)
+        partial = tuple(sorted({*before.definitions_only, *self.definitions_only}))
+        status = dataclasses.replace(before, guessed=guessed, definitions_only=partial)
         return dataclasses.replace(answer, status=status)
 
 
@@ -71,7 +78,14 @@ def resolve_name(graph: CodeGraph, name: NodeName) -> ResolvedName:
     """The node that a name refers to. Raises `NotFound` if there is none, `InvalidInput` if there are several."""
     found = find_name(graph, name, _MAX_CANDIDATES)
     if found.only is not None:
-        return ResolvedName(found.only, NameGuess(name.asked, found.only) if found.guessed else None)
+        guess = NameGuess(name.asked, found.only) if found.guessed else None
+        files = graph.below(found.only) if is_folder(found.only) else (file_of(found.only),)
+        return ResolvedName(found.only, guess, partly_read(files))
+    if not is_in_graph(name.asked):
+        raise NotFound(
+            f"{name.asked!r} is text without definitions, so nothing is known to use it; search it with "
+            "`treering where`, or list the files that change with it with `treering related`"
+        )
     if found.preferred and found.preferred[0].why is not MatchReason.INSIDE:
         raise InvalidInput(f"{name.asked!r} is ambiguous: {_listed(found)}; name one of them")
     if found.status.incomplete:

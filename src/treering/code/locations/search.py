@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from treering.code.graph import IndexStatus
 from treering.code.index.report import IndexPhase, IndexProgress, ignore_progress
+from treering.code.language_choice import partly_read
 from treering.code.locations.embedding import ChunkEmbedding, queue_chunk_embedding
 from treering.code.locations.unstored_vectors import UnstoredChunkVectors
 from treering.core.code_locations import CodeLocation
@@ -145,6 +146,7 @@ class LocationSearch:
         changed = frozenset(snapshot.changed)
         found = search.find(query, meaning.vector, limit=limit, excluded=changed, where=where, apart=meaning.apart)
         shown = tuple(self._with_text(found, snapshot.root))
+        status = replace(status, definitions_only=partly_read(each.path for each in shown))
         return CodeLocations(query, shown, missing, status, meaning.made)
 
     def store_vectors(self, seconds: float) -> None:

@@ -34,6 +34,9 @@ def index_warnings(found: "IndexStatus") -> Iterator[RenderableType]:
     """Reasons why an answer may be wrong: a guessed name, an incomplete index, changed files."""
     for guess in found.guessed:
         yield Text(f"no `{safe(guess.asked)}`; used {safe(guess.taken_for)} instead", "yellow")
+    if found.definitions_only:
+        languages = ", ".join(found.definitions_only)
+        yield Text(f"definitions only in {languages}: calls are not read there, so their users are not known", "yellow")
     if found.incomplete:
         yield Text("the index is not complete, so results may be missing; run `treering index`", "yellow")
     if found.stale:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from treering.code.facts import Facts, Problem
-from treering.code.languages.tsconfig_names import TSCONFIG_NAMES
 from treering.code.languages.typescript.terms import Config, Package, TsBody
+from treering.code.tsconfig_names import TSCONFIG_NAMES
 
 MANIFESTS = (*TSCONFIG_NAMES, "package.json")
 

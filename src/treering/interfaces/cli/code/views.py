@@ -49,8 +49,9 @@ def indexed(done: "IndexReport") -> RenderableType:
         "resolved": f"{counted(done.resolved, 'file')} in {done.seconds:.2f} s",
         "holds": f"{counted(totals.files, 'file')}, {counted(totals.definitions, 'definition')}, "
         f"{counted(totals.edges, 'edge')}, {counted(totals.unresolved, 'use')} not resolved",
-        "languages": _by_name(totals.languages),
+        "languages": _languages(done.language_levels),
         "left out": _by_name(done.skipped),
+        "not read": _unread(done.unread),
     }
     head = unbroken(Text("✓ " if done.complete else "… ", GOOD if done.complete else "yellow"), safe(done.root))
     warned = (Text(safe(warning), "yellow") for warning in done.warnings)
@@ -64,8 +65,9 @@ def status(found: "CodeStatus") -> RenderableType:
     rows = {
         "holds": f"{counted(totals.files, 'file')}, {counted(totals.definitions, 'definition')}, "
         f"{counted(totals.edges, 'edge')}, {counted(totals.unresolved, 'use')} not resolved",
-        "languages": _by_name(totals.languages),
+        "languages": _languages(found.language_levels),
         "left out": _by_name(found.skipped),
+        "not read": _unread(found.unread),
         "problems": f"{totals.problems:,}" if totals.problems else "",
         "scip": _scip(found),
         "status": ", ".join(found.notes) or "complete",
@@ -130,7 +132,9 @@ def _reached(found: "CodeImpact") -> str:
     if found.total:
         tests = f", {counted(found.tests_total, 'test')} among them" if found.tests_total else ""
         return f"{counted(found.total, 'dependent')}{tests}, impact {found.score:,.1f}"
-    return "no certain dependent" if found.unresolved or found.importers else "nothing depends on it"
+    if found.unresolved or found.importers:
+        return "no certain dependent"
+    return nothing_known(found.status, "nothing depends on it")
 
 
 def _not_resolved(names: "Sequence[NameCount]", what: str) -> list[RenderableType]:
@@ -166,7 +170,8 @@ def unresolved(found: "CodeAnswers[Unresolved]", limit: int) -> RenderableType:
 def dependencies(found: "Dependencies", limit: int) -> RenderableType:
     """Dependencies of a node."""
     count = len(found.dependencies)
-    summary = f"depends on {count:,}{' or more' if found.capped else ''}" if count else "depends on nothing indexed"
+    summary = f"depends on {count:,}{' or more' if found.capped else ''}" if count else ""
+    summary = summary or nothing_known(found.status, "depends on nothing indexed")
     return Group(
         *_head(found.node, summary, found.status),
         tree(found.dependencies[:limit]),
@@ -250,6 +255,11 @@ def entries(found: "CodeEntries", limit: int, *, tests: bool = False) -> Rendera
     return Group(head, *index_warnings(found.status), Listing(lines), *_more(len(shown) - len(lines)), *aside)
 
 
+def nothing_known(status: "IndexStatus", certain: str) -> str:
+    """The summary of an answer without results: certain only if all uses are read in the language."""
+    return "no uses are known" if status.definitions_only else certain
+
+
 def _head(node: str, summary: str, status: "IndexStatus") -> list[RenderableType]:
     """The queried node, a summary of the answer, and warnings about the index."""
     lines = [Text(summary, FAINT)] if summary else []
@@ -314,6 +324,20 @@ def _notes(done: "IndexReport") -> Iterator[str]:
 
 def _by_name(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {safe(name)}" for name, count in counts.items() if count)
+
+
+def _languages(levels: Mapping[str, Mapping[str, int]]) -> str:
+    """Files by language, one line for each level of reading; the level "in full" is not named."""
+    lines = (
+        (f"{safe(level)}: " if place else "", _by_name(each)) for place, (level, each) in enumerate(levels.items())
+    )
+    return "\n".join(f"{level}{files}" for level, files in lines if files)
+
+
+def _unread(counts: Mapping[str, int]) -> str:
+    """The number of files that are in no answer, in total and by language."""
+    largest_first = dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+    return f"{counted(sum(counts.values()), 'file')}: {_by_name(largest_first)}" if counts else ""
 
 
 def _table(rows: Mapping[str, str]) -> Table:

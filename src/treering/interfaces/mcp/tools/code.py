@@ -379,7 +379,9 @@ def _doubts(status: "IndexStatus", room: int) -> tuple[str, ...]:
     guessed = (f"{guess.asked} does not exist; this is about {guess.taken_for}." for guess in status.guessed)
     stale = f"Changed and not read again yet: {names_within(status.stale, room)}" if status.stale else ""
     incomplete = "The index is not complete yet: parts may be missing." if status.incomplete else ""
-    return tuple(filter(None, (*map(one_line, guessed), stale, incomplete)))
+    languages = ", ".join(status.definitions_only)
+    partial = f"Definitions only in {languages}: calls are not read, so users are not known." if languages else ""
+    return tuple(filter(None, (*map(one_line, guessed), partial, stale, incomplete)))
 
 
 def _parts(count: int) -> str:

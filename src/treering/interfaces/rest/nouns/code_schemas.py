@@ -21,6 +21,7 @@ class IndexCondition(Answered):
     stale: list[str]
     incomplete: bool
     guessed: list[GuessedName]
+    definitions_only: list[str]
     up_to_date: bool
 
 
@@ -42,6 +43,7 @@ class CodeIndexStatus(Answered):
     current: bool
     totals: CodeTotalsAnswer
     skipped: dict[str, int]
+    unread: dict[str, int]
     outdated: bool
     writer: str
     scip_edges: int
@@ -71,6 +73,7 @@ class IndexRunAnswer(Answered):
     removed: int
     resolved: int
     skipped: dict[str, int]
+    unread: dict[str, int]
     problems: list[FileWithProblem]
     problems_total: int
     totals: CodeTotalsAnswer
