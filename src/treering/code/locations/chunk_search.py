@@ -27,6 +27,11 @@ class RankingWeights:
 
     chunks: Mapping[str, float]
     files: Mapping[str, float]
+    meaning: float
+    """Share of the similarity of the bundled model's vectors."""
+    contextual_meaning: float
+    """Share of the similarity of a larger model's vectors. Not fitted: as much as the words of chunks, because such a
+    model alone finds at least as much."""
     further_in_file: float
     """Factor for each further definition of a file."""
 
@@ -34,10 +39,14 @@ class RankingWeights:
 # A question asks for a definition; a report describes a problem, and the file matters first. Both were fitted, and not
 # on the same texts: see docs/decisions/0035-where.md.
 QUESTION_WEIGHTS = RankingWeights(
-    chunks={"chunks": 0.8, "meaning": 0.2}, files={"frames": 0.5, "path": 0.5, "module": 0.2}, further_in_file=1.0
+    chunks={"chunks": 0.8},
+    files={"frames": 0.5, "path": 0.5, "module": 0.2},
+    meaning=0.2,
+    contextual_meaning=0.8,
+    further_in_file=1.0,
 )
 REPORT_WEIGHTS = RankingWeights(
-    chunks={"repeated": 1.0, "chunks": 0.3, "title": 1.0, "meaning": 0.2},
+    chunks={"repeated": 1.0, "chunks": 0.3, "title": 1.0},
     files={
         "files": 0.3,
         "best": 0.8,
@@ -47,6 +56,8 @@ REPORT_WEIGHTS = RankingWeights(
         "path": 1.2,
         "module": 0.3,
     },
+    meaning=0.2,
+    contextual_meaning=3.0,
     further_in_file=0.8,  # five locations name about four files
 )
 
@@ -70,6 +81,7 @@ class _Signals:
 
     chunks: Mapping[str, NDArray[np.float64]]
     files: Mapping[str, NDArray[np.float64]]
+    meaning: NDArray[np.float64]
     relevance: NDArray[np.float64]
     possible: NDArray[np.bool_]
     """Chunks that share a word with the question, are similar enough, or are in a file that it names."""
@@ -107,19 +119,19 @@ class ChunkSearch:
         excluded: Collection[str] = frozenset(),
         where: CodeFilter = ALL_CODE,
         apart: float = 0.0,
-        meaning: float = 1.0,
+        contextual: bool = False,
     ) -> tuple[ChunkMatch, ...]:
         """The best locations, one per definition, without files in `excluded`.
 
-        `meaning` is the weight of the vectors relative to those of the bundled model. A chunk that shares no word with
-        the query must be at least `apart` standard deviations more similar than the mean; the result may be empty.
+        A `contextual` model's vectors count more than those of the bundled model. A chunk that shares no word with the
+        query must be at least `apart` standard deviations more similar than the mean; the result may be empty.
         """
         if not self._places:
             return ()
         question = read_question(query)
         signals = self._signals(question, vector, apart)
         weights = REPORT_WEIGHTS if question.is_report else QUESTION_WEIGHTS
-        total = np.where(signals.possible, self._total(signals, weights, meaning) * self._by_role(question), 0.0)
+        total = np.where(signals.possible, self._total(signals, weights, contextual) * self._by_role(question), 0.0)
         best = list(islice(self._locations(total, weights.further_in_file, excluded, where), limit))
         return tuple(
             replace(
@@ -146,7 +158,7 @@ class ChunkSearch:
             possible |= near > 0
             relevance = np.minimum(relevance + MEANING_RELEVANCE * near, 1.0)
         return _Signals(
-            {"chunks": words.chunks, "repeated": words.repeated, "title": words.title, "meaning": near},
+            {"chunks": words.chunks, "repeated": words.repeated, "title": words.title},
             {
                 "files": words.files,
                 "best": words.best,
@@ -156,16 +168,18 @@ class ChunkSearch:
                 "path": path,
                 "module": module,
             },
+            near,
             relevance,
             possible,
         )
 
-    def _total(self, signals: _Signals, weights: RankingWeights, meaning: float) -> NDArray[np.float64]:
-        files, chunks = np.zeros(len(self._roles)), np.zeros(len(self._places))
+    def _total(self, signals: _Signals, weights: RankingWeights, contextual: bool) -> NDArray[np.float64]:
+        files = np.zeros(len(self._roles))
+        chunks = (weights.contextual_meaning if contextual else weights.meaning) * _scaled(signals.meaning)
         for name, weight in weights.files.items():
             files += weight * _scaled(signals.files[name])
         for name, weight in weights.chunks.items():
-            chunks += weight * (meaning if name == "meaning" else 1.0) * _scaled(signals.chunks[name])
+            chunks += weight * _scaled(signals.chunks[name])
         return chunks + files[self._file_of]
 
     def _by_role(self, question: CodeQuestion) -> NDArray[np.float64]:

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 # Standard deviations above the mean similarity that a chunk without a shared word needs, with the bundled model only:
 # unrelated questions reached 4.9 on requests.
 MIN_DEVIATIONS = 5.0
-# Weight of a code embedder's vectors, relative to those of the bundled model: as much as the words. Not fitted; a code
-# embedder alone finds more of the files of SWE-bench issues than words alone do.
-CONTEXTUAL_MEANING = 4.0
 # Time a query about code first embeds missing chunks with the bundled model, which reads about 2,000 a second.
 EMBED_SECONDS = 5.0
 SHOWN_LINES = 3  # first lines of a location in an answer
@@ -97,8 +94,8 @@ class _QueryEmbedding(NamedTuple):
     """Number of vectors made for this query."""
     apart: float = 0.0
     """Minimum distance above the mean, in standard deviations, for chunks without a matching word."""
-    weight: float = 1.0
-    """Weight of the similarity, relative to that of the bundled model."""
+    contextual: bool = False
+    """Whether the model is larger than the bundled one."""
 
 
 class LocationSearch:
@@ -157,7 +154,7 @@ class LocationSearch:
             excluded=changed,
             where=where,
             apart=meaning.apart,
-            meaning=meaning.weight,
+            contextual=meaning.contextual,
         )
         shown = tuple(self._with_text(found, snapshot.root))
         return CodeLocations(query, shown, missing, status, meaning.made)
@@ -204,7 +201,7 @@ class LocationSearch:
                 _missing_vectors(covered, embedder.model),
                 max(0, covered.vectors - before.vectors),
                 0.0 if embedder.contextual else MIN_DEVIATIONS,
-                CONTEXTUAL_MEANING if embedder.contextual else 1.0,
+                embedder.contextual,
             )
         except ModelUnavailable as exc:
             self._models.failed("embedder", exc)
