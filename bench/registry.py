@@ -72,6 +72,7 @@ _BENCHES = (
     ),
     Bench("code-index", "the code index (--repositories FOLDER --cache FOLDER)", "code", ("bench.code_index",)),
     Bench("code-where", "questions for places in code (--cache FOLDER)", "code", ("bench.code_where",)),
+    Bench("code-issues", "the file for an issue (--mirror FOLDER)", "code", ("bench.code_issues",)),
     Bench(
         *("cochange", "files that change together (--mirror FOLDER)", "code"),
         ("bench.cochange --timed --write",),
