@@ -85,6 +85,7 @@ _BENCHES = (
     ),
     Bench("languages", "definitions beside universal-ctags (FOLDER...)", "languages", ("bench.languages",)),
     Bench("code-where", "questions for places in code (--cache FOLDER)", "code", ("bench.code_where",)),
+    Bench("code-issues", "the file for an issue (--mirror FOLDER)", "code", ("bench.code_issues",)),
     Bench(
         *("cochange", "files that change together (--mirror FOLDER)", "code"),
         ("bench.cochange --timed --write",),

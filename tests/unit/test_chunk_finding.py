@@ -1,7 +1,6 @@
 """Where is …?"""
 
 import numpy as np
-import pytest
 
 from treering.code.chunks import CodeChunk
 from treering.code.chunks.words import embedded_text, stored_chunks
@@ -40,8 +39,7 @@ def test_the_best_has_one_and_the_others_less() -> None:
     assert all(0 < score < 1 for score in scores[1:])
 
 
-def test_vectors_find_what_no_word_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treering.code.locations.chunk_search.MEANING_WEIGHT", 0.5)
+def test_vectors_find_what_no_word_does() -> None:
     spaces = np.eye(3, dtype="<f2")
     vectors = {chunk.digest: row.tobytes() for chunk, row in zip(STORED, spaces, strict=True)}
     search = ChunkSearch(STORED, vectors)

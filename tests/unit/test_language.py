@@ -182,7 +182,7 @@ def test_terms_are_stems_without_stop_words(text: str, language: str | None, wan
 def test_a_query_has_the_forms_of_each_language() -> None:
     assert query_terms("Where are the running dogs and the dog?", ["fr"]) == (
         QueryTerm("running", ("run", "running")),
-        QueryTerm("dogs", ("dog", "dogs")),
+        QueryTerm("dogs", ("dog", "dogs"), 2),
     )
     assert query_terms("arrivée", ["fr-FR"]) == (QueryTerm("arrivee", ("arrivee", "arrive", "arriv")),)
 

@@ -1,40 +1,65 @@
-"""Ranking of chunks by words and by meaning."""
+"""Ranking of chunks by words, by meaning, and by the files that a question names."""
 
-import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from heapq import heappop, heappush
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treering.code.chunks.split import SEPARATOR
-from treering.code.chunks.words import name_codes
-from treering.core.language.terms import codes_of, query_terms
+from treering.code.locations.chunk_vectors import ChunkVectors, outliers
+from treering.code.locations.file_roles import role_of, role_weights
+from treering.code.locations.named_files import NamedFiles
+from treering.code.locations.question import CodeQuestion, read_question
+from treering.code.locations.word_scores import WordIndex
 from treering.core.queries import ALL_CODE, CodeFilter
-from treering.core.ranking import BM25
 from treering.ports.code_chunks import StoredChunk
 
-BM25_K1 = 1.2  # the usual value
-BM25_B = 0.3  # less than usual: chunks are cut to about the same length
-NAME_WEIGHT = 0.5  # a word counts this much more in the name of a definition: names are chosen to be found
-# Share of the vectors beside the words; chosen, like the values above, on 24 questions about requests and gin
-# (`bench/results/code.md`).
-MEANING_WEIGHT = 0.2
-TEST_WEIGHT = 0.6  # chunks of tests repeat the words of what they test; they count in full where tests are asked for
+MEANING_RELEVANCE = 0.2  # share of the similarity in the relevance of a location
 
-_LANGUAGES = ("en",)
-_TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|testing|spec)/|(?:^|/)test_|[._]test\.|\.spec\.|_test\.")
-_ASKS_FOR_TESTS = re.compile(r"\btest", re.I)
-_STORED = np.dtype("<f2")
-_QUESTION_WORDS = frozenset(
-    ("function", "functions", "method", "methods", "class", "classes", "module", "modules", "package", "file", "files")
-) | frozenset(
-    ("code", "line", "lines", "place", "part", "define", "defined", "implement", "implemented", "handle", "handled")
+
+@dataclass(frozen=True, slots=True)
+class RankingWeights:
+    """Share of each signal, which is scaled so that its best is 1, in the score of a chunk."""
+
+    chunks: Mapping[str, float]
+    files: Mapping[str, float]
+    meaning: float
+    """Share of the similarity of the bundled model's vectors."""
+    contextual_meaning: float
+    """Share of the similarity of a larger model's vectors. Not fitted: as much as the words of chunks, because such a
+    model alone finds at least as much."""
+    further_in_file: float
+    """Factor for each further definition of a file."""
+
+
+# A question asks for a definition; a report describes a problem, and the file matters first. Both were fitted, and not
+# on the same texts: see docs/decisions/0035-where.md.
+QUESTION_WEIGHTS = RankingWeights(
+    chunks={"chunks": 0.8},
+    files={"frames": 0.5, "path": 0.5, "module": 0.2},
+    meaning=0.2,
+    contextual_meaning=0.8,
+    further_in_file=1.0,
 )
-"""Words that describe the kind of location asked for; a matching chunk need not contain them."""
-_AT_ONCE = 4_096
-"""Vectors converted to float32 at a time: stored as float16 they take half the memory."""
+REPORT_WEIGHTS = RankingWeights(
+    chunks={"repeated": 1.0, "chunks": 0.3, "title": 1.0},
+    files={
+        "files": 0.3,
+        "best": 0.8,
+        "names": 0.6,
+        "paths": 0.8,
+        "frames": 1.2,
+        "path": 1.2,
+        "module": 0.3,
+    },
+    meaning=0.2,
+    contextual_meaning=3.0,
+    further_in_file=0.8,  # five locations name about four files
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +75,18 @@ class ChunkMatch:
     relevance: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Signals:
+    """What speaks for each chunk and each file, and the relevance of each chunk."""
+
+    chunks: Mapping[str, NDArray[np.float64]]
+    files: Mapping[str, NDArray[np.float64]]
+    meaning: NDArray[np.float64]
+    relevance: NDArray[np.float64]
+    possible: NDArray[np.bool_]
+    """Chunks that share a word with the question, are similar enough, or are in a file that it names."""
+
+
 class ChunkSearch:
     """All chunks of a project, indexed for search."""
 
@@ -58,16 +95,19 @@ class ChunkSearch:
         chunks: Sequence[StoredChunk],
         vectors: Mapping[str, bytes] | None = None,
     ) -> None:
+        """The chunks of a file are adjacent."""
         self._places = [
             ChunkMatch(each.path, each.symbol, each.start_line, each.end_line, each.digest) for each in chunks
         ]
-        self._codes = np.frombuffer(b"".join(chunk.codes for chunk in chunks), "<u4")
-        self._counts = np.frombuffer(b"".join(chunk.counts for chunk in chunks), np.uint8)
-        self._rows = np.repeat(np.arange(len(chunks), dtype=np.int32), [len(chunk.counts) for chunk in chunks])
-        self._symbols, self._symbol_rows = _symbol_words(chunks)
-        self._lengths = np.array([chunk.length for chunk in chunks], np.int64)
-        self._tests = np.array([_TEST.search(chunk.path) is not None for chunk in chunks], np.bool_)
-        self._matrix, self._common = _matrix([chunk.digest for chunk in chunks], vectors or {})
+        if not chunks:
+            return
+        paths = list(dict.fromkeys(chunk.path for chunk in chunks))
+        numbers = {path: number for number, path in enumerate(paths)}
+        self._file_of = np.array([numbers[chunk.path] for chunk in chunks], np.int32)
+        self._roles = np.array([role_of(path) for path in paths], np.int8)
+        self._words = WordIndex(chunks, paths, self._file_of)
+        self._named = NamedFiles(paths)
+        self._vectors = ChunkVectors([chunk.digest for chunk in chunks], vectors or {})
         self._heads = _heads(chunks)
 
     def find(
@@ -79,75 +119,102 @@ class ChunkSearch:
         excluded: Collection[str] = frozenset(),
         where: CodeFilter = ALL_CODE,
         apart: float = 0.0,
+        contextual: bool = False,
     ) -> tuple[ChunkMatch, ...]:
         """The best locations, one per definition, without files in `excluded`.
 
-        A chunk that shares no word with the query must be at least `apart` standard deviations more similar than the
-        mean; the result may be empty.
+        A `contextual` model's vectors count more than those of the bundled model. A chunk that shares no word with the
+        query must be at least `apart` standard deviations more similar than the mean; the result may be empty.
         """
         if not self._places:
             return ()
-        words, max_weight = self._by_words(query)
-        total = (1 - MEANING_WEIGHT) * _scaled(words)
-        relevance = np.minimum(words / (max_weight or 1.0), 1.0)
-        if vector is not None and self._matrix is not None and vector.size == len(self._common):
-            similarity = self._by_meaning(vector)
-            relevant = (words > 0) | _outliers(similarity, apart)
-            near = np.where(relevant, np.maximum(similarity, 0.0), 0.0)
-            total += MEANING_WEIGHT * _scaled(near)
-            relevance = np.minimum(relevance + MEANING_WEIGHT * near, 1.0)
-        if not _ASKS_FOR_TESTS.search(query):
-            total = np.where(self._tests, TEST_WEIGHT * total, total)
-        passes = (each for each in self._one_per_definition(total, excluded) if where.passes(each[0].path))
-        best = list(islice(passes, limit))
+        question = read_question(query)
+        signals = self._signals(question, vector, apart)
+        weights = REPORT_WEIGHTS if question.is_report else QUESTION_WEIGHTS
+        total = np.where(signals.possible, self._total(signals, weights, contextual) * self._by_role(question), 0.0)
+        best = list(islice(self._locations(total, weights.further_in_file, excluded, where), limit))
         return tuple(
-            replace(place, score=float(total[row] / total[best[0][1]]), relevance=float(relevance[row]))
-            for place, row in best
+            replace(
+                self._places[self._heads[row]],
+                end_line=self._places[row].end_line,
+                score=score / best[0][0],
+                relevance=float(signals.relevance[row]),
+            )
+            for score, row in best
         )
 
-    def _one_per_definition(
-        self, total: NDArray[np.float64], excluded: Collection[str]
-    ) -> Iterator[tuple[ChunkMatch, int]]:
-        """From the start of each definition to the end of its best chunk, with the row of that chunk."""
-        seen = set[int]()
+    def _signals(self, question: CodeQuestion, vector: NDArray[np.float32] | None, apart: float) -> _Signals:
+        words = self._words.scores(question)
+        frames, path, module = (
+            named(question) for named in (self._named.in_frames, self._named.by_path, self._named.by_module)
+        )
+        relevance = np.minimum(words.chunks / (words.max_weight or 1.0), 1.0)
+        possible = (words.chunks > 0) | ((frames + path) > 0)[self._file_of]
+        near = np.zeros(len(relevance))
+        if vector is not None and self._vectors.can_compare(vector):
+            similarity = self._vectors.similarity(vector)
+            relevant = (words.chunks > 0) | outliers(similarity, apart)
+            near = np.where(relevant, np.maximum(similarity, 0.0), 0.0)
+            possible |= near > 0
+            relevance = np.minimum(relevance + MEANING_RELEVANCE * near, 1.0)
+        return _Signals(
+            {"chunks": words.chunks, "repeated": words.repeated, "title": words.title},
+            {
+                "files": words.files,
+                "best": words.best,
+                "names": words.names,
+                "paths": words.paths,
+                "frames": frames,
+                "path": path,
+                "module": module,
+            },
+            near,
+            relevance,
+            possible,
+        )
+
+    def _total(self, signals: _Signals, weights: RankingWeights, contextual: bool) -> NDArray[np.float64]:
+        files = np.zeros(len(self._roles))
+        chunks = (weights.contextual_meaning if contextual else weights.meaning) * _scaled(signals.meaning)
+        for name, weight in weights.files.items():
+            files += weight * _scaled(signals.files[name])
+        for name, weight in weights.chunks.items():
+            chunks += weight * _scaled(signals.chunks[name])
+        return chunks + files[self._file_of]
+
+    def _by_role(self, question: CodeQuestion) -> NDArray[np.float64]:
+        """The weight of each chunk by the role of its file."""
+        return np.array(role_weights(question))[self._roles][self._file_of]
+
+    def _locations(
+        self, total: NDArray[np.float64], further: float, excluded: Collection[str], where: CodeFilter
+    ) -> Iterator[tuple[float, int]]:
+        """Score and row of the best chunk of each definition, best first.
+
+        The factor `further` applies once more to each further definition of a file. A definition is yielded once no
+        later one can have a higher score.
+        """
+        seen, in_file = set[int](), Counter[int]()
+        waiting = list[tuple[float, int]]()
         for row in np.argsort(-total, kind="stable").tolist():
-            if total[row] <= 0:
+            score = float(total[row])
+            while waiting and -waiting[0][0] >= score:
+                yield _popped(waiting)
+            if score <= 0:
                 return
-            head, place = self._heads[row], self._places[row]
-            if head not in seen and place.path not in excluded:
+            head, path, file = self._heads[row], self._places[row].path, int(self._file_of[row])
+            if head not in seen and path not in excluded and where.passes(path):
                 seen.add(head)
-                yield replace(self._places[head], end_line=place.end_line), row
-
-    def _by_words(self, query: str) -> tuple[NDArray[np.float64], float]:
-        """The scores, and the total weight of the query's words."""
-        scores, total = np.zeros(len(self._places)), 0.0
-        average = float(self._lengths.mean())
-        ranking = BM25(len(self._places), average, BM25_K1, BM25_B)
-        for term in query_terms(query, _LANGUAGES):
-            wanted = np.array(codes_of(term.forms), np.uint32)
-            met = np.flatnonzero(np.isin(self._codes, wanted))
-            summed = np.bincount(self._rows[met], self._counts[met], len(scores))
-            holding, weight = np.flatnonzero(summed), ranking.weight(int(np.count_nonzero(summed)))
-            scores[holding] += weight * ranking.saturation(summed[holding], self._lengths[holding])
-            scores[self._symbol_rows[np.isin(self._symbols, wanted)]] += NAME_WEIGHT * weight
-            total += 0.0 if term.word in _QUESTION_WORDS else weight
-        return scores, total
-
-    def _by_meaning(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Cosine similarity after subtracting the mean vector, from -1 to 1; 0 for chunks without a vector."""
-        assert self._matrix is not None
-        apart = vector.reshape(-1) - self._common
-        length = float(np.linalg.norm(apart))
-        unit = apart / length if length else apart
-        parts = [self._matrix[start : start + _AT_ONCE] @ unit for start in range(0, len(self._matrix), _AT_ONCE)]
-        return np.asarray(np.concatenate(parts), np.float64)
+                heappush(waiting, (-score * further ** in_file[file], row))
+                in_file[file] += 1
+        while waiting:
+            yield _popped(waiting)
 
 
-def _symbol_words(chunks: Sequence[StoredChunk]) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
-    """Codes of the words in the chunks' symbols, and the row of the chunk of each."""
-    words = [name_codes(chunk.symbol) for chunk in chunks]
-    rows = np.repeat(np.arange(len(chunks), dtype=np.int32), [len(each) for each in words])
-    return np.array(list(chain.from_iterable(words)), np.uint32), rows
+def _popped(waiting: list[tuple[float, int]]) -> tuple[float, int]:
+    """Score and row of the best that waits."""
+    negative, row = heappop(waiting)
+    return -negative, row
 
 
 def _heads(chunks: Sequence[StoredChunk]) -> list[int]:
@@ -158,35 +225,6 @@ def _heads(chunks: Sequence[StoredChunk]) -> list[int]:
         first = [begun.setdefault((chunk.path, symbol), row) for symbol in symbols]
         heads.append(first[0] if len(symbols) == 1 else row)
     return heads
-
-
-def _matrix(
-    digests: Sequence[str], vectors: Mapping[str, bytes]
-) -> tuple[NDArray[np.float16] | None, NDArray[np.float32]]:
-    """One row per chunk, centred on the mean and normalized; zeros for chunks without a vector."""
-    known = [vectors.get(digest) for digest in digests]
-    size = next((len(each) for each in known if each), 0)
-    if not size:
-        return None, np.zeros(0, np.float32)
-    flat = bytearray().join(each if each and len(each) == size else bytes(size) for each in known)
-    matrix = np.frombuffer(flat, _STORED).reshape(len(digests), -1)
-    there = np.asarray(matrix.any(axis=1), np.bool_)
-    common = matrix[there].mean(axis=0, dtype=np.float32)
-    for start in range(0, len(matrix), _AT_ONCE):
-        rows = slice(start, start + _AT_ONCE)
-        apart = np.where(there[rows, None], matrix[rows].astype(np.float32) - common, 0)
-        lengths = np.linalg.norm(apart, axis=1, keepdims=True)
-        matrix[rows] = apart / np.where(lengths > 0, lengths, 1)
-    return matrix, common
-
-
-def _outliers(similarity: NDArray[np.float64], apart: float) -> NDArray[np.bool_]:
-    """Which values are at least `apart` standard deviations above the mean of non-zero ones; all if `apart` is 0."""
-    known = similarity[similarity != 0]
-    if not apart or not known.size:
-        return np.ones(len(similarity), np.bool_)
-    spread = float(known.std())
-    return np.asarray((similarity - known.mean() >= apart * spread) & (spread > 0), np.bool_)
 
 
 def _scaled(scores: NDArray[np.float64]) -> NDArray[np.float64]:

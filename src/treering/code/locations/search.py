@@ -95,6 +95,8 @@ class _QueryEmbedding(NamedTuple):
     """Number of vectors made for this query."""
     apart: float = 0.0
     """Minimum distance above the mean, in standard deviations, for chunks without a matching word."""
+    contextual: bool = False
+    """Whether the model is larger than the bundled one."""
 
 
 class LocationSearch:
@@ -112,6 +114,8 @@ class LocationSearch:
         self._lock = threading.Lock()
         self._loaded: tuple[object, ChunkSearch] | None = None
         self._unstored = UnstoredChunkVectors(work)
+        self._complete: tuple[tuple[int, str], ChunkCoverage] | None = None
+        """Generation and model for which every chunk had a vector, and how many."""
 
     def find(
         self,
@@ -136,7 +140,7 @@ class LocationSearch:
         if not query.strip():
             return CodeLocations(query, (), {}, status)
         enough = self._until_few() if hurried else self._until_deadline(on_progress)
-        meaning = self._embed_query(query, snapshot.root, enough, hurried=hurried, private=private)
+        meaning = self._embed_query(query, snapshot, enough, hurried=hurried, private=private)
         missing = dict(meaning.missing)
         if unstored := self._unstored.store():
             missing["stored vectors"] = (
@@ -144,7 +148,15 @@ class LocationSearch:
             )
         search = self._search(snapshot.state, meaning)
         changed = frozenset(snapshot.changed)
-        found = search.find(query, meaning.vector, limit=limit, excluded=changed, where=where, apart=meaning.apart)
+        found = search.find(
+            query,
+            meaning.vector,
+            limit=limit,
+            excluded=changed,
+            where=where,
+            apart=meaning.apart,
+            contextual=meaning.contextual,
+        )
         shown = tuple(self._with_text(found, snapshot.root))
         status = replace(status, definitions_only=partly_read(each.path for each in shown))
         return CodeLocations(query, shown, missing, status, meaning.made)
@@ -173,7 +185,7 @@ class LocationSearch:
             )
 
     def _embed_query(
-        self, query: str, root: Path | None, enough: IsEnough, *, hurried: bool, private: bool
+        self, query: str, snapshot: IndexSnapshot, enough: IsEnough, *, hurried: bool, private: bool
     ) -> _QueryEmbedding:
         """The query's vector, after embedding missing chunks if the model is fast enough."""
         try:
@@ -182,8 +194,8 @@ class LocationSearch:
                 allowed = self._may_leave(tx, query, embedder.location)
             if not allowed or (private and embedder.location is not ModelLocation.HERE):
                 return _QueryEmbedding(missing={"meaning": f"found by words only: {WITHHELD_QUERY}"})
-            before = self._coverage(embedder.model)
-            covered = before if root is None else self._embed_missing(embedder, before, enough, hurried)
+            before = self._coverage_at(snapshot.state.generation, embedder.model)
+            covered = before if snapshot.root is None else self._embed_missing(embedder, before, enough, hurried)
             return _QueryEmbedding(
                 embedder.model,
                 embedder.query(query) if covered.vectors else None,
@@ -191,6 +203,7 @@ class LocationSearch:
                 _missing_vectors(covered, embedder.model),
                 max(0, covered.vectors - before.vectors),
                 0.0 if embedder.contextual else MIN_DEVIATIONS,
+                embedder.contextual,
             )
         except ModelUnavailable as exc:
             self._models.failed("embedder", exc)
@@ -214,6 +227,14 @@ class LocationSearch:
             batch=min(_AT_ONCE, self._work.settings.embedder.batch) if hurried else None,
         )
         return self._coverage(embedder.model)
+
+    def _coverage_at(self, generation: int, model: str) -> ChunkCoverage:
+        """Coverage at a generation, counted until every chunk has a vector: no later change is without a new one."""
+        if self._complete is not None and self._complete[0] == (generation, model):
+            return self._complete[1]
+        covered = self._coverage(model)
+        self._complete = ((generation, model), covered) if 0 < covered.chunks == covered.vectors else None
+        return covered
 
     def _coverage(self, model: str) -> ChunkCoverage:
         return self._work.coverage(model, self._unstored.of(model).keys())

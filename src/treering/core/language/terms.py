@@ -27,6 +27,8 @@ class QueryTerm:
 
     word: str
     forms: tuple[str, ...]
+    count: int = 1
+    """How often the query contains it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def query_terms(query: str, languages: Sequence[str] = ()) -> tuple[QueryTerm, .
         if len(found) > _MOST_TERMS:
             found.popitem()
             break
-    return tuple(QueryTerm(words[0], _forms(words, stems)) for words in found.values())
+    return tuple(QueryTerm(words[0], _forms(words, stems), len(words)) for words in found.values())
 
 
 def code_of(term: str) -> int:
