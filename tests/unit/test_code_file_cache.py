@@ -81,9 +81,9 @@ def _last_gone() -> list[str]:
 
 
 def test_cached_empty_answers_are_bounded() -> None:
-    symbols = StoredSymbols((), lambda _path: {}, max_entries=50)
+    symbols = StoredSymbols((), lambda _path: {}, max_answers=50)
     symbols.put("a.py", {("python", "a"): 1})
     for number in range(1_000):
         assert symbols.ask(("python", f"nobody{number}")) == ()
         assert symbols.ask(("python", "a")) == (("a.py", 1),)
-    assert len(symbols._surfaces.answers) <= 50
+    assert len(symbols._answers) <= 100
