@@ -26,8 +26,9 @@ _PLACE = (1 << 32) - 1
 _MAX_ENTRIES = 8_000
 """Surface entries to cache, up to twice as many: those of a large project would fill hundreds of megabytes, and few of
 them are ever queried."""
-_MAX_ANSWERS = 32_000
-"""Answers to cache, up to twice as many: neighbouring files query the same keys."""
+_MAX_ANSWERS = 16_000
+"""Answers to cache, up to twice as many: one in four of the symbols that a large project queries is queried by more
+than one file."""
 
 
 class KeyIndex:
@@ -116,8 +117,11 @@ class _Surfaces:
 
 
 class _Answers:
-    """Cache of recent answers. They outlive the surfaces they come from: a large project queries the same few names of
-    many files, whose surfaces do not fit into the cache together. Most answers are empty, which is cached as well."""
+    """Cache of recent answers from other files.
+
+    They outlive the surfaces they come from: a large project queries a few names of many files, whose surfaces do not
+    fit into the cache together.
+    """
 
     def __init__(self, max_answers: int) -> None:
         self._max_answers = max_answers
@@ -191,12 +195,14 @@ class StoredSymbols:
         self._answers.remove(gone)
         return gone
 
-    def ask(self, key: Key) -> LookupResult:
+    def ask(self, key: Key, asker: str = "") -> LookupResult:
+        """Answer a query of the file `asker`, whose own symbols need not be cached for other files."""
         answer = self._answers.get(key)
         if answer is None:
             surfaces = [(path, self._surfaces.get(path)) for path in sorted(self._given.paths(hash_of(key)))]
-            answer = tuple((path, surface[key]) for path, surface in surfaces if key in surface)
-            self._answers.put(key, answer)
+            answer = tuple([(path, surface[key]) for path, surface in surfaces if key in surface])
+            if any(path != asker for path, _ in answer):
+                self._answers.put(key, answer)
         return answer
 
     def asked(self, path: str, hashes: Iterable[int]) -> None:
@@ -209,14 +215,17 @@ class StoredSymbols:
 
 
 class SymbolQueries:
-    """Queries of one resolution, with the keys recorded; see `facts.Ask`."""
+    """Queries of one resolution, with the answers recorded by key; see `facts.SymbolLookup`."""
 
-    __slots__ = ("_symbols", "keys")
+    __slots__ = ("_path", "_symbols", "answers")
 
-    def __init__(self, symbols: StoredSymbols) -> None:
-        self._symbols = symbols
-        self.keys: set[Key] = set()
+    def __init__(self, symbols: StoredSymbols, path: str) -> None:
+        """`path` is the file that is resolved."""
+        self._symbols, self._path = symbols, path
+        self.answers: dict[Key, LookupResult] = {}
 
     def __call__(self, *key: str) -> LookupResult:
-        self.keys.add(key)
-        return self._symbols.ask(key)
+        answer = self.answers.get(key)
+        if answer is None:
+            answer = self.answers[key] = self._symbols.ask(key, self._path)
+        return answer
