@@ -23,7 +23,7 @@ SurfaceOf = Callable[[str], Mapping[Key, Any]]
 
 _HALF = np.dtype("<u4")
 _PLACE = (1 << 32) - 1
-_MAX_ENTRIES = 8_000
+_MAX_ENTRIES = 16_000
 """Surface entries to cache, up to twice as many: those of a large project would fill hundreds of megabytes, and few of
 them are ever queried."""
 _MAX_ANSWERS = 16_000
