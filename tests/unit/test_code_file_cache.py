@@ -99,7 +99,9 @@ def test_symbols_that_several_files_query_are_read_once() -> None:
         built.append(path)
         return surfaces[path]
 
-    surfaces = {f"{number}.py": {("python", "x", f"f{number}"): number} for number in range(9)}
+    surfaces: dict[str, Mapping[Key, int]] = {
+        f"{number}.py": {("python", "x", f"f{number}"): number} for number in range(9)
+    }
     files = [FileKeys(path, pack_keys(surface), b"") for path, surface in surfaces.items()]
     symbols = StoredSymbols(files, surface_of, max_entries=2)
     for asker in ("one.py", "other.py", "third.py"):
