@@ -1,17 +1,19 @@
 """The cache of stored files: bounded, and searched without iterating over all files."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
 import pytest
 
+from treering.code.encoding import pack_keys
+from treering.code.facts import Key
 from treering.code.index.file_cache import FileCache
-from treering.code.index.stored_symbols import StoredSymbols
+from treering.code.index.stored_symbols import StoredSymbols, SymbolQueries
 from treering.code.index.worker_pool import ENDED_ITS_READER
-from treering.ports.code import CodeIndex, ListedFile
+from treering.ports.code import CodeIndex, FileKeys, ListedFile
 
 
 class Empty:
@@ -80,10 +82,41 @@ def _last_gone() -> list[str]:
     return [f"gone{number}.py" for number in range(200, 300)]
 
 
-def test_cached_empty_answers_are_bounded() -> None:
-    symbols = StoredSymbols((), lambda _path: {}, max_entries=50)
-    symbols.put("a.py", {("python", "a"): 1})
+def test_cached_answers_are_bounded() -> None:
+    symbols = StoredSymbols((), lambda _path: {}, max_answers=50)
+    symbols.put("a.py", {("python", f"a{number}"): number for number in range(1_000)})
     for number in range(1_000):
         assert symbols.ask(("python", f"nobody{number}")) == ()
-        assert symbols.ask(("python", "a")) == (("a.py", 1),)
-    assert len(symbols._surfaces.answers) <= 50
+        assert symbols.ask(("python", f"a{number}")) == (("a.py", number),)
+        assert symbols.ask(("python", "a0")) == (("a.py", 0),)
+    assert len(symbols._answers) <= 100
+
+
+def test_symbols_that_several_files_query_are_read_once() -> None:
+    built: list[str] = []
+
+    def surface_of(path: str) -> Mapping[Key, int]:
+        built.append(path)
+        return surfaces[path]
+
+    surfaces: dict[str, Mapping[Key, int]] = {
+        f"{number}.py": {("python", "x", f"f{number}"): number} for number in range(9)
+    }
+    files = [FileKeys(path, pack_keys(surface), b"") for path, surface in surfaces.items()]
+    symbols = StoredSymbols(files, surface_of, max_entries=2)
+    for asker in ("one.py", "other.py", "third.py"):
+        queries = SymbolQueries(symbols, asker)
+        for number in range(9):
+            assert queries("python", "x", f"f{number}") == ((f"{number}.py", number),)
+    assert sorted(built) == sorted(surfaces)
+
+
+def test_a_changed_symbol_is_answered_anew_after_its_surface_was_evicted() -> None:
+    symbols = StoredSymbols((), lambda _path: {}, max_entries=2)
+    symbols.put("a.py", {("python", "a"): 1, ("python", "b"): 1})
+    assert symbols.ask(("python", "a"), "z.py") == (("a.py", 1),)
+    symbols.put("b.py", {("python", "c"): 1, ("python", "d"): 1})
+    assert symbols.put("a.py", {("python", "a"): 2, ("python", "b"): 1}) >= {("python", "a")}
+    assert symbols.ask(("python", "a"), "z.py") == (("a.py", 2),)
+    symbols.remove("a.py")
+    assert symbols.ask(("python", "a"), "z.py") == ()

@@ -7,7 +7,7 @@ half a million edges loads quickly.
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -24,8 +24,6 @@ from treering.core.graph import GraphSource
 Hashes = NDArray[np.uint64]
 HASHES = np.dtype("<u8")
 _COMPRESSION_LEVEL = 1
-_MAX_CACHED_HASHES = 1 << 14
-"""Size of the cache of key hashes: neighbouring files look up the same keys."""
 
 
 class _StoredFacts(msgspec.Struct, frozen=True, array_like=True):
@@ -168,7 +166,6 @@ def file_weights(path: str, edges: Iterable[Edge]) -> Mapping[str, float]:
     return weights
 
 
-@lru_cache(maxsize=_MAX_CACHED_HASHES)
 def hash_of(key: Key) -> int:
     """Hash a key identically in every process, unlike `hash()`."""
     return int.from_bytes(blake2b("\x1f".join(key).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

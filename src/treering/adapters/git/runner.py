@@ -31,6 +31,8 @@ _SHARED = ("refs", "packed-refs", "reftable", "shallow")
 _OPTIONS = (
     *("--no-pager", "--literal-pathspecs", "--no-replace-objects", "--no-optional-locks"),
     *("-c", "core.quotePath=false", "-c", "diff.renameLimit=1000"),
+    # Git maps whole packs by default: a log of a large repository then takes hundreds of megabytes.
+    *("-c", "core.packedGitWindowSize=4m", "-c", "core.packedGitLimit=32m", "-c", "core.deltaBaseCacheLimit=16m"),
 )
 _ENVIRONMENT = {
     "LC_ALL": "C",

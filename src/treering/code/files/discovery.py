@@ -129,6 +129,7 @@ class _FolderWalk:
         self.unread: Counter[str] = Counter()
         self.unreadable: set[str] = set()
         self._root = root
+        self._prefix = os.path.join(root, "")
         self._folders = folders
         self._leading = (
             None if folders is None else frozenset(above for each in folders for above in _parent_folders(each))
@@ -153,21 +154,22 @@ class _FolderWalk:
             if IGNORE_FILE in names:
                 rules = load_folder_rules(self._root, folder, rules)
             beside_manifest = not folder or not PROJECT_MARKS.isdisjoint(names)
+            listed = self._folders is None or folder in self._folders
             for entry in entries:
                 if entry.is_symlink():
                     self._count_link(entry)
-                elif self._is_folder(entry, folder + entry.name):
+                elif self._is_folder(entry, folder):
                     inner = f"{folder}{entry.name}/"
                     if self._leading is not None and inner not in self._leading:
                         continue
                     if self._should_enter(entry.name, inner, rules, beside_manifest=beside_manifest):
                         pending.append((inner, rules))
-                elif self._folders is None or folder in self._folders:
-                    yield from self._file(entry, folder + entry.name, rules)
+                elif listed and (found := self._file(entry, folder + entry.name, rules)) is not None:
+                    yield found
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
-            with os.scandir(self._root / folder) as scanned:
+            with os.scandir(self._prefix + folder) as scanned:
                 return list(scanned)
         except OSError as exc:
             if not folder:
@@ -178,11 +180,11 @@ class _FolderWalk:
             self._record_unreadable(folder, exc)
         return []
 
-    def _is_folder(self, entry: os.DirEntry[str], path: str) -> bool:
+    def _is_folder(self, entry: os.DirEntry[str], parent: str) -> bool:
         try:
             return entry.is_dir(follow_symlinks=False)
         except OSError as exc:
-            self._record_unreadable(f"{path}/", exc)
+            self._record_unreadable(f"{parent}{entry.name}/", exc)
             return False
 
     def _record_unreadable(self, path: str, why: OSError) -> None:
@@ -214,15 +216,16 @@ class _FolderWalk:
             return False
         return True
 
-    def _file(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules | None) -> Iterator[DiscoveredFile]:
+    def _file(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules | None) -> DiscoveredFile | None:
+        """Return the file, or None after counting why it is skipped."""
         language = language_named(entry.name)
         if language is None:
             self._count_unread(entry.name, path, rules)
-            return
+            return None
         kind = content_kind(path)
         if rules is not None and rules.ignores(path):
             self.skipped[IGNORED] += 1
-        elif not is_storable(path) or len(path.encode()) > PATH_BYTES or _UNNAMEABLE.search(path):
+        elif not _is_nameable(path):
             self.skipped[ODD_NAME] += 1
         elif GENERATED_NAMES.search(entry.name):
             self.skipped[GENERATED] += 1
@@ -233,15 +236,23 @@ class _FolderWalk:
                 status = entry.stat(follow_symlinks=False)
             except OSError as exc:
                 self._record_unreadable(path, exc)
-                return
+                return None
             if not stat.S_ISREG(status.st_mode):
                 self.skipped[NOT_A_FILE] += 1
             elif status.st_size > min(self._max_bytes, _MAX_TEXT_BYTES.get(kind, self._max_bytes)):
                 self.skipped[TOO_LARGE] += 1
             else:
-                yield DiscoveredFile(path, language, stamp_of(status))
+                return DiscoveredFile(path, language, stamp_of(status))
+        return None
 
     def _count_unread(self, name: str, path: str, rules: IgnoreRules | None) -> None:
         """Count a file that belongs to the project but is not read."""
         if rules is None or not rules.ignores(path):
             self.unread[unread_language_named(name) or OTHER] += 1
+
+
+def _is_nameable(path: str) -> bool:
+    """Whether a path can be stored and shown; most are plain ASCII, which is decided without encoding them."""
+    if not path.isascii() and not is_storable(path):
+        return False
+    return len(path if path.isascii() else path.encode()) <= PATH_BYTES and not _UNNAMEABLE.search(path)

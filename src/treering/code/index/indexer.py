@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from treering.ports.code import CodeState, IndexLease
 
 MAX_ROUNDS = 5  # how often files that changed meanwhile are read again before they are left to the next run
+MAX_UNCHECKED_CHANGES = 10  # so few files are read in less time than another scan of all files takes
 MAX_LISTED_PROBLEMS = 50  # problems that a summary lists; all are counted
 
 
@@ -153,7 +154,11 @@ class Indexer:
         lease: IndexLease | None,
         outstanding: OnOutstanding,
     ) -> tuple[Discovery, bool]:
-        """Repeat until nothing changed while the last changes were stored. A watcher reports such changes itself."""
+        """Repeat until nothing changed while the last changes were stored.
+
+        A watcher reports such changes itself. After a few changes there is no other scan either: a file that changes
+        meanwhile is found by the next run, as if it had changed a moment later.
+        """
         cache = update.cache
         discovery = self._discover(folders)
         changes = cache.changes(discovery, doubt=True, reported=reported)
@@ -167,12 +172,12 @@ class Indexer:
                 if folders is None
                 else None,
             )
-            if folders is not None:
+            refused = update.counts.refused
+            if folders is not None or (len(changes) <= MAX_UNCHECKED_CHANGES and not refused):
                 changes = Changes(unreadable=changes.unreadable)
             if not changes:
                 break
             discovery = self._discover(folders)
-            refused = update.counts.refused
             changes = cache.changes(discovery, doubt=False)
             still = tuple(file for file in changes.changed if refused.get(file.path) != file.stamp)
             changes = dataclasses.replace(changes, changed=still)

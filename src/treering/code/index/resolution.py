@@ -28,7 +28,7 @@ def unresolved_file(path: str, problem: str) -> Resolution:
 
 
 def resolve_file(language: str, facts: Facts, symbols: StoredSymbols) -> Resolution:
-    queries = SymbolQueries(symbols)
+    queries = SymbolQueries(symbols, facts.path)
     try:
         return _resolved(language, facts, queries)
     except Exception as exc:  # noqa: BLE001 - a language is a plug-in: a file that it cannot resolve is reported
@@ -50,4 +50,4 @@ def _resolved(language: str, facts: Facts, queries: SymbolQueries) -> Resolution
 
 
 def _asked(queries: SymbolQueries) -> bytes:
-    return pack_hashes(sorted(map(hash_of, queries.keys)))
+    return pack_hashes(sorted(map(hash_of, queries.answers)))

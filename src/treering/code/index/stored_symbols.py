@@ -6,13 +6,14 @@ Keys are compared by their hashes: a collision costs one extra lookup, never a w
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treering.code.encoding import HASHES, hash_of, unpack_hashes
+from treering.code.encoding import HASHES, hash_of
 from treering.code.facts import Key, LookupResult
 
 if TYPE_CHECKING:
@@ -22,9 +23,12 @@ SurfaceOf = Callable[[str], Mapping[Key, Any]]
 
 _HALF = np.dtype("<u4")
 _PLACE = (1 << 32) - 1
-_MAX_ENTRIES = 32_000
-"""Surface entries to cache, up to twice as many: those of a large project would fill hundreds of megabytes, and
-neighbouring files use the same ones."""
+_MAX_ENTRIES = 16_000
+"""Surface entries to cache, up to twice as many: those of a large project would fill hundreds of megabytes, and few of
+them are ever queried."""
+_MAX_ANSWERS = 16_000
+"""Answers to cache, up to twice as many: one in four of the symbols that a large project queries is queried by more
+than one file."""
 
 
 class KeyIndex:
@@ -36,7 +40,7 @@ class KeyIndex:
     def __init__(self) -> None:
         self._packed = bytearray()
         self._counts: list[int] = []
-        self._column = unpack_hashes(b"")
+        self._column: Sequence[int] = ()
         self._paths: list[str | None] = []
         self._places: dict[str, int] = {}
         self._added: defaultdict[int, set[str]] = defaultdict(set)
@@ -50,10 +54,12 @@ class KeyIndex:
         self._counts.append(len(packed) // HASHES.itemsize)
 
     def sort(self) -> None:
-        self._column = np.frombuffer(self._packed, HASHES)
-        self._column.view(_HALF)[::2] = np.arange(len(self._counts), dtype=_HALF).repeat(self._counts)
-        self._column.sort()
+        column = np.frombuffer(self._packed, HASHES)
+        column.view(_HALF)[::2] = np.arange(len(self._counts), dtype=_HALF).repeat(self._counts)
+        column.sort()
         self._counts.clear()
+        # Single lookups in a memoryview take a fraction of the time that they take in an array of numpy.
+        self._column = memoryview(self._packed).cast("Q")
 
     def put(self, path: str, hashes: Iterable[int]) -> None:
         self.remove(path)
@@ -72,12 +78,12 @@ class KeyIndex:
 
     def paths(self, hash: int) -> set[str]:
         found = set(self._added.get(hash, ()))
-        begin, end = self._column.searchsorted(np.array([hash & ~_PLACE, hash | _PLACE], HASHES)).tolist()
-        # No file has the highest possible index, so the end is where the next hash begins.
-        for number in self._column[begin:end].tolist():
+        column, at = self._column, bisect_left(self._column, hash & ~_PLACE)
+        while at < len(column) and (number := column[at]) <= hash | _PLACE:
             path = self._paths[number & _PLACE]
             if path is not None:
                 found.add(path)
+            at += 1
         return found
 
 
@@ -89,13 +95,6 @@ class _Surfaces:
         self._new: dict[str, Mapping[Key, Any]] = {}
         self._old: dict[str, Mapping[Key, Any]] = {}
         self._entries = 0
-        self.answers: dict[Key, LookupResult] = {}
-        """Answers per key. Most are empty, which is cached as well."""
-
-    def answer(self, key: Key, answer: LookupResult) -> None:
-        if len(self.answers) >= self._max_entries:
-            self.answers.clear()
-        self.answers[key] = answer
 
     def get(self, path: str) -> Mapping[Key, Any]:
         surface = self._new.get(path)
@@ -108,7 +107,6 @@ class _Surfaces:
     def put(self, path: str, surface: Mapping[Key, Any]) -> None:
         if self._entries + len(surface) > self._max_entries:
             self._old, self._new, self._entries = self._new, {}, 0
-            self.answers.clear()
         self._old.pop(path, None)
         self._entries += len(surface) - len(self._new.get(path, ()))
         self._new[path] = surface
@@ -118,10 +116,51 @@ class _Surfaces:
         self._entries -= len(self._new.pop(path, ()))
 
 
+class _Answers:
+    """Cache of recent answers from other files.
+
+    They outlive the surfaces they come from: a large project queries a few names of many files, whose surfaces do not
+    fit into the cache together.
+    """
+
+    def __init__(self, max_answers: int) -> None:
+        self._max_answers = max_answers
+        self._new: dict[Key, LookupResult] = {}
+        self._old: dict[Key, LookupResult] = {}
+
+    def __len__(self) -> int:
+        return len(self._new) + len(self._old)
+
+    def get(self, key: Key) -> LookupResult | None:
+        answer = self._new.get(key)
+        if answer is None:
+            answer = self._old.get(key)
+            if answer is not None:
+                self.put(key, answer)
+        return answer
+
+    def put(self, key: Key, answer: LookupResult) -> None:
+        if len(self._new) >= self._max_answers:
+            self._old, self._new = self._new, {}
+        self._new[key] = answer
+
+    def remove(self, keys: Iterable[Key]) -> None:
+        for key in keys:
+            self._new.pop(key, None)
+            self._old.pop(key, None)
+
+
 class StoredSymbols:
     """Answers the queries of resolvers. `surface_of` returns the surface of a file as last put, or else as stored."""
 
-    def __init__(self, files: Iterable[FileKeys], surface_of: SurfaceOf, *, max_entries: int = _MAX_ENTRIES) -> None:
+    def __init__(
+        self,
+        files: Iterable[FileKeys],
+        surface_of: SurfaceOf,
+        *,
+        max_entries: int = _MAX_ENTRIES,
+        max_answers: int = _MAX_ANSWERS,
+    ) -> None:
         self._given, self._askers = KeyIndex(), KeyIndex()
         self._known: set[str] = set()
         for file in files:
@@ -131,6 +170,7 @@ class StoredSymbols:
         self._given.sort()
         self._askers.sort()
         self._surfaces = _Surfaces(surface_of, max_entries)
+        self._answers = _Answers(max_answers)
 
     def put(self, path: str, surface: Mapping[Key, Any]) -> set[Key]:
         """Set the surface of a file; returns the keys whose answers changed."""
@@ -140,7 +180,7 @@ class StoredSymbols:
         self._known.add(path)
         self._surfaces.put(path, surface)
         self._given.put(path, map(hash_of, surface))
-        self._forget_answers(changed)
+        self._answers.remove(changed)
         return changed
 
     def remove(self, path: str) -> set[Key]:
@@ -152,15 +192,17 @@ class StoredSymbols:
         self._surfaces.remove(path)
         self._given.remove(path)
         self._askers.remove(path)
-        self._forget_answers(gone)
+        self._answers.remove(gone)
         return gone
 
-    def ask(self, key: Key) -> LookupResult:
-        answer = self._surfaces.answers.get(key)
+    def ask(self, key: Key, asker: str = "") -> LookupResult:
+        """Answer a query of the file `asker`, whose own symbols need not be cached for other files."""
+        answer = self._answers.get(key)
         if answer is None:
             surfaces = [(path, self._surfaces.get(path)) for path in sorted(self._given.paths(hash_of(key)))]
-            answer = tuple((path, surface[key]) for path, surface in surfaces if key in surface)
-            self._surfaces.answer(key, answer)
+            answer = tuple([(path, surface[key]) for path, surface in surfaces if key in surface])
+            if any(path != asker for path, _ in answer):
+                self._answers.put(key, answer)
         return answer
 
     def asked(self, path: str, hashes: Iterable[int]) -> None:
@@ -171,20 +213,19 @@ class StoredSymbols:
         """Files whose resolution may change."""
         return {path for key in changed for path in self._askers.paths(hash_of(key))}
 
-    def _forget_answers(self, keys: Iterable[Key]) -> None:
-        for key in keys:
-            self._surfaces.answers.pop(key, None)
-
 
 class SymbolQueries:
-    """Queries of one resolution, with the keys recorded; see `facts.Ask`."""
+    """Queries of one resolution, with the answers recorded by key; see `facts.SymbolLookup`."""
 
-    __slots__ = ("_symbols", "keys")
+    __slots__ = ("_path", "_symbols", "answers")
 
-    def __init__(self, symbols: StoredSymbols) -> None:
-        self._symbols = symbols
-        self.keys: set[Key] = set()
+    def __init__(self, symbols: StoredSymbols, path: str) -> None:
+        """`path` is the file that is resolved."""
+        self._symbols, self._path = symbols, path
+        self.answers: dict[Key, LookupResult] = {}
 
     def __call__(self, *key: str) -> LookupResult:
-        self.keys.add(key)
-        return self._symbols.ask(key)
+        answer = self.answers.get(key)
+        if answer is None:
+            answer = self.answers[key] = self._symbols.ask(key, self._path)
+        return answer
