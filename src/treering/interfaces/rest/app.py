@@ -33,6 +33,7 @@ from treering.interfaces.rest.nouns import (
     rules,
     search,
     sessions,
+    tasks,
     trust,
     turns,
 )
@@ -56,6 +57,7 @@ NOUNS: Mapping[str, Iterable[Route]] = {
     "code": code.ROUTES,
     "conversations": conversations.ROUTES,
     "sessions": sessions.ROUTES,
+    "tasks": tasks.ROUTES,
     "rules": rules.ROUTES,
     "trust": trust.ROUTES,
     "maintenance": maintenance.ROUTES,
@@ -155,8 +157,8 @@ def _pause_folders(project: str) -> tuple[str, ...]:
 def _project_router(calls: Calls) -> APIRouter:
     router = APIRouter()
     for noun, routes in NOUNS.items():
-        # Ids and names may contain slashes, so a path that ends with one would take those with a suffix.
-        for route in sorted(routes, key=lambda each: each.path.endswith("}")):
+        # Ids and names may contain slashes, so a path that ends with one would take those with a suffix or with more ids.
+        for route in sorted(routes, key=lambda each: (each.path.endswith("}"), -each.path.count("{"))):
             responses: dict[int | str, dict[str, Any]] = {}
             if route.media_type is not None:
                 schema = {"type": "string", **({"format": "binary"} if route.answer is bytes else {})}

@@ -35,6 +35,7 @@ TAGS = [
     {"name": "code", "description": "The code graph."},
     {"name": "conversations", "description": "The window of a conversation with a model."},
     {"name": "sessions", "description": "Observed sessions of coding agents."},
+    {"name": "tasks", "description": "Working memory of tasks."},
     {"name": "rules", "description": "Rule files such as CLAUDE.md."},
     {"name": "pauses", "description": "Pauses of the hooks of coding agents."},
     {"name": "trust", "description": "Trust level and settings."},
