@@ -13,6 +13,7 @@ from pydantic.json_schema import PydanticJsonSchemaWarning
 from starlette.requests import Request
 from starlette.responses import Response
 
+from treering.interfaces.rest.links import add_links
 from treering.interfaces.rest.problems import MEDIA_TYPE, Problem
 
 DESCRIPTION = """Memory for AI agents: every verb of the library over HTTP.
@@ -86,6 +87,7 @@ class ApiDocument:
         schemas["Payload"] = {**_OPEN, "title": "Payload", "description": "Fields of the knowledge type."}
         _require_answered_fields(document)
         _add_errors(document)
+        add_links(_operations(document))
         document["components"]["securitySchemes"] = {
             "token": {"type": "http", "scheme": "bearer", "description": "The token of the server."}
         }
