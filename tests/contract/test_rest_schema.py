@@ -45,7 +45,9 @@ SCHEMA: Any = schemathesis.openapi.from_path(openapi.GOLDEN)
 OPERATIONS: dict[str, Any] = {
     found.definition.raw["operationId"]: found for found in (each.ok() for each in SCHEMA.get_all_operations())
 }
-LINKED: Any = SCHEMA.include(operation_id=sorted(LINKS.keys() | {name for _, names in LINKS.values() for name in names}))
+LINKED: Any = SCHEMA.include(
+    operation_id=sorted(LINKS.keys() | {name for _, names in LINKS.values() for name in names})
+)
 
 
 @pytest.fixture(scope="module")

@@ -277,7 +277,7 @@ def test_a_trick_in_the_name_of_a_project_creates_and_reads_nothing(
 
 
 def test_the_token_is_compared_in_constant_time(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bearer token, cookie and the exchange of the token: none is compared by a way that ends at the first difference."""
+    """The bearer token, the cookie and the token that is exchanged for it; wrong ones do not end the comparison."""
     compared: list[tuple[object, object]] = []
     real = hmac.compare_digest
 

@@ -265,10 +265,9 @@ REASONS: Mapping[type, Mapping[str, str]] = {
         "store_vectors": "the server writes what is in memory",
         "watch": "calls back in the process that owns the files; the server indexes on request",
     },
-    Maintenance: {
-        name: "the server schedules its own maintenance"
-        for name in ("queue_due", "schedule_seconds", "stop", "try_queue_due", "work")
-    },
+    Maintenance: dict.fromkeys(
+        ("queue_due", "schedule_seconds", "stop", "try_queue_due", "work"), "the server schedules its own maintenance"
+    ),
     Conversation: {
         "reported": "tells a conversation in memory what a model counted",
         "revision": "tells two copies in one process apart",
@@ -277,10 +276,10 @@ REASONS: Mapping[type, Mapping[str, str]] = {
         "add_passages": "a request cannot bring passages; retrieve_from_episodic does",
         "snapshot": "a value in the memory of a process; saves are its stored form",
     },
-    Watch: {
-        name: "state of a watch in the memory of a process, which reports it in its answers"
-        for name in ("abandon", "goes_on", "joined", "merged", "new_events", "news", "notes", "step", "taint", "validated")
-    },
+    Watch: dict.fromkeys(
+        ("abandon", "goes_on", "joined", "merged", "new_events", "news", "notes", "step", "taint", "validated"),
+        "state of a watch in the memory of a process, which reports it in its answers",
+    ),
 }
 """Why a verb has no operation."""
 

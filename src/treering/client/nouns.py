@@ -51,7 +51,6 @@ class RemoteKnowledge(RemoteNoun):
         except NotFound:
             return id
 
-
     def mute(self, id: str, *, muted: bool = True) -> Knowledge:
         """Keep a record from being given to agents unasked, or end that."""
         return decoding.value(Knowledge, self._connection.post(f"/records/{segment(id)}/mute", {"muted": muted}))

@@ -21,7 +21,6 @@ from sqlalchemy import (
     true,
     union_all,
 )
-from sqlalchemy import any_ as any_of
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from treering.adapters.sql.conditions import in_scope, matching
@@ -63,7 +62,11 @@ def _statement(scope: Scope, filters: tuple[tuple[str, Filter], ...]) -> Compoun
     each of them while it has no statistics of a table, which is the case for the first minute of a new one. The order,
     which only the keys have, rules out other indexes that contain the same columns in another order.
     """
-    given = func.unnest(cast(bindparam("numbers", type_=Text), ARRAY(BIGINT))).table_valued("number").render_derived("given")
+    given = (
+        func.unnest(cast(bindparam("numbers", type_=Text), ARRAY(BIGINT)))
+        .table_valued("number")
+        .render_derived("given")
+    )
     here = (documents.c.tenant == scope.tenant, documents.c.project == scope.project)
     document = select(documents.c.number, documents.c.kind, documents.c.id).where(
         *here, documents.c.number == given.c.number

@@ -157,7 +157,7 @@ def _pause_folders(project: str) -> tuple[str, ...]:
 def _project_router(calls: Calls) -> APIRouter:
     router = APIRouter()
     for noun, routes in NOUNS.items():
-        # Ids and names may contain slashes, so a path that ends with one would take those with a suffix or with more ids.
+        # Ids and names may contain slashes, so a path that ends with one would take longer paths too.
         for route in sorted(routes, key=lambda each: (each.path.endswith("}"), -each.path.count("{"))):
             responses: dict[int | str, dict[str, Any]] = {}
             if route.media_type is not None:

@@ -98,7 +98,9 @@ class TaskStep(Asked):
     limit: int | None = Field(default=None, ge=1, le=100)
     tainted: bool | None = None
     id: str | None = None
-    reference: str | None = Field(default=None, description="Id of an item that was moved out, or its name in a prompt.")
+    reference: str | None = Field(
+        default=None, description="Id of an item that was moved out, or its name in a prompt."
+    )
 
     @model_validator(mode="after")
     def _takes_its_own_fields(self) -> Self:
@@ -138,9 +140,9 @@ class FinishTaskRequest(Asked):
     """How a task ended, and what the task cannot know."""
 
     outcome: Literal["SUCCESS", "PARTIAL", "FAILURE"] = "SUCCESS"
-    insights: list[str] = []
-    tools: list[str] = []
-    tags: list[str] = []
+    insights: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 class SaveRequest(Asked):
