@@ -193,7 +193,8 @@ def fill(db: str, folder: Path, count: int) -> None:
 NOTE = """
 Goals: no error and no lost write with fifty clients; at least 150 searches/s at 10,000 records with server processes on
 PostgreSQL. Texts and questions of the searches are those of the bench `search`. Clients, server and database share the
-same cores; each client calls again as soon as it has its answer, so the times include waiting for each other. Each acknowledged record is read back by its id after the server has ended.
+same cores; each client calls again as soon as it has its answer, so the times include waiting for each other. Each
+acknowledged record is read back by its id after the server has ended.
 """
 
 
