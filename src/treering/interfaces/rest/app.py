@@ -17,6 +17,7 @@ from treering.interfaces.rest import panel
 from treering.interfaces.rest.calls import PREFIX, Calls, Route, endpoint
 from treering.interfaces.rest.events import EventFeeds
 from treering.interfaces.rest.gate import RestGate
+from treering.interfaces.rest.lifespans import started
 from treering.interfaces.rest.memories import ProjectMemories
 from treering.interfaces.rest.metrics import Metrics
 from treering.interfaces.rest.nouns import (
@@ -38,7 +39,7 @@ from treering.interfaces.rest.nouns import (
     turns,
 )
 from treering.interfaces.rest.openapi import DESCRIPTION, TAGS, completed, docs_page
-from treering.interfaces.rest.problems import add_handlers
+from treering.interfaces.rest.problems import add_handlers, problem
 from treering.interfaces.rest.sign_in import SignInCodes
 from treering.interfaces.rest.system import PauseFolders, SystemRoutes, system_router
 from treering.interfaces.servers.http.limits import HttpLimits
@@ -145,8 +146,6 @@ _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 
 async def _unknown(request: Any) -> Any:
-    from treering.interfaces.rest.problems import problem
-
     return problem(404, "no such path; /api/v1/docs lists them", request.url.path, "NotFound")
 
 
@@ -230,8 +229,6 @@ class Dispatcher:
 
 async def _run_lifespans(apps: list[ASGIApp], scope: Scope, receive: Receive, send: Send) -> None:
     """Start all applications, then end them in reverse order."""
-    from treering.interfaces.rest.lifespans import started
-
     await receive()
     async with AsyncExitStack() as stack:
         try:
