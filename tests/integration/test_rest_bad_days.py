@@ -77,8 +77,8 @@ def test_an_export_beside_writers_is_complete_and_can_be_imported(tmp_path: Path
             file.write_text("".join(f"{line}\n" for line in client.export_lines()))
         exported = file.read_text()
         assert all(id in exported for id in before)
-        report = client.import_(file)
-        assert (report.added, report.conflicts) == (0, ())
+        # Writers may have changed records since, which an import reports and leaves as they are.
+        assert client.import_(file).added == 0
 
 
 def test_a_change_of_two_writers_is_made_by_one(tmp_path: Path, db: str) -> None:
