@@ -3,29 +3,37 @@
 import argparse
 import asyncio
 import json
+import os
 import random
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import psutil
+
 import treering
+from bench import prose
 from bench.mcp_load import PROJECT, is_there, started
 from bench.postgres import server
 from bench.results import percentile, table, write_section
-from bench.store import WORDS, records
+from bench.search_speed import as_knowledge
+from bench.store import WORDS
 
 COMMAND = (sys.executable, "-c", "from treering.interfaces.start import main; main()", "serve", "--json")
 BASE = f"/api/v1/projects/{PROJECT}"
 MIXED = {"remember": 4, "search": 3, "list": 2, "stats": 1}
 """How often each is called, of ten calls."""
-SEARCHES = {"search": 1}
+SEARCHES = {"question": 1}
+QUESTIONS = 2_000
+"""Different queries of the searches; no answer is cached."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,7 @@ class Served:
     host: str
     port: int
     token: str
+    pid: int
 
 
 @dataclass
@@ -45,6 +54,8 @@ class Load:
     """The text of each record that was acknowledged, by its id."""
     lost: list[str] = field(default_factory=list)
     lasted: float = 0.0
+    processor: dict[str, float] = field(default_factory=dict)
+    """Seconds of processor time while the clients called: of the server, the database and the clients."""
 
     @property
     def calls(self) -> int:
@@ -83,7 +94,21 @@ class HttpClient:
 def served(db: str, folder: Path, workers: int = 1) -> Iterator[Served]:
     with started(COMMAND, db, folder, workers) as told:
         address = urlsplit(told["url"])
-        yield Served(str(address.hostname), int(address.port or 0), told["token"])
+        yield Served(str(address.hostname), int(address.port or 0), told["token"], told["pid"])
+
+
+def processor(target: Served) -> dict[str, float]:
+    """Seconds of processor time until now: of the server, of every PostgreSQL on this machine, and of this process."""
+    found = dict.fromkeys(("server", "database", "clients"), 0.0)
+    served_by = psutil.Process(target.pid)
+    own = {each.pid for each in (served_by, *served_by.children(recursive=True))}
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            times = process.cpu_times()
+            part = "clients" if process.pid == os.getpid() else "server" if process.pid in own else "database"
+            if part != "database" or process.name() == "postgres":
+                found[part] += times.user + times.system
+    return found
 
 
 def run(db: str, folder: Path, mix: dict[str, int], *, clients: int, seconds: float, workers: int = 1) -> Load:
@@ -99,8 +124,9 @@ def run(db: str, folder: Path, mix: dict[str, int], *, clients: int, seconds: fl
 async def _load(target: Served, load: Load, mix: dict[str, int], clients: int, seconds: float) -> None:
     # The first calls load models and open connections; they are not counted.
     await asyncio.gather(*(_client(number, target, Load(), mix, time.monotonic()) for number in range(clients)))
-    end = time.monotonic() + seconds
+    before, end = processor(target), time.monotonic() + seconds
     await asyncio.gather(*(_client(number, target, load, mix, end) for number in range(clients)))
+    load.processor = {name: spent - before[name] for name, spent in processor(target).items()}
 
 
 async def _client(number: int, target: Served, load: Load, mix: dict[str, int], end: float) -> None:
@@ -131,10 +157,16 @@ def request(name: str, pick: random.Random, unique: str) -> tuple[str, str, dict
     calls: dict[str, tuple[str, str, dict[str, Any] | None]] = {
         "remember": ("POST", f"{BASE}/records", {"text": f"Observation {unique}: {words}"}),
         "search": ("POST", f"{BASE}/search", {"query": words[:60], "limit": 10, "thorough": False}),
+        "question": ("POST", f"{BASE}/search", {"query": pick.choice(_questions()), "limit": 10, "thorough": False}),
         "list": ("GET", f"{BASE}/records?limit=20", None),
         "stats": ("GET", f"{BASE}/stats", None),
     }
     return calls[name]
+
+
+@cache
+def _questions() -> list[str]:
+    return prose.questions(QUESTIONS)
 
 
 def mixed_rows(engine: str, load: Load) -> list[tuple[object, ...]]:
@@ -153,14 +185,16 @@ def mixed_rows(engine: str, load: Load) -> list[tuple[object, ...]]:
 
 def fill(db: str, folder: Path, count: int) -> None:
     with treering.open(db, project=PROJECT, blobs=folder / "blobs", background=False) as memory:
-        memory.remember_many(records(0, count, seed=1))
+        memory.remember_many(list(as_knowledge(prose.records(count), count, 0)))
         memory.vectors.update()
+        memory.settle(timeout=3_600)
 
 
 NOTE = """
 Goals: no error and no lost write with fifty clients; at least 150 searches/s at 10,000 records with server processes on
-PostgreSQL. Clients, server and database share the same cores; each client calls again as soon as it has its answer, so
-the times include waiting for each other. Each acknowledged record is read back by its id after the server has ended.
+PostgreSQL. Texts and questions of the searches are those of the bench `search`. Clients, server and database share the
+same cores; each client calls again as soon as it has its answer, so the times include waiting for each other. Each
+acknowledged record is read back by its id after the server has ended.
 """
 
 
@@ -192,15 +226,22 @@ def main() -> None:
         for workers in asked.workers:
             load = run(url, Path(name), SEARCHES, clients=asked.searchers, seconds=asked.seconds / 2, workers=workers)
             _print_errors(f"{workers} processes", load)
-            took = load.seconds["search"]
+            took = load.seconds["question"]
             rate = f"{len(took) / load.lasted:.0f}"
             p50, p95 = f"{percentile(took, 0.5):.0f} ms", f"{percentile(took, 0.95):.0f} ms"
-            searches.append((workers, rate, p50, p95, load.errors.total()))
+            spent = (f"{1_000 * load.processor[name] / len(took):.1f}" for name in ("server", "database", "clients"))
+            searches.append((workers, rate, p50, p95, load.errors.total(), *spent))
     body = "\n\n".join(
         (
             table(("engine", "calls/s", "errors", "records kept", "records lost"), totals),
             table(("engine", "call", "calls", "calls/s", "p50", "p95"), calls),
-            table(("server processes", f"searches/s at {asked.records:,} records", "p50", "p95", "errors"), searches),
+            table(
+                (
+                    *("server processes", f"searches/s at {asked.records:,} records", "p50", "p95", "errors"),
+                    *("processor ms of a search: server", "database", "clients"),
+                ),
+                searches,
+            ),
         )
     )
     if asked.only_print:

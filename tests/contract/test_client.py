@@ -142,6 +142,13 @@ def test_context(either: Either) -> None:
     assert either.context.to_review() == ()
 
 
+def test_mute_and_sessions(either: Either) -> None:
+    record = either.remember("Deploys happen on Fridays.")
+    assert either.knowledge.mute(record.id).muted
+    assert not either.knowledge.mute(record.id, muted=False).muted
+    assert either.sessions.list(limit=3, types=["build"], since="2026-05-08") == ()
+
+
 def test_export_and_import(either: Either, tmp_path: Path) -> None:
     either.remember("Deploys happen on Fridays.")
     file = tmp_path / "export.jsonl"
@@ -154,7 +161,9 @@ def test_export_and_import(either: Either, tmp_path: Path) -> None:
 def test_trust_and_projects(either: Either) -> None:
     either.remember("One fact.")
     assert either.trust.level.value == "cautious"
+    assert either.trust.offered is None
     assert either.trust.set("standard").value == "standard"
+    assert either.trust.since is not None
     assert [each.project for each in either.projects()] == ["p"]
     assert either.remember_many(["A first fact.", "A second fact."]) == 2
     assert either.settle().dead == 0

@@ -169,3 +169,29 @@ def test_nobody_uses_what_they_do_not_see(open_memory: OpenMemory) -> None:
     diary = ada.remember("dear diary", visibility="personal")
     assert bob.used(diary.id) == 0
     assert ada.get(diary.id).access_count == 0
+
+
+def test_searches_in_a_row_store_what_they_returned_together(open_memory: OpenMemory) -> None:
+    now = [NOW]
+    memory = open_memory(clock=lambda: now[0])
+    wet, hot = (memory.remember(text).id for text in ("water is wet", "fire is hot"))
+    now[0] = first = NOW + DAY
+    assert [hit.id for hit in memory.search("water", limit=1)] == [wet]
+    now[0] = second = first + timedelta(milliseconds=900)
+    assert [hit.id for hit in memory.search("fire", limit=1)] == [hot]
+    assert [known(memory, id).last_accessed_at for id in (wet, hot)] == [first, NOW]
+    now[0] = first + timedelta(seconds=1)
+    memory.search("water", limit=1)
+    assert [known(memory, id).last_accessed_at for id in (wet, hot)] == [first, second]
+
+
+def test_what_a_search_returned_is_stored_when_the_memory_is_closed(open_memory: OpenMemory) -> None:
+    now = [NOW]
+    memory = open_memory(clock=lambda: now[0])
+    ids = [memory.remember(text).id for text in ("water is wet", "fire is hot")]
+    now[0] = NOW + DAY
+    for query in ("water", "fire"):
+        memory.search(query, limit=1)
+    memory.close()
+    again = open_memory(clock=lambda: now[0])
+    assert [known(again, id).last_accessed_at for id in ids] == [NOW + DAY] * 2

@@ -115,6 +115,6 @@ def test_what_goes_wrong_is_told_without_secrets(tmp_path: Path) -> None:
     with http_service(tmp_path, function=serve_telling_calls, **words) as service, agent_at(service) as agent:
         assert "ValueError" in agent.refused("memory_stats")
     said = service.stderr.read_text()
-    assert "treering mcp: ERROR" in said
+    assert "treering: ERROR" in said
     assert "cannot read [redacted:" in said
     assert SECRET not in said

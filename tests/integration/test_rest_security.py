@@ -1,6 +1,7 @@
 """Who may talk to the server, and what a request may weigh."""
 
 import asyncio
+import hmac
 import re
 import threading
 import time
@@ -227,15 +228,69 @@ def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
     assert sent[0]["status"] == 408
 
 
-@pytest.mark.parametrize(
-    "body", [b"{", b"[]", b'"text"', b"null", b'{"text": 1}', b'{"text": "x", "unknown": 1}', b"\xff"]
-)
-def test_a_broken_body_is_a_problem(opened: Callable[..., Memory], tmp_path: Path, body: bytes) -> None:
+BROKEN: list[tuple[bytes, int]] = [
+    (b"{", 400),
+    (b"\xff", 400),
+    (b'{"text": "\xff"}', 400),
+    (b"[" * 100_000, 400),
+    (b'{"text": ' + b"1" * 5_000 + b"}", 400),
+    (b"", 422),
+    (b"[]", 422),
+    (b'"text"', 422),
+    (b"null", 422),
+    (b'{"text": 1}', 422),
+    (b'{"text": "x", "unknown": 1}', 422),
+    (b'{"text": "x", "confidence": NaN}', 422),
+    (b'{"text": "\\ud800"}', 422),
+    (b'{"text": "a\\u0000b"}', 422),
+]
+
+
+@pytest.mark.parametrize(("body", "status"), BROKEN)
+def test_a_broken_body_is_a_problem(opened: Callable[..., Memory], tmp_path: Path, body: bytes, status: int) -> None:
+    """Bytes that are not JSON in UTF-8 cannot be read (400); anything else is invalid input (422)."""
     with rest_client(opened, tmp_path) as client:
         answer = client.post(f"{P}/records", content=body, headers={"Content-Type": "application/json"})
-        assert answer.status_code in (400, 422)
-        assert answer.headers["content-type"] == "application/problem+json"
-        assert answer.json()["detail"]
+        assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+        assert answer.json()["error"] == "InvalidInput"
+        assert client.get(f"{P}/records", params={"total": True}).json()["total"] == 0
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+def test_a_form_of_another_page_is_not_a_request(
+    opened: Callable[..., Memory], tmp_path: Path, content_type: str
+) -> None:
+    """Browsers send these types across origins without asking first."""
+    with rest_client(opened, tmp_path) as client:
+        body = b'{"text": "Sent by a form."}'
+        assert client.post(f"{P}/records", content=body, headers={"Content-Type": content_type}).status_code == 422
+
+
+@pytest.mark.parametrize("name", ["p%00", "p%0a", "%ff", "p%ff", "a" * 5_000, "..%2Fp", "p%2Frecords", ".", "%20"])
+def test_a_trick_in_the_name_of_a_project_creates_and_reads_nothing(
+    opened: Callable[..., Memory], tmp_path: Path, name: str
+) -> None:
+    with rest_client(opened, tmp_path) as client:
+        assert client.get(f"/api/v1/projects/{name}/stats").status_code == 404
+        assert client.put(f"/api/v1/projects/{name}").status_code == 404
+        assert [each["project"] for each in client.get("/api/v1/projects").json()["projects"]] == ["p"]
+
+
+def test_the_token_is_compared_in_constant_time(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bearer token, the cookie and the token that is exchanged for it; wrong ones do not end the comparison."""
+    compared: list[tuple[object, object]] = []
+    real = hmac.compare_digest
+
+    def counted(a: Any, b: Any) -> bool:
+        compared.append((a, b))
+        return bool(real(a, b))
+
+    monkeypatch.setattr(hmac, "compare_digest", counted)
+    wrong = "x" * len(TOKEN)
+    client.get(f"{P}/stats", headers=bearer(wrong))
+    client.get(f"{P}/stats", headers={"Cookie": f"treering_80=9999999999.{'0' * 64}"})
+    client.post("/api/v1/sign-in", json={"token": wrong}, headers={"Origin": ORIGIN})
+    assert [a for a, _ in compared] == [wrong.encode(), "0" * 64, wrong.encode()]
 
 
 def test_a_slow_call_blocks_no_other(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 from treering.client import decoding
@@ -13,11 +14,13 @@ from treering.core.errors import InvalidInput, NotFound, NotOverHttp
 from treering.core.observations import ObservedSession
 from treering.core.patterns import Pattern
 from treering.core.records import Knowledge
+from treering.core.timestamps import timestamp_of
 from treering.core.trust import TrustEvidence, TrustLevel
 
 if TYPE_CHECKING:
     from treering.context.briefing import Briefing
     from treering.core.entities import EntityKind
+    from treering.core.events import SessionOutcome, SessionType
     from treering.core.phases import Phase
     from treering.core.queries import SearchFilter
     from treering.render.budget import RenderedContext
@@ -47,6 +50,10 @@ class RemoteKnowledge(RemoteNoun):
             return self.resolve(id)
         except NotFound:
             return id
+
+    def mute(self, id: str, *, muted: bool = True) -> Knowledge:
+        """Keep a record from being given to agents unasked, or end that."""
+        return decoding.value(Knowledge, self._connection.post(f"/records/{segment(id)}/mute", {"muted": muted}))
 
 
 class RemoteContext(RemoteNoun):
@@ -129,9 +136,19 @@ class RemoteEntities(RemoteNoun):
 
 
 class RemoteSessions(RemoteNoun):
-    def list(self, *, limit: int = 20) -> tuple[ObservedSession, ...]:
+    def list(
+        self,
+        *,
+        limit: int = 20,
+        types: Iterable[SessionType | str] = (),
+        outcomes: Iterable[SessionOutcome | str] = (),
+        since: datetime | date | str | None = None,
+    ) -> tuple[ObservedSession, ...]:
         """The latest sessions, newest first."""
-        return decoding.values(ObservedSession, self._connection.get("/sessions", limit=limit)["items"])
+        asked = {"types": [str(each) for each in types], "outcomes": [str(each) for each in outcomes]}
+        at = None if since is None else timestamp_of(since, datetime.now(UTC))
+        found = self._connection.get("/sessions", limit=limit, since=moment(at), **asked)
+        return decoding.values(ObservedSession, found["items"])
 
 
 class RemoteTrust(RemoteNoun):
@@ -139,6 +156,18 @@ class RemoteTrust(RemoteNoun):
     def level(self) -> TrustLevel:
         """The level now."""
         return TrustLevel(self._connection.get("/trust")["level"])
+
+    @property
+    def since(self) -> datetime | None:
+        """When the level was set; None for the first one."""
+        found = self._connection.get("/trust")["since"]
+        return None if found is None else datetime.fromisoformat(found)
+
+    @property
+    def offered(self) -> TrustLevel | None:
+        """A more careful level, offered after several wrong records."""
+        found = self._connection.get("/trust")["offered"]
+        return None if found is None else TrustLevel(found)
 
     def evidence(self) -> TrustEvidence:
         """What was counted since the level was set."""

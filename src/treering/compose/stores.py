@@ -72,6 +72,8 @@ def open_store(
         return SqlStore(Postgres(url, settings.store, read_only=asked), kept, settings, ids)
     if "://" in location and not location.startswith(SQLITE):
         scheme = location.split("://", 1)[0]
+        if scheme in ("http", "https"):
+            raise InvalidInput("this does not work through a server; open the database itself with its path or URL")
         raise InvalidInput(f"{scheme}: URLs are not supported; pass a file path or a postgresql:// URL")
     from treering.adapters.sql.sqlite import SQLite
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _MIN_INTERVAL = timedelta(days=1)
 """Confidence halves over days, so storing accesses more often would cost writes and change nothing."""
+_STORE_INTERVAL = timedelta(seconds=1)
+"""Searches in a row share one write: each would otherwise begin, write and sync a transaction of its own."""
 
 
 class ReturnedRecords:
@@ -27,14 +29,22 @@ class ReturnedRecords:
         self._scope = scope
         self._store = store
         self._pending: dict[str, datetime] = {}
+        self._tried_at: datetime | None = None
         self._lock = Lock()
 
     def note(self, hits: Iterable[Hit], now: datetime) -> None:
-        """Store the accesses unless another writer holds the lock; otherwise a later search stores them."""
+        """Store the accesses, unless a search did so within a second or another writer holds the lock.
+
+        Otherwise a later search stores them, or the end of the process.
+        """
         records = [hit.record for hit in hits if isinstance(hit.record, Knowledge)]
         with self._lock:
             self._pending |= {each.id: now for each in records if now - each.last_accessed_at >= _MIN_INTERVAL}
-        self.store(now)
+            is_due = self._tried_at is None or abs(now - self._tried_at) >= _STORE_INTERVAL
+            if is_due and self._pending:
+                self._tried_at = now
+        if is_due:
+            self.store(now)
 
     def store(self, now: datetime, seconds: float = 0.0) -> None:
         """Store the pending accesses, waiting at most `seconds` for other writers."""

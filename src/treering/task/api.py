@@ -68,6 +68,7 @@ class Task:
         self._on_event = on_event
         self._lock = RLock()
         self._log: deque[PruneStep] = deque(maxlen=MAX_LOGGED_STEPS)
+        self._stored: dict[str, Snapshot] = {}
         self._state = TaskState(count, budgets(settings), EXTRACT_CHARACTERS)
 
     def __repr__(self) -> str:
@@ -311,13 +312,19 @@ class Task:
     def restore(self, snapshot: Snapshot | str = LATEST) -> None:
         """Replace the state by a snapshot, or by the save of that name."""
         known = saved(self._task_store, snapshot) if isinstance(snapshot, str) else snapshot
+        if isinstance(snapshot, str):
+            self._stored[snapshot] = known
         self._replace_with(lambda state: state_of(known, state.empty()))
         self._task_store = replace(self._task_store, title=known.title)
 
-    def save(self, name: str = LATEST) -> Snapshot:
-        """Store a snapshot that any process can restore; it replaces the former save of that name."""
+    def save(self, name: str = LATEST, *, if_unchanged: bool = False) -> Snapshot:
+        """Store a snapshot that any process can restore; it replaces the former save of that name.
+
+        With `if_unchanged`, it is `Conflict` if that is not the save which this task restored or made last.
+        """
         taken = self.snapshot()
-        save(self._task_store, taken, name, MAX_SAVES)
+        replacing = self._stored.get(name) if if_unchanged else None
+        self._stored[name] = save(self._task_store, taken, name, MAX_SAVES, replacing=replacing)
         return taken
 
     def render(self, budget: int | None = None) -> RenderedTask:

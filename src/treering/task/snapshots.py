@@ -80,19 +80,23 @@ def state_of(snapshot: Snapshot, empty: TaskState) -> TaskState:
     return state
 
 
-def save(task_store: TaskStore, snapshot: Snapshot, name: str, keep: int) -> None:
-    """Store a snapshot under a name; only the newest `keep` names remain. Durable on return."""
+def save(task_store: TaskStore, snapshot: Snapshot, name: str, keep: int, *, replacing: Snapshot | None) -> Snapshot:
+    """Store a snapshot under a name and return it as stored; only the newest `keep` names remain. Durable on return.
+
+    `Conflict` if another one than `replacing` has that name now.
+    """
     if not name.strip() or not name.isprintable():
         raise InvalidInput(f"{name!r} is not a valid name of a save; use printable text")
-    clean = _writable(snapshot, task_store).model_dump(mode="json")
+    clean = _writable(snapshot, task_store)
     for last in (False,) * (_TRIES - 1) + (True,):
         try:
-            _store(task_store, clean, name, keep)
+            _store(task_store, clean.model_dump(mode="json"), name, keep, replacing)
         except Conflict:
             if last:
                 raise
         else:
-            return
+            break
+    return clean
 
 
 def saved(task_store: TaskStore, name: str = LATEST) -> Snapshot:
@@ -112,11 +116,16 @@ def is_saved(task_store: TaskStore, name: str = LATEST) -> bool:
     return session is not None and name in _saves(session.metadata)
 
 
-def _store(task_store: TaskStore, snapshot: Mapping[str, Any], name: str, keep: int) -> None:
+def _store(
+    task_store: TaskStore, snapshot: Mapping[str, Any], name: str, keep: int, replacing: Snapshot | None
+) -> None:
     def save(tx: Transaction) -> None:
         tx.claim(f"task {task_store.task}")
         session = task_store.session(tx)
-        saves = {**_saves(session.metadata), name: snapshot}
+        before = _saves(session.metadata)
+        if replacing is not None and name in before and Snapshot.make(**before[name]) != replacing:
+            raise Conflict(f"task {task_store.task!r} was saved by another process meanwhile; resume it and try again")
+        saves = {**before, name: snapshot}
         newest = sorted(saves, key=lambda each: (each == name, saves[each]["at"]))[-keep:]
         personal = {**session.metadata.get(TASK, {}), "saves": {each: saves[each] for each in newest}}
         tx.sessions.update(session.replace(metadata={**session.metadata, TASK: personal}))

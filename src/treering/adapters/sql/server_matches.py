@@ -18,9 +18,9 @@ from sqlalchemy import (
     literal,
     literal_column,
     select,
+    true,
     union_all,
 )
-from sqlalchemy import any_ as any_of
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from treering.adapters.sql.conditions import in_scope, matching
@@ -56,31 +56,62 @@ def numbers_statement(scope: Scope, filters: Mapping[str, Filter]) -> CompoundSe
 
 @lru_cache(maxsize=200)
 def _statement(scope: Scope, filters: tuple[tuple[str, Filter], ...]) -> CompoundSelect[Any]:
-    """Cached: building the statement costs as much as running it."""
-    here = (documents.c.tenant == scope.tenant, documents.c.project == scope.project)
-    wanted = documents.c.number == any_of(cast(bindparam("numbers", type_=Text), ARRAY(BIGINT)))
-    listed = select(documents.c.number, documents.c.kind, documents.c.id).where(*here, wanted)
-    candidates = listed.cte("candidates").prefix_with("MATERIALIZED")
-    own = and_(
-        vectors.c.tenant == scope.tenant,
-        vectors.c.project == scope.project,
-        vectors.c.number == candidates.c.number,
-        vectors.c.model == bindparam("model"),
+    """Cached: building the statement costs as much as running it.
+
+    Lateral subqueries with a limit are looked up for each candidate. For joins the planner reads the whole project for
+    each of them while it has no statistics of a table, which is the case for the first minute of a new one. The order,
+    which only the keys have, rules out other indexes that contain the same columns in another order.
+    """
+    given = (
+        func.unnest(cast(bindparam("numbers", type_=Text), ARRAY(BIGINT)))
+        .table_valued("number")
+        .render_derived("given")
     )
+    here = (documents.c.tenant == scope.tenant, documents.c.project == scope.project)
+    document = select(documents.c.number, documents.c.kind, documents.c.id).where(
+        *here, documents.c.number == given.c.number
+    )
+    listed = document.limit(1).lateral("listed")
+    candidates = (
+        select(listed.c.number, listed.c.kind, listed.c.id)
+        .select_from(given.join(listed, true()))
+        .cte("candidates")
+        .prefix_with("MATERIALIZED")
+    )
+    vector = (
+        select(vectors.c.vector)
+        .where(
+            vectors.c.tenant == scope.tenant,
+            vectors.c.project == scope.project,
+            vectors.c.number.between(candidates.c.number, candidates.c.number),
+            vectors.c.model == bindparam("model"),
+        )
+        .order_by(vectors.c.number)
+    )
+    own = vector.limit(1).lateral("own")
     parts = []
     for name, where in filters:
         kind = _KINDS[name]
-        record = and_(kind.table.c.id == candidates.c.id, in_scope(kind, scope), *matching(kind, where))
+        key = kind.table.c.id
+        record = (
+            select(
+                cast(func.row_to_json(literal_column(kind.table.name)), Text).label("record"),
+                (_has_deprecated(scope) if kind is TURNS else literal(False)).label("deprecated"),
+            )
+            .where(key.between(candidates.c.id, candidates.c.id), in_scope(kind, scope), *matching(kind, where))
+            .order_by(key)
+        )
+        found = record.limit(1).lateral("found")
         parts.append(
             select(
                 candidates.c.number,
                 literal(name).label("kind"),
                 candidates.c.id,
-                cast(func.row_to_json(literal_column(kind.table.name)), Text).label("record"),
-                vectors.c.vector,
-                (_has_deprecated(scope) if kind is TURNS else literal(False)).label("deprecated"),
+                found.c.record,
+                own.c.vector,
+                found.c.deprecated,
             )
-            .select_from(candidates.join(kind.table, record).outerjoin(vectors, own))
+            .select_from(candidates.join(found, true()).outerjoin(own, true()))
             .where(candidates.c.kind == name)
         )
     return union_all(*parts)

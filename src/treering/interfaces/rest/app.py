@@ -17,6 +17,7 @@ from treering.interfaces.rest import panel
 from treering.interfaces.rest.calls import PREFIX, Calls, Route, endpoint
 from treering.interfaces.rest.events import EventFeeds
 from treering.interfaces.rest.gate import RestGate
+from treering.interfaces.rest.lifespans import started
 from treering.interfaces.rest.memories import ProjectMemories
 from treering.interfaces.rest.metrics import Metrics
 from treering.interfaces.rest.nouns import (
@@ -33,11 +34,12 @@ from treering.interfaces.rest.nouns import (
     rules,
     search,
     sessions,
+    tasks,
     trust,
     turns,
 )
 from treering.interfaces.rest.openapi import DESCRIPTION, TAGS, completed, docs_page
-from treering.interfaces.rest.problems import add_handlers
+from treering.interfaces.rest.problems import add_handlers, problem
 from treering.interfaces.rest.sign_in import SignInCodes
 from treering.interfaces.rest.system import PauseFolders, SystemRoutes, system_router
 from treering.interfaces.servers.http.limits import HttpLimits
@@ -56,6 +58,7 @@ NOUNS: Mapping[str, Iterable[Route]] = {
     "code": code.ROUTES,
     "conversations": conversations.ROUTES,
     "sessions": sessions.ROUTES,
+    "tasks": tasks.ROUTES,
     "rules": rules.ROUTES,
     "trust": trust.ROUTES,
     "maintenance": maintenance.ROUTES,
@@ -143,8 +146,6 @@ _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 
 async def _unknown(request: Any) -> Any:
-    from treering.interfaces.rest.problems import problem
-
     return problem(404, "no such path; /api/v1/docs lists them", request.url.path, "NotFound")
 
 
@@ -155,8 +156,8 @@ def _pause_folders(project: str) -> tuple[str, ...]:
 def _project_router(calls: Calls) -> APIRouter:
     router = APIRouter()
     for noun, routes in NOUNS.items():
-        # Ids and names may contain slashes, so a path that ends with one would take those with a suffix.
-        for route in sorted(routes, key=lambda each: each.path.endswith("}")):
+        # Ids and names may contain slashes, so a path that ends with one would take longer paths too.
+        for route in sorted(routes, key=lambda each: (each.path.endswith("}"), -each.path.count("{"))):
             responses: dict[int | str, dict[str, Any]] = {}
             if route.media_type is not None:
                 schema = {"type": "string", **({"format": "binary"} if route.answer is bytes else {})}
@@ -228,8 +229,6 @@ class Dispatcher:
 
 async def _run_lifespans(apps: list[ASGIApp], scope: Scope, receive: Receive, send: Send) -> None:
     """Start all applications, then end them in reverse order."""
-    from treering.interfaces.rest.lifespans import started
-
     await receive()
     async with AsyncExitStack() as stack:
         try:

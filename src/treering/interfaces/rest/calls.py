@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from fastapi import Header, Path, Request
 from pydantic import TypeAdapter
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from treering.core.errors import InvalidInput, NotFound, RequestRepeated, StaleVersion
 from treering.interfaces.rest.memories import ProjectMemories
@@ -240,8 +240,3 @@ async def _content(request: Request) -> str:
     except ValueError:
         asked = body.decode("utf-8", "replace")
     return f"{request.url.query} {asked}"
-
-
-def streamed(lines: Any, media_type: str, headers: Mapping[str, str]) -> Response:
-    """A response that is written while its lines are read, each in a thread."""
-    return StreamingResponse(lines, media_type=media_type, headers=dict(headers))

@@ -12,6 +12,8 @@ from treering.memory import Memory
 
 MAX_OPEN = 16
 """Projects that are open at a time; each has connections and a thread for its jobs."""
+_UNREADABLE = "\N{REPLACEMENT CHARACTER}"
+"""In place of bytes of a path that are not UTF-8: different paths would name the same project."""
 OpenMemory = Callable[[str], Memory]
 
 
@@ -72,7 +74,7 @@ class ProjectMemories:
                 memory.close()
 
     def _take(self, project: str, *, create: bool) -> _OpenMemory:
-        if not is_key(project):
+        if not is_key(project) or _UNREADABLE in project:
             raise _no_project(project)
         with self._lock:
             if (found := self._known(project)) is not None:

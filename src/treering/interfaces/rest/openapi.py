@@ -13,6 +13,7 @@ from pydantic.json_schema import PydanticJsonSchemaWarning
 from starlette.requests import Request
 from starlette.responses import Response
 
+from treering.interfaces.rest.links import add_links
 from treering.interfaces.rest.problems import MEDIA_TYPE, Problem
 
 DESCRIPTION = """Memory for AI agents: every verb of the library over HTTP.
@@ -35,6 +36,7 @@ TAGS = [
     {"name": "code", "description": "The code graph."},
     {"name": "conversations", "description": "The window of a conversation with a model."},
     {"name": "sessions", "description": "Observed sessions of coding agents."},
+    {"name": "tasks", "description": "Working memory of tasks."},
     {"name": "rules", "description": "Rule files such as CLAUDE.md."},
     {"name": "pauses", "description": "Pauses of the hooks of coding agents."},
     {"name": "trust", "description": "Trust level and settings."},
@@ -85,6 +87,7 @@ class ApiDocument:
         schemas["Payload"] = {**_OPEN, "title": "Payload", "description": "Fields of the knowledge type."}
         _require_answered_fields(document)
         _add_errors(document)
+        add_links(_operations(document))
         document["components"]["securitySchemes"] = {
             "token": {"type": "http", "scheme": "bearer", "description": "The token of the server."}
         }

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 
 DIST = Path(__file__).parent.parent / "panel" / "dist"
@@ -47,7 +46,3 @@ def panel_file(path: str, folder: Path = DIST) -> Response:
 
 def _missing() -> Response:
     return HTMLResponse("<!doctype html><title>Not found</title><h1>Not found</h1>", 404)
-
-
-async def panel(request: Request) -> Response:
-    return panel_file(request.path_params.get("path", ""))

@@ -131,6 +131,8 @@ def add_handlers(app: FastAPI) -> None:
 
     async def refused(request: Request, exc: Exception) -> Response:
         assert isinstance(exc, HTTPException)
+        if exc.status_code == 400:  # the framework could not decode the body, and does not say why
+            return problem(400, "the body cannot be read; send JSON in UTF-8", request.url.path, "InvalidInput")
         return problem(exc.status_code, str(exc.detail), request.url.path, "HttpError", exc.headers)
 
     async def failed(request: Request, exc: Exception) -> Response:

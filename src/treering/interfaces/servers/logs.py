@@ -40,7 +40,7 @@ class QueuedLogHandler(logging.Handler):
         while True:
             self._write_line(self._waiting.get())
             if dropped := self._take_dropped():
-                self._write_line(f"treering mcp: {dropped} more lines were dropped, because stderr was not read")
+                self._write_line(f"treering: {dropped} more lines were dropped, because stderr was not read")
             self._waiting.task_done()
 
     def _write_line(self, line: str) -> None:
@@ -71,7 +71,7 @@ class _RedactingFormatter(logging.Formatter):
 def log_to_stderr() -> logging.Handler:
     """Log warnings of all modules to stderr; return the handler."""
     handler = QueuedLogHandler(_to_stderr)
-    handler.setFormatter(_RedactingFormatter("treering mcp: %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_RedactingFormatter("treering: %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     return handler
 

@@ -98,6 +98,16 @@ class DeprecateRequest(Asked):
     superseded_by: str | None = None
 
 
+class ConditionRequest(Asked):
+    """A condition as patterns hold it."""
+
+    condition: dict[str, Any]
+
+
+class ConditionText(Answered):
+    text: str
+
+
 class MergeRequest(Asked):
     ids: list[str] = Field(min_length=2, max_length=100)
 

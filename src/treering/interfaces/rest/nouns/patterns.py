@@ -13,6 +13,8 @@ from treering.interfaces.rest.nouns.pattern_schemas import (
     AfterFailureRequest,
     ApplicableRequest,
     ApplicationRequest,
+    ConditionRequest,
+    ConditionText,
     DeprecateRequest,
     DryRun,
     FailureAdvice,
@@ -67,6 +69,11 @@ def get_pattern(memory: Memory, id: RecordId) -> Pattern:
 def update_pattern(memory: Memory, id: RecordId, body: PatternChanges) -> Pattern:
     """Store a new version of a pattern; the old one is kept."""
     return memory.patterns.update(id, **body.changes)
+
+
+def explain_condition(memory: Memory, body: ConditionRequest) -> ConditionText:
+    """A condition of a pattern in words."""
+    return ConditionText(text=memory.patterns.explain(body.condition))
 
 
 def find_applicable(memory: Memory, body: ApplicableRequest) -> ListPage[RankedPatternAnswer]:
@@ -234,6 +241,7 @@ _P = "/patterns"
 ROUTES = (
     Route("GET", _P, list_patterns, ListPage[Pattern], "List patterns"),
     Route("POST", _P, add_pattern, Pattern, "Store a pattern", _WRITE, 201, replay=stored_record),
+    Route("POST", f"{_P}/explain", explain_condition, ConditionText, "Explain a condition"),
     Route("POST", f"{_P}/applicable", find_applicable, ListPage[RankedPatternAnswer], "Find applicable patterns"),
     Route("POST", f"{_P}/task-context", context_for_task, TaskAdvice, "Get advice for a task"),
     Route("POST", f"{_P}/after-failure", after_failure, FailureAdvice, "Get advice after a failure"),

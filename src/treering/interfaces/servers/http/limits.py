@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """HttpLimits, the same for every server."""
+    """Limits that are the same for every server."""
 
     body_bytes: int = 4 * 1024 * 1024
     """Maximum size of a request: the longest text that is stored, with every character escaped."""

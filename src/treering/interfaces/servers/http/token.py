@@ -35,7 +35,7 @@ class AccessToken:
 def token_for(
     project: str | None, *, file: Path | None, given: str | None, variable: str = MCP_VARIABLE
 ) -> AccessToken:
-    """AccessToken from the named file, else from the environment `variable`, else the project's token file."""
+    """Token from the named file, else from the environment `variable`, else the project's token file."""
     if file is not None:
         return AccessToken(_checked(_read(file), f"the token in {file}"), file.absolute())
     if given is not None:
