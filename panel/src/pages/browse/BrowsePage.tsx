@@ -87,10 +87,10 @@ export default function BrowsePage() {
 
   return (
     <PageFrame
-      title={t("nav.browse")}
+      title={t("nav.browse")} lead={t("browse.lead")}
       isFilled
       actions={
-        <Button icon={Trash2} variant="quiet" isDisabled={!canForget(browsing, items)} onPress={() => setOpened({ action: "forget" })}>
+        <Button icon={Trash2} isDisabled={!canForget(browsing, items)} onPress={() => setOpened({ action: "forget" })}>
           {t("browse.forget_many")}
         </Button>
       }

@@ -9,9 +9,9 @@ import { Select } from "@/components/Fields";
 import { Card, PageFrame } from "@/components/Layout";
 import { SafeText } from "@/components/SafeText";
 import { EmptyState, ProblemView, Skeleton } from "@/components/States";
+import { Figures } from "@/components/Figures";
 import { useT } from "@/i18n";
 import styles from "./ConversationPage.module.css";
-import { Figures } from "./Figures";
 import page from "./SessionPage.module.css";
 
 /** The window of a conversation as it was built: messages in it, removed ones and why, tokens by role. */

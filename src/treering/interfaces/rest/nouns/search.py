@@ -149,6 +149,7 @@ class Citation(Answered):
     text: str
     source: str
     score: float
+    record: StoredRecord
 
 
 class ExtractiveAnswer(Answered):
