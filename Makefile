@@ -97,6 +97,7 @@ run: $(VENV)/.run  ## set up and show what Treering does, on a temporary project
 	@if [ -t 0 ] && [ -t 1 ]; then $(MAKE) --no-print-directory panel || printf '%s\n' $(NO_PANEL); $(BIN)/treering demo --serve; fi
 
 panel: $(PANEL)/index.html  ## build the memory panel that `treering serve` shows
+	@:
 
 test: $(VENV)/.node $(VENV)/.browser  ## set up and run every test, on SQLite and PostgreSQL
 	@$(MAKE) --no-print-directory panel || printf '%s\n' $(NO_PANEL)

@@ -73,7 +73,7 @@ function Section({ title, count, children }: { title: string; count?: number | u
 function Memories({ node }: { node: MapNode }) {
   const { t, tn } = useT();
   const project = useProject();
-  const found = useRecords({ files: node.paths.slice(0, MAX_FILES_OF_FILTER) as string[], superseded: false, flagged: false });
+  const found = useRecords({ files: node.paths.slice(0, MAX_FILES_OF_FILTER) as string[], superseded: false, flagged: false, tainted: false });
   const [all, setAll] = useState(false);
   const records = all ? found.records : found.records.slice(0, 3);
   return (

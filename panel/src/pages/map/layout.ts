@@ -4,6 +4,9 @@ import type { MapNode } from "./mapModel";
 /** Width and height of the plane of the map. */
 const SIZE = 1000;
 
+/** Share of the height that the legend covers. */
+const LEGEND_SHARE = 0.12;
+
 export interface Circle {
   x: number;
   y: number;
@@ -51,5 +54,7 @@ export function extentOf(clusters: Iterable<Circle>): Extent {
     Math.min(...all.map((each) => place(each) - each.radius)),
     Math.max(...all.map((each) => place(each) + each.radius)),
   ];
-  return all.length === 0 ? { x: [0, SIZE], y: [0, SIZE] } : { x: range((each) => each.x), y: range((each) => each.y) };
+  if (all.length === 0) return { x: [0, SIZE], y: [0, SIZE] };
+  const [bottom, top] = range((each) => each.y);
+  return { x: range((each) => each.x), y: [bottom - LEGEND_SHARE * (top - bottom), top] };
 }

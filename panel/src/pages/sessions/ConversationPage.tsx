@@ -49,7 +49,9 @@ function WindowView({ window }: { window: WindowReasons }) {
   ];
   return (
     <>
-      <Figures figures={figures} />
+      <div className={styles.figures}>
+        <Figures figures={figures} />
+      </div>
       <div className={styles.cards}>
         <Card title={t("sessions.tokens_by_role")} aside={stats.exact ? t("sessions.exact") : t("sessions.estimated")}>
           <RoleBar window={window} limit={limit} />

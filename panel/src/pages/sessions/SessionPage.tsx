@@ -78,7 +78,9 @@ function Content({ details, items }: { details: Schemas["SessionDetails"]; items
   ];
   return (
     <>
-      <Figures figures={figures} />
+      <div className={styles.figures}>
+        <Figures figures={figures} />
+      </div>
       <Grid>
         <Card title={t("sessions.timeline")} span={2}>
           <Timeline session={session} items={items} />
