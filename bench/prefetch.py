@@ -25,14 +25,14 @@ from treering.context.prefetch.ranking import rank_files
 from treering.context.prefetch.words import read_prompt
 from treering.core.past_sessions import PastFile, PastSession
 from treering.core.prompt_words import prompt_text, session_words
-from treering.observe.tools import Action, tool_use
+from treering.observe.tools import ToolAction, tool_use
 
 OFFERED = 12
 DRAWS = 2_000
 WINDOW = 20  # scored sessions that a point of the curve averages
 PARTS = ((0, 10), (10, 20), (20, 30), (30, 50), (50, 80), (80, 10_000))
 _PROMPTS, _CALLS = ("prompt", "user_text"), ("tool_call", "tool_use")
-_EDITING, _READING = frozenset({Action.EDIT}), frozenset({Action.READ})
+_EDITING, _READING = frozenset({ToolAction.EDIT}), frozenset({ToolAction.READ})
 
 _MARKERS = frozenset({"README.md", "CLAUDE.md", "AGENTS.md", "go.mod", "package.json", "pyproject.toml", "Cargo.toml"})
 """Files at the top of a checkout."""

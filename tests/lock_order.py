@@ -19,6 +19,9 @@ CLAIMS: dict[str, int] = {
     "promotion": 0,
     # The subject, then the records that it changes.
     "facts": 1,
+    "observed": 1,
+    "injection": 1,
+    "trust": 1,
     "record": 2,
     "consolidation": 3,
     "entities": 5,
@@ -49,5 +52,6 @@ CLAIMED = frozenset({"ids", "knowledge", "turns", "episodes", "patterns", "appli
 may be locked at any time after that."""
 DERIVED = frozenset({"facets", "documents", "postings", "posting_blocks", "vectors", "nearby", "revisions", "audit"})
 """Rows about a record: a transaction changes them only if it has locked the record, or with `SKIP LOCKED`."""
-OBSERVED = frozenset({"observed_sessions", "scratchpads", "signal_evidence"})
-"""Rows that a transaction changes only if it has claimed promotion; a checkpoint writes one and nothing else."""
+OBSERVED = frozenset({"observed_sessions", "scratchpads", "signal_evidence", "injected_items", "project_settings"})
+"""Rows that a transaction changes only if it has claimed promotion, or the one setting that it changes; a checkpoint,
+or a note of what was injected, writes new ones and nothing else."""

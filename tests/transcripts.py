@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from treering.core.events import Event
-from treering.observe.readers import ReadReport, Transcript, find_transcripts, read_events
+from treering.observe.readers import AgentTranscript, ReadReport, find_transcripts, read_events
 
 AT = "2026-03-01T10:00:0{}.000Z"
 
@@ -17,7 +17,7 @@ def write_lines(path: Path, lines: Iterable[Any]) -> Path:
     return path
 
 
-def only_transcript(path: Path) -> Transcript:
+def only_transcript(path: Path) -> AgentTranscript:
     [transcript] = find_transcripts([path])
     return transcript
 

@@ -18,7 +18,7 @@ from bench.observer.repeated_errors import repeated_errors
 from bench.observer.replay import Costs, Replay, replayed
 from bench.observer_cues.scores import interval
 from bench.results import percentile, table, write_section
-from treering.core.observations import Decision
+from treering.core.observations import GateDecision
 
 MIN_COMMON_WORDS = 0.4  # share of a dead end's words that a later sentence has, to be listed beside it
 Judged = tuple[PromotedRecord, Verdict, tuple[float | None, float | None]]
@@ -153,7 +153,7 @@ def _volume(replay: Replay, found: Sequence[Judged]) -> str:
     counts = Counter(record.place for record, *_ in found)
     by_session = [counts[place] for place in range(len(replay.candidates))]
     texts = Counter(record.text for record, *_ in found)
-    reinforced = sum(each.decision is Decision.REINFORCED for some in replay.candidates for each in some)
+    reinforced = sum(each.decision is GateDecision.REINFORCED for some in replay.candidates for each in some)
     return (
         f"{len(found)} records, {mean(by_session or [0]):.2f} a session (goal ≤ 3; most in one: {max(by_session)}), "
         f"{reinforced} reinforced, {sum(record.tainted for record, *_ in found)} wait for review because of outside "
@@ -168,7 +168,7 @@ def has_absolute_path(text: str) -> bool:
 
 def _rejected(replay: Replay) -> str:
     every = [each for some in replay.candidates for each in some]
-    gates = Counter((each.signal, str(each.gate)) for each in every if each.decision is Decision.REJECTED)
+    gates = Counter((each.signal, str(each.gate)) for each in every if each.decision is GateDecision.REJECTED)
     names = sorted({gate for _, gate in gates})
     rows: list[tuple[object, ...]] = [
         (signal, sum(each.signal == signal for each in every), *(gates[signal, gate] for gate in names))

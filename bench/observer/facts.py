@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from bench.observer.recorded import RecordedSession
 from treering.observe.commands import Purpose, parse_command
 from treering.observe.errors import failure_of, other_form, other_path, ways_of
-from treering.observe.tools import Action, ToolUse, tool_use
+from treering.observe.tools import ToolAction, ToolUse, tool_use
 
 _QUIET = frozenset({Purpose.READ, Purpose.SEARCH, Purpose.LIST, Purpose.VCS, Purpose.EDIT})
 _CHARACTERS_PER_TOKEN = 4
@@ -132,7 +132,7 @@ def _add_result(facts: SessionFacts, result: CallResult, root: str) -> None:
     use, number = result.use, result.number
     parsed = parse_command(use.command, root) if use.command else None
     source = (parsed.normal if parsed else "") or " ".join((result.tool, *use.paths[:1]))
-    checked = result.is_error or (use.action is Action.RUN and parsed is not None and parsed.purpose not in _QUIET)
+    checked = result.is_error or (use.action is ToolAction.RUN and parsed is not None and parsed.purpose not in _QUIET)
     failure = failure_of(result.tool, use, result.text, is_error=result.is_error, root=root) if checked else None
     subject = next(iter(use.paths), "") or (parsed.normal if parsed else "") or use.pattern
     if subject:
@@ -149,14 +149,14 @@ def _add_result(facts: SessionFacts, result: CallResult, root: str) -> None:
 
 
 def _add_success(facts: SessionFacts, number: int, use: ToolUse, source: str, *, is_command: bool) -> None:
-    if use.action is Action.SEARCH and use.pattern:
+    if use.action is ToolAction.SEARCH and use.pattern:
         facts.searches[use.pattern] += 1
         facts.steps.append(Step(number, "search", use.pattern))
-    if use.action is Action.LIST:
+    if use.action is ToolAction.LIST:
         facts.steps.append(Step(number, "list", use.pattern))
     for path in use.paths:
-        if use.action in (Action.READ, Action.EDIT):
-            kept = facts.edits if use.action is Action.EDIT else facts.reads
+        if use.action in (ToolAction.READ, ToolAction.EDIT):
+            kept = facts.edits if use.action is ToolAction.EDIT else facts.reads
             kept[path] += 1
             facts.steps.append(Step(number, use.action.value, path))
     facts.steps.append(Step(number, "success", source if is_command else "", source))

@@ -10,7 +10,7 @@ import treering
 from bench.observer.judging import PromotedRecord
 from bench.observer.recorded import RecordedSession
 from bench.process_memory import peak, resident
-from treering.core.observations import Candidate, Decision
+from treering.core.observations import Candidate, GateDecision
 from treering.core.records import Knowledge
 from treering.observe.reports import SessionReport
 
@@ -69,7 +69,7 @@ def _timed(call: Callable[[], object]) -> float:
 
 def _records(report: SessionReport, place: int) -> list[PromotedRecord]:
     """The records that the session created, with what the observer said about each."""
-    made_by = {each.record: each for each in report.candidates if each.decision is Decision.PROMOTED}
+    made_by = {each.record: each for each in report.candidates if each.decision is GateDecision.PROMOTED}
     return [_record(record, made_by[record.id], report.id, place) for record in report.promoted]
 
 

@@ -13,6 +13,7 @@ from tests.injecting import LONG, names, offer, offered, session_of, sessions_of
 from tests.observed import failing, observe, records, turns
 from tests.session_events import GO_FAILURE, Session
 from treering.compose import now
+from treering.context.injection.given_items import GivenItems
 from treering.context.injection.points import MAX_GOTCHAS, POINTS
 from treering.core.citations import citations_in, is_citation_of
 from treering.core.delimiters import without_delimited
@@ -288,3 +289,22 @@ def test_given_items_survive_a_busy_store(open_memory: OpenMemory) -> None:
         assert [each.item for each in memory.injections.given(session)] == [rule.id]
     memory.close()
     assert [each.item for each in open_memory().injections.given(session)] == [rule.id]
+
+
+def test_an_item_that_is_stored_while_another_offer_reads_is_known_to_it(memory: Memory) -> None:
+    rule = taught(memory, RULE, type="preference")
+    session = session_of(memory)
+    items = GivenItems(memory.scope, memory.store)
+    given = offer(memory, "start", session).items
+    assert [each.item for each in given] == [rule.id]
+    memory.injections.flush()
+    other = [each.replace(id=f"{each.id} again", session="other") for each in given]
+    assert items.add(other, items.additions)
+    waiting = items.waiting("other")
+    with memory.store.reading(memory.scope, now()) as tx:
+        assert tx.knowledge.count() == 1  # the snapshot begins
+        items.write(now(), seconds=10)
+        assert items.waiting("other") == ()
+        assert items.of(tx, "other", waiting) == waiting
+    with memory.store.reading(memory.scope, now()) as tx:
+        assert items.of(tx, "other", waiting) == waiting

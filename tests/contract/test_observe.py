@@ -18,7 +18,7 @@ from treering.compose import now
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.events import SessionOutcome, SessionType
 from treering.core.jobs import AFTER_SESSION
-from treering.core.observations import PROMOTION, Decision, Gate, SavedScratchpad, evidence_id
+from treering.core.observations import PROMOTION, Gate, GateDecision, SavedScratchpad, evidence_id
 from treering.core.records import Source
 from treering.memory import Memory
 from treering.observe.promotion.gates import SESSION_LIMITS
@@ -36,7 +36,7 @@ def promoted_error(memory: Memory) -> str:
     return observe(memory, "s2", failing()).promoted[0].id
 
 
-def decisions(report: Any, signal: Signal) -> list[tuple[Decision, Gate | None]]:
+def decisions(report: Any, signal: Signal) -> list[tuple[GateDecision, Gate | None]]:
     return [(each.decision, each.gate) for each in report.candidates if each.signal == signal.value]
 
 
@@ -89,7 +89,7 @@ def test_only_the_prevailing_of_two_opposite_forms_of_a_command_is_promoted(memo
 def test_an_error_is_promoted_at_the_second_session_and_renewed_at_the_third(memory: Memory) -> None:
     first = observe(memory, "s1", failing())
     assert first.promoted == ()
-    assert decisions(first, Signal.ERROR_RETRY) == [(Decision.REJECTED, Gate.FREQUENCY)]
+    assert decisions(first, Signal.ERROR_RETRY) == [(GateDecision.REJECTED, Gate.FREQUENCY)]
     assert "seen in 1 of 2 sessions" in first.rejected[0].reason
     (record,) = observe(memory, "s2", failing()).promoted
     assert (record.type, record.source, record.session) == ("error_pattern", Source.OBSERVER_INFERRED, "s2")
@@ -141,7 +141,7 @@ def test_what_a_person_took_back_is_not_promoted_again(
     for number in range(3, 7):
         report = observe(memory, f"s{number}", failing())
         assert (report.promoted, report.reinforced) == ((), ())
-        assert decisions(report, Signal.ERROR_RETRY) == [(Decision.REJECTED, Gate.NOVELTY)]
+        assert decisions(report, Signal.ERROR_RETRY) == [(GateDecision.REJECTED, Gate.NOVELTY)]
     assert {(each.id, each.content) for each in records(memory)} == before
 
 
@@ -196,7 +196,7 @@ def test_a_session_without_success_gives_only_dead_ends_and_rules(memory: Memory
     dead_end = next(each for each in report.promoted if each.type == "dead_end")
     assert "the timer is global" in dead_end.content
     assert "inject a clock instead" in dead_end.content
-    assert (Decision.REJECTED, Gate.VALIDATION) in decisions(report, Signal.ERROR_RETRY)
+    assert (GateDecision.REJECTED, Gate.VALIDATION) in decisions(report, Signal.ERROR_RETRY)
     assert report.session.outcome is SessionOutcome(outcome)
 
 
@@ -204,7 +204,7 @@ def test_a_result_that_was_not_validated_is_not_promoted(memory: Memory) -> None
     observe(memory, "s1", failing())
     report = observe(memory, "s2", failing(), validated=False)
     assert report.promoted == ()
-    assert decisions(report, Signal.ERROR_RETRY) == [(Decision.REJECTED, Gate.VALIDATION)]
+    assert decisions(report, Signal.ERROR_RETRY) == [(GateDecision.REJECTED, Gate.VALIDATION)]
 
 
 @pytest.mark.parametrize("type", list(SessionType))
@@ -554,7 +554,7 @@ def resumed(session: Session) -> Session:
 def test_a_session_that_repeats_the_events_of_another_is_not_a_second_one(memory: Memory) -> None:
     observe(memory, "s1", resumed(failing()))
     fork = observe(memory, "s2", resumed(failing().read("reefs/reef.go")))
-    assert decisions(fork, Signal.ERROR_RETRY) == [(Decision.REJECTED, Gate.FREQUENCY)]
+    assert decisions(fork, Signal.ERROR_RETRY) == [(GateDecision.REJECTED, Gate.FREQUENCY)]
     errors = [each for (signal, _), each in evidence(memory).items() if signal == Signal.ERROR_RETRY]
     assert [each.sessions for each in errors] == [("s1",)]
     assert observe(memory, "s1", resumed(failing())).promoted == ()
@@ -570,7 +570,7 @@ def test_two_candidates_of_a_session_may_reinforce_one_record(memory: Memory, mo
         "treering.observe.promotion.finish.same_meaning", lambda tx, models, texts: [taught.id] * len(texts)
     )
     report = observe(memory, "s1", Session().prompt(RULES[0]).prompt(RULES[1]))
-    assert decisions(report, Signal.SELF_CORRECTION) == [(Decision.REINFORCED, None)] * 2
+    assert decisions(report, Signal.SELF_CORRECTION) == [(GateDecision.REINFORCED, None)] * 2
     (record,) = report.reinforced
     assert (record.id, record.provenance_sessions) == (taught.id, ("s1",))
 

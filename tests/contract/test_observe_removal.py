@@ -12,7 +12,7 @@ from treering.compose import now
 from treering.core.injections import InjectedItem
 from treering.core.jobs import JobState
 from treering.core.language.terms import code_of
-from treering.core.observations import Decision, Gate
+from treering.core.observations import Gate, GateDecision
 from treering.core.past_sessions import SessionWords
 from treering.core.prompt_words import session_words
 from treering.core.queries import JobFilter
@@ -55,7 +55,7 @@ def test_a_purged_rule_leaves_no_copy_and_is_not_promoted_again(open_memory: Ope
     report = observe(memory, "s2", Session().prompt(RULE))
     assert report.promoted == ()
     assert [(each.decision, each.gate, each.text, each.subject) for each in report.candidates] == [
-        (Decision.REJECTED, Gate.NOVELTY, "", "")
+        (GateDecision.REJECTED, Gate.NOVELTY, "", "")
     ]
     # Nor does a replay of the first session bring it back.
     observe(open_memory(), "s1", Session().prompt(f"Hello. {RULE}").prompt(OTHER))

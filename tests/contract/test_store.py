@@ -17,9 +17,11 @@ from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.core.graph import CoAccessEdge
 from treering.core.history import Action
+from treering.core.injections import InjectedItem
 from treering.core.jobs import Job
 from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence
 from treering.core.patterns import Pattern
+from treering.core.project_settings import ProjectSetting
 from treering.core.queries import AuditFilter, CoAccessFilter, EntityFilter, KnowledgeFilter, PatternFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.runs import Run
@@ -29,7 +31,16 @@ from treering.core.values import Record
 from treering.memory import Memory
 
 LEARNED = (Knowledge, Pattern, Entity)
-DERIVED = (EntityLink, CoAccessEdge, ObservedSession, SavedScratchpad, SignalEvidence, Run)
+DERIVED = (
+    EntityLink,
+    CoAccessEdge,
+    ObservedSession,
+    SavedScratchpad,
+    SignalEvidence,
+    Run,
+    InjectedItem,
+    ProjectSetting,
+)
 EVERYTHING = {
     Knowledge: KnowledgeFilter(deleted=None),
     Pattern: PatternFilter(deleted=None),

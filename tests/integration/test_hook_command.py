@@ -12,6 +12,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -126,9 +127,10 @@ def test_an_agent_that_does_not_read_is_no_error(repo: HookedRepository) -> None
 
 
 def test_a_listener_that_never_answers_costs_only_the_deadline(repo: HookedRepository) -> None:
-    path = Path(repo.hooks, "hook.sock")
-    repo.point_at(database(repo), socket=str(path))
-    with socket.socket(socket.AF_UNIX) as server:
+    # The path of a socket has at most 107 bytes.
+    with TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as server:
+        path = Path(folder, "hook.sock")
+        repo.point_at(database(repo), socket=str(path))
         server.bind(str(path))
         server.listen()
         done = repo.run(started(repo))

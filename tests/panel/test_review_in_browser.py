@@ -59,7 +59,7 @@ def test_a_wrong_memory_is_found_and_gone_in_less_than_five_clicks(
     page.get_by_role("article").filter(has_text=waiting[1]).get_by_role("button", name="Reject").click()
     clicks += 1
     expect(page.get_by_role("article").filter(has_text=waiting[1])).to_have_count(0)
-    expect(page.get_by_text("Forgotten")).to_be_visible()
+    expect(page.get_by_text("Forgotten", exact=True)).to_be_visible()
     assert clicks <= MAX_CLICKS
     found = panel_server.request("POST", "search", {"query": waiting[1]}, project=PROJECT)
     assert waiting[1] not in [each["text"] for each in found["hits"]]

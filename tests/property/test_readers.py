@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from treering.core.events import Event, EventKind
-from treering.observe.readers import READERS, ReadReport, Transcript, find_transcripts, read_events
+from treering.observe.readers import READERS, AgentTranscript, ReadReport, find_transcripts, read_events
 
 _WORDS = (
     "type kind message content role text id uuid parentUuid sessionId session_id session timestamp at ts seq payload"
@@ -71,7 +71,7 @@ def check(content: bytes, name: str = "file.jsonl") -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(content)
-        forced = [Transcript(path, "x", "s1", format=each) for each in READERS]
+        forced = [AgentTranscript(path, "x", "s1", format=each) for each in READERS]
         for transcript in (*find_transcripts([path]), *forced):
             report = ReadReport()
             first = list(accepted(transcript, report))
@@ -80,7 +80,7 @@ def check(content: bytes, name: str = "file.jsonl") -> None:
             assert len(first) == report.events
 
 
-def accepted(transcript: Transcript, report: ReadReport) -> Iterator[Event]:
+def accepted(transcript: AgentTranscript, report: ReadReport) -> Iterator[Event]:
     for fields in read_events(transcript, report):
         assert None not in fields.values()
         yield Event.make(**fields, session=transcript.session)

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from treering.observe.promotion.drafts import Support, draft_of
+from treering.observe.promotion.drafts import EvidenceSupport, draft_of
 from treering.observe.promotion.novelty import has_same_names
 from treering.observe.scratchpad import Signal
 
 
 def text_of(signal: Signal, detail: dict[str, Any], files: tuple[str, ...] = ()) -> str | None:
-    draft = draft_of(signal, Support("subject", detail, files, sessions=2))
+    draft = draft_of(signal, EvidenceSupport("subject", detail, files, sessions=2))
     return None if draft is None else draft.text
 
 
@@ -95,5 +95,5 @@ def test_a_configuration_file_comes_with_the_files_of_three_sessions() -> None:
 
 def test_a_program_that_downloads_is_not_a_reference() -> None:
     files = ("tides/tide.go",)
-    support = Support("download: gh pr", {"source": "download: gh pr"}, files, sessions=3)
+    support = EvidenceSupport("download: gh pr", {"source": "download: gh pr"}, files, sessions=3)
     assert draft_of(Signal.EXTERNAL_REFERENCE, support) is None

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.observe.tools import Action, ToolUse, tool_use
+from treering.observe.tools import ToolAction, ToolUse, tool_use
 
 ROOT = "/home/ada/shop"
-A = Action
+A = ToolAction
 
 CALLS: list[tuple[str, dict[str, Any], ToolUse]] = [
     # Claude Code
@@ -143,4 +143,4 @@ def test_hostile_arguments_do_not_raise(tool: str, arguments: dict[str, Any], ro
 @pytest.mark.parametrize("arguments", [None, "x", 3, [], [("a", 1)]])
 def test_what_is_not_a_mapping_has_no_paths(arguments: Any) -> None:
     assert tool_use("Read", arguments, ROOT).paths == ()
-    assert tool_use(None, {}, ROOT) == ToolUse(Action.OTHER)  # type: ignore[arg-type]
+    assert tool_use(None, {}, ROOT) == ToolUse(ToolAction.OTHER)  # type: ignore[arg-type]

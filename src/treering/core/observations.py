@@ -61,7 +61,7 @@ class Gate(StrEnum):
     LIMIT = "limit"
 
 
-class Decision(StrEnum):
+class GateDecision(StrEnum):
     PROMOTED = "promoted"
     REINFORCED = "reinforced"
     REJECTED = "rejected"
@@ -74,7 +74,7 @@ class Candidate(Value):
     subject: Text
     type: Label
     text: Text
-    decision: Decision
+    decision: GateDecision
     gate: Gate | None = None
     reason: Text = ""
     files: FilePaths = ()
@@ -126,7 +126,7 @@ class ObservedSession(Record):
     @property
     def promoted_ids(self) -> tuple[str, ...]:
         """Ids of the records that this session created."""
-        made = (each.record for each in self.candidates if each.decision is Decision.PROMOTED)
+        made = (each.record for each in self.candidates if each.decision is GateDecision.PROMOTED)
         return tuple(id for id in made if id is not None)
 
 

@@ -46,7 +46,8 @@ class Taintable(Value):
         tainted = fields.get("tainted", taint is not None)
         if not tainted:
             return fields if taint is None else {**fields, "taint": None}
-        review = "needs_review" in cls.model_fields and fields.get("deprecated_at") is None
+        is_silent = fields.get("needs_review", False) is False  # a value that is not valid stays, to be refused
+        review = is_silent and "needs_review" in cls.model_fields and fields.get("deprecated_at") is None
         return {**fields, "tainted": tainted, "taint": taint or UNKNOWN, **({"needs_review": True} if review else {})}
 
     def replace(self, **changes: Any) -> Self:

@@ -14,7 +14,7 @@ from treering.observe.programs import RANKS, Purpose
 from treering.observe.shell import MAX_CHARACTERS
 from treering.observe.word_sets import word_set
 
-__all__ = ["Command", "Purpose", "parse_command"]
+__all__ = ["Purpose", "ShellCommand", "parse_command"]
 
 _MAX_PATHS = 32
 _PATCH_FILE = re.compile(
@@ -35,7 +35,7 @@ _INTERPRETERS = word_set("python node ruby php perl deno bun bash sh zsh")
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ShellCommand:
     """A parsed shell command. Of several in a line, the main one decides `purpose` and `normal`."""
 
     purpose: Purpose
@@ -46,29 +46,29 @@ class Command:
     outside: str = ""  # label of outside content that it fetches
 
 
-_NOTHING = Command(Purpose.OTHER, "")
+_NOTHING = ShellCommand(Purpose.OTHER, "")
 
 
-def parse_command(text: str, root: str = "") -> Command:
+def parse_command(text: str, root: str = "") -> ShellCommand:
     """Parse the first 4,096 characters of a shell command. Never raises, executes nothing, reads no file."""
     given: tuple[object, object] = (text, root)
     if not (isinstance(given[0], str) and isinstance(given[1], str)):
         return _NOTHING
     parsed = _parsed(text[:MAX_CHARACTERS], root)
     if len(text) > MAX_CHARACTERS and not parsed.outside and (label := outside_of_rest(text[MAX_CHARACTERS:])):
-        return Command(parsed.purpose, parsed.normal, parsed.paths, parsed.folder, parsed.pattern, label)
+        return ShellCommand(parsed.purpose, parsed.normal, parsed.paths, parsed.folder, parsed.pattern, label)
     return parsed
 
 
 @lru_cache(maxsize=1024)
-def _parsed(text: str, root: str) -> Command:
+def _parsed(text: str, root: str) -> ShellCommand:
     invocations = invocations_of(text, root)
     if not invocations:
         return _NOTHING
     main = _main(invocations)
     named = [i for i in invocations if i.purpose is main.purpose] if main.purpose is Purpose.EDIT else invocations
     paths = dict.fromkeys(chain.from_iterable(_paths(invocation, root) for invocation in named))
-    return Command(
+    return ShellCommand(
         purpose=main.purpose,
         normal=normal_form(main, root),
         paths=tuple(paths)[:_MAX_PATHS],

@@ -15,7 +15,7 @@ from treering.core.observations import (
     PROMOTION,
     UNREADABLE_CHECKPOINTS,
     Candidate,
-    Decision,
+    GateDecision,
     ObservedSession,
     SavedScratchpad,
     SessionFile,
@@ -236,9 +236,9 @@ def _united_files(found: tuple[SessionFile, ...], known: tuple[SessionFile, ...]
 
 def _united(known: tuple[Candidate, ...], found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     """Candidates of both, the new ones first; what the session has promoted before stays promoted."""
-    made = {(each.signal, each.subject): each for each in known if each.decision is Decision.PROMOTED}
+    made = {(each.signal, each.subject): each for each in known if each.decision is GateDecision.PROMOTED}
     latest = [
-        each.replace(decision=Decision.PROMOTED) if each.record and made.get((each.signal, each.subject)) else each
+        each.replace(decision=GateDecision.PROMOTED) if each.record and made.get((each.signal, each.subject)) else each
         for each in found
     ]
     listed = {(each.signal, each.subject) for each in latest}

@@ -20,7 +20,7 @@ from treering.observe.scratchpad import Activity
 
 if TYPE_CHECKING:
     from treering.core.records import Knowledge
-    from treering.observe.scratchpad.entries import FileUse
+    from treering.observe.scratchpad.entries import ObservedFileUse
     from treering.ports.store import Transaction
 
 _MAX_ITEMS = 2_000
@@ -78,7 +78,7 @@ def _learn(tx: Transaction, judged: Sequence[InjectedItem]) -> None:
 class SessionTrace:
     """What a session did, as far as it shows which items it used."""
 
-    files: Mapping[str, tuple[FileUse, ...]]
+    files: Mapping[str, tuple[ObservedFileUse, ...]]
     commands: Mapping[str, int]
     """The last step of each command."""
     cited: tuple[str, ...]
@@ -105,7 +105,7 @@ class SessionTrace:
         return self.commands.get(parse_command(command).normal, 0) > item.step
 
 
-def _touched(use: FileUse, item: InjectedItem) -> bool:
+def _touched(use: ObservedFileUse, item: InjectedItem) -> bool:
     if item.point in _ABOUT_TOUCHED and use.first_step <= item.step:
         return use.last_edit > item.step
     return use.last_step > item.step

@@ -18,7 +18,7 @@ from treering.observe.programs import (
     Purpose,
     purpose_of_name,
 )
-from treering.observe.shell import Segment, is_assignment, split_segments
+from treering.observe.shell import CommandSegment, is_assignment, split_segments
 from treering.observe.word_sets import word_set
 
 _MAX_DEPTH = 3
@@ -208,7 +208,9 @@ def program_name(word: str) -> str:
     return _ALIASES.get(word, word)
 
 
-def _invocation(segment: Segment, words: Sequence[str], folder: str | None, root: str, *, nested: bool) -> Invocation:
+def _invocation(
+    segment: CommandSegment, words: Sequence[str], folder: str | None, root: str, *, nested: bool
+) -> Invocation:
     inner, program, purpose, pattern_place = _described(tuple(words))
     written = [
         target

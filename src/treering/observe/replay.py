@@ -8,8 +8,8 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from treering.core.events import SessionOutcome
-from treering.core.observations import Decision
-from treering.observe.readers import ReadReport, Transcript, find_transcripts, read_events
+from treering.core.observations import GateDecision
+from treering.observe.readers import AgentTranscript, ReadReport, find_transcripts, read_events
 
 if TYPE_CHECKING:
     from treering.observe.api import Observer
@@ -29,7 +29,7 @@ class RecordedSession:
     """A session with its transcripts, the main agent's first. `root` is the folder where it ran, if they name it."""
 
     session: str
-    transcripts: tuple[Transcript, ...]
+    transcripts: tuple[AgentTranscript, ...]
     root: str | None
 
 
@@ -51,7 +51,7 @@ OnProgress = Callable[[ReplayProgress], None]
 
 def recorded_sessions(paths: Iterable[Path], report: ReadReport) -> tuple[RecordedSession, ...]:
     """The sessions in files and folders, oldest first. `report` counts what is not a transcript."""
-    found: dict[str, list[Transcript]] = {}
+    found: dict[str, list[AgentTranscript]] = {}
     for transcript in find_transcripts(paths, report):
         found.setdefault(transcript.session, []).append(transcript)
     return tuple(_recorded(session, transcripts) for session, transcripts in found.items())
@@ -83,7 +83,7 @@ def replay(
     on_progress(ReplayProgress("", len(sessions), len(sessions)))
 
 
-def _recorded(session: str, transcripts: list[Transcript]) -> RecordedSession:
+def _recorded(session: str, transcripts: list[AgentTranscript]) -> RecordedSession:
     ordered = tuple(sorted(transcripts, key=lambda each: each.subagent is not None))
     return RecordedSession(session, ordered, next((each.root for each in ordered if each.root), None))
 
@@ -111,5 +111,5 @@ def _replay_session(observer: Observer, recorded: RecordedSession, root: str | N
             return  # its outcome is known, and a transcript does not tell it
     found = watch.finish(SessionOutcome.SUCCESS)
     if watch.new_events > before:
-        report.promoted += sum(1 for each in found.candidates if each.decision is Decision.PROMOTED)
-        report.reinforced += sum(1 for each in found.candidates if each.decision is Decision.REINFORCED)
+        report.promoted += sum(1 for each in found.candidates if each.decision is GateDecision.PROMOTED)
+        report.reinforced += sum(1 for each in found.candidates if each.decision is GateDecision.REINFORCED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treering.core.observations import Candidate, Decision, ObservedSession
+from treering.core.observations import Candidate, GateDecision, ObservedSession
 
 if TYPE_CHECKING:
     from treering.core.records import Knowledge
@@ -33,15 +33,15 @@ class SessionReport:
 
     @property
     def rejected(self) -> tuple[Candidate, ...]:
-        return tuple(each for each in self.session.candidates if each.decision is Decision.REJECTED)
+        return tuple(each for each in self.session.candidates if each.decision is GateDecision.REJECTED)
 
 
 def report_of(tx: Transaction, session: ObservedSession) -> SessionReport:
     ids = [each.record for each in session.candidates if each.record is not None]
     records = {id: each for id, each in tx.knowledge.get_many(ids).items() if each.deleted_at is None}
 
-    def having(decision: Decision) -> tuple[Knowledge, ...]:
+    def having(decision: GateDecision) -> tuple[Knowledge, ...]:
         wanted = (each.record for each in session.candidates if each.decision is decision)
         return tuple(records[id] for id in dict.fromkeys(wanted) if id in records)
 
-    return SessionReport(session, having(Decision.PROMOTED), having(Decision.REINFORCED))
+    return SessionReport(session, having(GateDecision.PROMOTED), having(GateDecision.REINFORCED))

@@ -34,7 +34,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*+(?:\[\w*+\])?\+?=")
 
 
 @dataclass(slots=True)
-class Segment:
+class CommandSegment:
     """One simple command: its words without quotation marks, and what was around it."""
 
     words: list[str] = field(default_factory=list)
@@ -64,12 +64,12 @@ def _inner(found: re.Match[str]) -> str:
     return single if single is not None else ("" if escaped == "\n" else escaped)
 
 
-def split_segments(text: str) -> list[Segment]:
+def split_segments(text: str) -> list[CommandSegment]:
     """The simple commands of a command line, at most 64, of its first 4,096 characters."""
     text = text[:MAX_CHARACTERS]
-    now = Segment()
+    now = CommandSegment()
     segments = [now]
-    waiting: list[tuple[Segment, str]] = []
+    waiting: list[tuple[CommandSegment, str]] = []
     group = 0
     redirect = ""
     tokens = _TOKEN.finditer(text)
@@ -97,7 +97,7 @@ def split_segments(text: str) -> list[Segment]:
             operator = ";" if kind == "newline" else token[kind]
             group = max(0, group + (operator == "(") - (operator == ")"))  # `case` closes what was not opened
             if now.words or now.written or now.read:
-                now = Segment(after=operator, group=group)
+                now = CommandSegment(after=operator, group=group)
                 segments.append(now)
             else:
                 now.after, now.group = operator if operator not in "()" else now.after, group
@@ -113,7 +113,7 @@ def _nested(word: str) -> list[str]:
     return found[:4]
 
 
-def _redirected(segment: Segment, operator: str, target: str) -> None:
+def _redirected(segment: CommandSegment, operator: str, target: str) -> None:
     if operator == "<<<":
         segment.text = target
     elif operator in ("<", "<>"):
@@ -122,7 +122,7 @@ def _redirected(segment: Segment, operator: str, target: str) -> None:
         segment.written.append(target)
 
 
-def _take_heredocs(text: str, place: int, waiting: list[tuple[Segment, str]]) -> int:
+def _take_heredocs(text: str, place: int, waiting: list[tuple[CommandSegment, str]]) -> int:
     """Move the bodies of the heredocs that start at `place` to their segments."""
     for segment, delimiter in waiting:
         begin = place

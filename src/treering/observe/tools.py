@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from treering.observe.commands import Command, Purpose, parse_command
+from treering.observe.commands import Purpose, ShellCommand, parse_command
 from treering.observe.fetching import host_of, is_local
 from treering.observe.paths import is_file_name, project_path
 from treering.observe.shell import quoted_word
 from treering.observe.word_sets import word_set
 
 
-class Action(StrEnum):
+class ToolAction(StrEnum):
     """What a tool call does."""
 
     READ = "read"
@@ -31,7 +31,7 @@ class Action(StrEnum):
 class ToolUse:
     """A tool call in terms that are the same for every agent. Paths are files inside the project, relative to it."""
 
-    action: Action
+    action: ToolAction
     paths: tuple[str, ...] = ()
     pattern: str = ""
     command: str = ""
@@ -71,21 +71,21 @@ _BROWSERS = word_set(
     "playwright puppeteer browser chrome chrome-devtools claude-in-chrome browsermcp browser-use selenium computer-use"
 )
 _BY_PURPOSE = {
-    Purpose.READ: Action.READ,
-    Purpose.SEARCH: Action.SEARCH,
-    Purpose.LIST: Action.LIST,
-    Purpose.EDIT: Action.EDIT,
-    Purpose.NETWORK: Action.FETCH,
+    Purpose.READ: ToolAction.READ,
+    Purpose.SEARCH: ToolAction.SEARCH,
+    Purpose.LIST: ToolAction.LIST,
+    Purpose.EDIT: ToolAction.EDIT,
+    Purpose.NETWORK: ToolAction.FETCH,
 }
 # Of an editor with several commands (`str_replace_editor`), those that only read.
 _VIEWS = frozenset({"view", "read", "list"})
 
 
-def _table(**actions: str) -> dict[str, Action]:
-    return {tool: Action(action) for action, tools in actions.items() for tool in tools.split()}
+def _table(**actions: str) -> dict[str, ToolAction]:
+    return {tool: ToolAction(action) for action, tools in actions.items() for tool in tools.split()}
 
 
-_TOOLS: Mapping[str, Action] = _table(
+_TOOLS: Mapping[str, ToolAction] = _table(
     read="""read read_file readfile read_many_files readmanyfiles view view_file viewfile view_image notebookread
         open_file copilot_readfile get_errors read_lints fs_read cat get_file_contents read_notebook view_code_item""",
     edit="""edit multiedit write notebookedit write_file writefile replace edit_file editfile search_replace strreplace
@@ -114,9 +114,9 @@ _TOOLS: Mapping[str, Action] = _table(
     other="""skill toolsearch save_memory update_memory memory slashcommand think sleep croncreate attempt_completion
         use_skill fetch_rules""",
 )
-_SHELLS = frozenset(tool for tool, action in _TOOLS.items() if action is Action.RUN)
+_SHELLS = frozenset(tool for tool, action in _TOOLS.items() if action is ToolAction.RUN)
 _PATCHES = frozenset({"apply_patch", "applypatch", "patch"})
-_NO_USE = ToolUse(Action.OTHER)
+_NO_USE = ToolUse(ToolAction.OTHER)
 
 
 def tool_use(tool: str, arguments: Mapping[str, object], root: str) -> ToolUse:
@@ -133,22 +133,22 @@ def tool_use(tool: str, arguments: Mapping[str, object], root: str) -> ToolUse:
     return _listed_use(name, action, arguments, root)
 
 
-def _listed_use(name: str, action: Action, arguments: Mapping[str, object], root: str) -> ToolUse:
-    if action is Action.FETCH:
+def _listed_use(name: str, action: ToolAction, arguments: Mapping[str, object], root: str) -> ToolUse:
+    if action is ToolAction.FETCH:
         return ToolUse(
             action, outside=_fetched(name, arguments), pattern=_text(arguments, ("query", "search_term", "q"))
         )
-    if action is Action.EDIT:
+    if action is ToolAction.EDIT:
         if name in _PATCHES:
             return ToolUse(action, _patched(arguments, root))
         if _text(arguments, ("command",)) in _VIEWS:
-            action = Action.READ
+            action = ToolAction.READ
         return ToolUse(action, _paths(arguments, root))
-    if action is Action.READ:
+    if action is ToolAction.READ:
         return ToolUse(action, _paths(arguments, root))
-    if action in (Action.SEARCH, Action.LIST):
+    if action in (ToolAction.SEARCH, ToolAction.LIST):
         pattern = _text(arguments, _PATTERN_KEYS)
-        if action is Action.LIST and pattern:
+        if action is ToolAction.LIST and pattern:
             pattern = project_path(pattern, root) or ("." if pattern.rstrip("/") == root.rstrip("/") else pattern)
         return ToolUse(action, tuple(filter(is_file_name, _paths(arguments, root))), pattern)
     return ToolUse(action)
@@ -157,15 +157,15 @@ def _listed_use(name: str, action: Action, arguments: Mapping[str, object], root
 def _shell_use(arguments: Mapping[str, object], root: str) -> ToolUse:
     command = _command(arguments)
     if not command:
-        return ToolUse(Action.RUN)
+        return ToolUse(ToolAction.RUN)
     parsed = parse_command(command, root)
     return ToolUse(_shell_action(parsed), parsed.paths, parsed.pattern, command, parsed.outside)
 
 
-def _shell_action(command: Command) -> Action:
+def _shell_action(command: ShellCommand) -> ToolAction:
     if command.outside and command.purpose is Purpose.VCS:
-        return Action.FETCH
-    return _BY_PURPOSE.get(command.purpose, Action.RUN)
+        return ToolAction.FETCH
+    return _BY_PURPOSE.get(command.purpose, ToolAction.RUN)
 
 
 def _command(arguments: Mapping[str, object]) -> str:
@@ -186,20 +186,22 @@ def _unlisted_use(name: str, arguments: Mapping[str, object], root: str) -> Tool
     """Tools of MCP servers, browsers, and unknown tools that are given an address."""
     server, tool = _server(name)
     if server in _PROJECT_SERVERS:
-        action = _TOOLS.get(tool, Action.OTHER)
-        return _listed_use(tool, action, arguments, root) if action not in (Action.RUN, Action.FETCH) else _NO_USE
+        action = _TOOLS.get(tool, ToolAction.OTHER)
+        return (
+            _listed_use(tool, action, arguments, root) if action not in (ToolAction.RUN, ToolAction.FETCH) else _NO_USE
+        )
     if server:
         label = "browser" if server in _BROWSERS else f"mcp: {server}"
-        return ToolUse(Action.FETCH, outside=label[:_MAX_LABEL])
+        return ToolUse(ToolAction.FETCH, outside=label[:_MAX_LABEL])
     if "mcp" in name and ("resource" in name or name in ("use_mcp_tool", "access_mcp_resource")):
         named = _text(arguments, ("server", "server_name"))
         if named.lower() in _PROJECT_SERVERS:
             return _NO_USE
-        return ToolUse(Action.FETCH, outside=f"mcp: {_printable(named) or 'unknown'}"[:_MAX_LABEL])
+        return ToolUse(ToolAction.FETCH, outside=f"mcp: {_printable(named) or 'unknown'}"[:_MAX_LABEL])
     if name.startswith(("browser_", "chrome_", "playwright_", "puppeteer_")):
-        return ToolUse(Action.FETCH, outside="browser")
+        return ToolUse(ToolAction.FETCH, outside="browser")
     host = next((host for address in _addresses(arguments) if (host := _outside_host(address))), "")
-    return ToolUse(Action.FETCH, outside=f"web: {host}") if host else _NO_USE
+    return ToolUse(ToolAction.FETCH, outside=f"web: {host}") if host else _NO_USE
 
 
 def _server(name: str) -> tuple[str, str]:

@@ -210,7 +210,7 @@ class PrincipalName(NamedTuple):
     principal: str
 
 
-class RemovedRecord(NamedTuple):
+class RemovedRow(NamedTuple):
     """A removed record; for a turn with its position, for a purged episode with its text."""
 
     id: str
@@ -283,7 +283,7 @@ class TransactionContext:
     """Records whose links to entities are removed at the end of the transaction."""
     cancelled_words: set[str] = field(default_factory=set)
     """Owners of removed documents whose words a server still holds; erased at the end of a transaction that purges."""
-    removed: list[RemovedRecord] = field(default_factory=list)
+    removed: list[RemovedRow] = field(default_factory=list)
     """Records whose text is removed from sessions that quote them, at the end of the transaction."""
     deferred_jobs: list[tuple[Job, ...]] = field(default_factory=list)
     """Jobs to queue at the end of the transaction: from each group the first whose key is not queued by then."""

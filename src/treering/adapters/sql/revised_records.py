@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import ColumnElement, Update, and_, bindparam, delete, or_, select, update
 
 from treering.adapters.sql.codec import codec_of, primitive
-from treering.adapters.sql.context import RemovedRecord
+from treering.adapters.sql.context import RemovedRow
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.ids import free_id
 from treering.adapters.sql.jobs import queue_blob_sweep
@@ -116,7 +116,7 @@ class Removals(Writes[V]):
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
         """Its copies in sessions: passages retrieved by a task, summaries."""
-        self._context.removed.append(RemovedRecord(row["id"]))
+        self._context.removed.append(RemovedRow(row["id"]))
 
     def _locked(self, id: str) -> Mapping[Any, Any]:
         """The row, for a change that does not need the record's text."""

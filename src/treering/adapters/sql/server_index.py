@@ -21,8 +21,8 @@ from treering.adapters.sql.server_words import (
     COUNTED,
     FOUND_BY_WORDS,
     FOUND_COLUMNS,
-    QueryWords,
     ServerQuery,
+    ServerQueryWords,
     kind_number,
     owner_code,
 )
@@ -276,7 +276,7 @@ class ServerIndex(SqlIndex):
         if self._asked is not None and self._asked[0] is wanted:
             return run_together(self._context, [other] if other else [])
         statistics = self._statistics
-        query = QueryWords([self._codes(forms) for forms in wanted.words])
+        query = ServerQueryWords([self._codes(forms) for forms in wanted.words])
         named = {**self._named, **query.named(statistics.frequency, MAX_POSTINGS)}
         row = run_together(self._context, [(FOUND_BY_WORDS, named), *([other] if other else [])])
         found = query.found(row[:FOUND_COLUMNS], statistics.frequency, MAX_POSTINGS)

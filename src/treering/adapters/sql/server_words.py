@@ -210,7 +210,7 @@ class ServerQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryWords:
+class ServerQueryWords:
     """The words of a query, each as the codes of its forms in shared documents and in those of the principal."""
 
     words: Sequence[tuple[int, ...]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Select, Table, Update, bindparam, case, or_, select, union_all, update
 
 from treering.adapters.sql.codec import BLOBS, Encoded, codec_of, primitive
-from treering.adapters.sql.context import RemovedRecord
+from treering.adapters.sql.context import RemovedRow
 from treering.adapters.sql.ids import id_row, take_ids
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import SESSIONS
@@ -104,7 +104,7 @@ class SessionRecords(Writes[Session]):
         found = self._context.connection.execute(_pulse(self._visible()), {"wanted": id}).first()
         return None if found is None else SessionVersion(*found)
 
-    def forget_words(self, removed: Sequence[RemovedRecord]) -> None:
+    def forget_words(self, removed: Sequence[RemovedRow]) -> None:
         """Remove quotations of removed records from sessions. A removed turn increments its session's version."""
         done = set[str]()
 
@@ -116,7 +116,7 @@ class SessionRecords(Writes[Session]):
 
         queue_blob_sweep(self._context, self._context.for_every_principal(forget))
 
-    def _forget_words_in(self, row: Mapping[Any, Any], removed: Sequence[RemovedRecord]) -> tuple[str, ...]:
+    def _forget_words_in(self, row: Mapping[Any, Any], removed: Sequence[RemovedRow]) -> tuple[str, ...]:
         """Return the digests of blobs that the session no longer needs."""
         try:
             quoting = self._decode(row)
@@ -137,7 +137,7 @@ class SessionRecords(Writes[Session]):
             silent.replace(version=quoting.version + 1), StoredRecord(quoting, self._codec.stored(row))
         )
 
-    def _quoting(self, removed: Sequence[RemovedRecord]) -> Sequence[Mapping[Any, Any]]:
+    def _quoting(self, removed: Sequence[RemovedRow]) -> Sequence[Mapping[Any, Any]]:
         """Sessions that name one of the records, in their row or possibly in a blob."""
         stored, scope = self._table.c, self._context.scope
         named = {json.dumps(each.id, ensure_ascii=False)[1:-1] for each in removed} | {BLOBS}

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from treering.adapters.sql.applications import ApplicationRecords, PatternRecords
 from treering.adapters.sql.codec import primitive
-from treering.adapters.sql.context import RemovedRecord
+from treering.adapters.sql.context import RemovedRow
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import EPISODES, TURNS
 from treering.adapters.sql.observed_copies import forget_observed_turn
@@ -60,7 +60,7 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
         forget_observed_turn(self._context, row["id"], said, row["session"])
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
-        self._context.removed.append(RemovedRecord(row["id"], row["session"], row["seq"]))
+        self._context.removed.append(RemovedRow(row["id"], row["session"], row["seq"]))
 
     def _place(self, turns: Sequence[Turn], action: Action) -> list[Turn]:
         free = self._sessions.reserve(turns, reopening=action is not Action.IMPORT)
@@ -114,7 +114,7 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
         row = self._locked(id)
         for said in self._said(row):
-            self._context.removed.append(RemovedRecord(id, row["session"], text=said))
+            self._context.removed.append(RemovedRow(id, row["session"], text=said))
         ApplicationRecords(self._context).forget_words_of(id)
         PatternRecords(self._context).forget_episode(id)
         super().purge(id, detail)

@@ -92,8 +92,9 @@ class InjectionEngine:
 
     def given(self, session: str) -> tuple[InjectedItem, ...]:
         """Everything that a session was given, oldest first."""
+        waiting = self._items.waiting(session)
         with self.store.reading(self.scope, self.clock()) as tx:
-            return self._items.of(tx, session)
+            return self._items.of(tx, session, waiting)
 
     def note(self, items: Iterable[InjectedItem]) -> int:
         """Store items that another process gave, such as a hook, and return how many were new.
@@ -114,7 +115,7 @@ class InjectionEngine:
             spec.sources()
         nothing = Occasion(_NO_SESSION, InjectionPoint.PROMPT, prompt="prepare the first search", search="prepare")
         with suppress(StoreError), self.store.reading(self.scope, self.clock()) as tx:
-            look = self._lookup(tx, nothing, lambda: True)
+            look = self._lookup(tx, nothing, (), lambda: True)
             for spec in POINTS.values():
                 for source in spec.sources():
                     next(source(look), None)
@@ -184,9 +185,9 @@ class InjectionEngine:
         from treering.context.injection.selection import candidates_of, chosen
         from treering.render.injection import render_injection
 
-        now = self.clock()
+        now, waiting = self.clock(), self._items.waiting(occasion.session)
         with self.store.reading(self.scope, now) as tx:
-            look = self._lookup(tx, occasion, in_time)
+            look = self._lookup(tx, occasion, waiting, in_time)
             known = () if look.gate.compacted else items_in_context(look.given)
             excluded = frozenset((each.kind.value, each.item) for each in known)
             found = candidates_of(look, spec, excluded)
@@ -204,14 +205,16 @@ class InjectionEngine:
         )
         return Injection(rendered.text, given, rendered.tokens)
 
-    def _lookup(self, tx: Transaction, occasion: Occasion, in_time: Callable[[], bool]) -> InjectionLookup:
+    def _lookup(
+        self, tx: Transaction, occasion: Occasion, waiting: Iterable[InjectedItem], in_time: Callable[[], bool]
+    ) -> InjectionLookup:
         from treering.context.injection.gate import InjectionGate
         from treering.context.injection.lookup import InjectionLookup
         from treering.context.trust import trust_level
 
         lost = occasion.point is InjectionPoint.START and occasion.begin in LOST_CONTEXT
         gate = InjectionGate(occasion.session, tx.now, trust_level(tx), self.settings.trust, compacted=lost)
-        given = self._items.of(tx, occasion.session)
+        given = self._items.of(tx, occasion.session, waiting)
         return InjectionLookup(
             tx,
             occasion,

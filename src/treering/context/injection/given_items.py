@@ -33,13 +33,20 @@ class GivenItems:
         self._lock = Lock()
         self._writing = Lock()
 
-    def of(self, tx: Transaction, session: str) -> tuple[InjectedItem, ...]:
-        """The items of a session, oldest first."""
-        with self._lock:  # before the stored ones are read: one that is stored meanwhile is found twice, never missed
-            waiting = {id: each for id, each in self._unwritten.items() if each.session == session}
+    def waiting(self, session: str) -> tuple[InjectedItem, ...]:
+        """Items of a session that are not stored yet, for `of`.
+
+        Read them before its transaction begins: one that is stored meanwhile is then found twice, never missed.
+        """
+        with self._lock:
+            return tuple(each for each in self._unwritten.values() if each.session == session)
+
+    def of(self, tx: Transaction, session: str, waiting: Iterable[InjectedItem]) -> tuple[InjectedItem, ...]:
+        """The items of a session, stored and waiting, oldest first."""
         where, order = InjectedItemFilter(sessions=(session,)), Order(by="injected_at", descending=False)
-        stored = {each.id: each for each in tx.injected_items.find(where, order=order, limit=_MAX_ITEMS).items}
-        return tuple(sorted({**waiting, **stored}.values(), key=lambda each: (each.injected_at, each.place, each.id)))
+        stored = tx.injected_items.find(where, order=order, limit=_MAX_ITEMS).items
+        given = {each.id: each for each in (*waiting, *stored)}
+        return tuple(sorted(given.values(), key=lambda each: (each.injected_at, each.place, each.id)))
 
     @property
     def additions(self) -> int:

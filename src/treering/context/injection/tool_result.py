@@ -27,9 +27,9 @@ def known_resolution(look: InjectionLookup) -> Iterator[InjectionCandidate]:
     if not occasion.error:
         return
     from treering.observe.errors import failure_of
-    from treering.observe.tools import Action, ToolUse
+    from treering.observe.tools import ToolAction, ToolUse
 
-    use = ToolUse(Action.RUN, command=occasion.command or "command")
+    use = ToolUse(ToolAction.RUN, command=occasion.command or "command")
     failure = failure_of("Bash", use, occasion.error, is_error=True, root="")
     record = None if failure is None else look.promoted(_FAILURES, failure.fingerprint)
     payload = None if record is None else record.payload

@@ -68,6 +68,8 @@ class PhraseIndex:
     """Each with the most selective of the phrase's other required words."""
     by_part: tuple[tuple[CueRule, Phrase], ...]
     """Phrases that are recognised by a part of a word."""
+    keys: frozenset[str]
+    """The words of `by_word`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def index_of(rules: Iterable[CueRule]) -> PhraseIndex:
                 by_word.setdefault(key, []).append((next(iter(each.others), None), rule, each))
             if not each.keys:
                 by_part.append((rule, each))
-    return PhraseIndex({word: tuple(entries) for word, entries in by_word.items()}, tuple(by_part))
+    return PhraseIndex({word: tuple(entries) for word, entries in by_word.items()}, tuple(by_part), frozenset(by_word))
 
 
 @cache

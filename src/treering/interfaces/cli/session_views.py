@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from treering.core.observations import Candidate, Decision, ObservedSession
+from treering.core.observations import Candidate, GateDecision, ObservedSession
 from treering.core.values import thaw
 from treering.interfaces.cli import views as show
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from treering.interfaces.cli.replay_destinations import ReplaySummary
     from treering.observe.reports import SessionReport
 
-_STYLES = {Decision.PROMOTED: show.GOOD, Decision.REINFORCED: show.GOOD, Decision.REJECTED: show.FAINT}
+_STYLES = {GateDecision.PROMOTED: show.GOOD, GateDecision.REINFORCED: show.GOOD, GateDecision.REJECTED: show.FAINT}
 _MAX_FILES = 10
 _MAX_PROMPTS = 3
 
@@ -23,7 +23,7 @@ _MAX_PROMPTS = 3
 def session_document(session: ObservedSession, *, candidates: bool = False) -> dict[str, Any]:
     """The session as JSON; without `candidates`, only their numbers."""
     document: dict[str, Any] = session.model_dump(mode="json", exclude={"words"})
-    decisions = {each.value: 0 for each in Decision}
+    decisions = {each.value: 0 for each in GateDecision}
     for candidate in session.candidates:
         decisions[candidate.decision.value] += 1
     if not candidates:
@@ -73,7 +73,7 @@ def listed(found: Sequence[ObservedSession]) -> RenderableType:
     for _ in range(6):
         grid.add_column(no_wrap=True)
     for each in found:
-        promoted = sum(1 for candidate in each.candidates if candidate.decision is Decision.PROMOTED)
+        promoted = sum(1 for candidate in each.candidates if candidate.decision is GateDecision.PROMOTED)
         prompt = show.preview(each.prompts[0], 60) if each.prompts else ""
         outcome = each.outcome.value if each.outcome else "running"
         grid.add_row(
@@ -116,14 +116,14 @@ def _seen(seen: ObservedSession) -> Iterator[RenderableType]:
 
 
 def _decisions(candidates: Sequence[Candidate], *, why: bool) -> Iterator[RenderableType]:
-    shown = [each for each in candidates if why or each.decision is not Decision.REJECTED]
+    shown = [each for each in candidates if why or each.decision is not GateDecision.REJECTED]
     for each in shown:
         stopped = f" at {each.gate.value.replace('_', ' ')}" if each.gate else ""
         yield Text.assemble((f"{each.decision.value}{stopped} ", _STYLES[each.decision]), (each.signal, show.FAINT))
         yield Text(f"  {show.preview(each.text or each.subject)}")
         record = f" · {each.record}" if each.record else ""
         yield Text(f"  {show.safe(each.reason)}{record}", show.FAINT)
-    rejected = sum(1 for each in candidates if each.decision is Decision.REJECTED)
+    rejected = sum(1 for each in candidates if each.decision is GateDecision.REJECTED)
     if not shown:
         yield Text("nothing was promoted", show.FAINT)
     if rejected and not why:

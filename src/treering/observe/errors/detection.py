@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from treering.core.failures import normalised_failure
-from treering.observe.commands import Command, Purpose, parse_command
+from treering.observe.commands import Purpose, ShellCommand, parse_command
 from treering.observe.errors.dialects import DIALECTS
 from treering.observe.errors.findings import Finding
 from treering.observe.errors.system import find_last
@@ -29,10 +29,10 @@ _SIGNS = (
 )  # fmt: skip
 _EXIT = re.compile(
     r"\A\s*(?:<[a-z_]+>\s*)?(?:Exit code:? (-?\d+)|(?:[^\n]*\n){0,4}?(?:Process"
-    r"|Command) exited with (?:exit )?code:? (-?\d+)"
+    r"|ShellCommand) exited with (?:exit )?code:? (-?\d+)"
     r"|Error: Exit code:? (-?\d+))[^\n]*\n?"
 )
-_EXIT_END = re.compile(r"^(?:Exit Code|exit code|Command exited with code):? (-?\d+)$", re.MULTILINE)
+_EXIT_END = re.compile(r"^(?:Exit Code|exit code|ShellCommand exited with code):? (-?\d+)$", re.MULTILINE)
 _ENVELOPE = re.compile(
     r"\A(?:Chunk ID: [^\n]*\n|Wall time: [^\n]*\n|Total output lines: [^\n]*\n|Original token count: [^\n]*\n"
     r"|Process exited with code[^\n]*\n|Exit code:? -?\d+\n?|Output:\n|\s*\n)*+"
@@ -131,7 +131,7 @@ def _of_command(command: str, text: str, *, is_error: bool, root: str) -> Failur
 
 
 def _of_failed_command(
-    command: Command, plain: str, code: int | None, finding: Finding | None, root: str
+    command: ShellCommand, plain: str, code: int | None, finding: Finding | None, root: str
 ) -> Failure | None:
     """The failure of a command that is known to have failed; exit code 1 of a search means that nothing was found."""
     normal, purpose = command.normal or "command", command.purpose

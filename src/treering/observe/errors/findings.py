@@ -23,7 +23,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class ErrorDialect:
     """One kind of output. It is tried if one of its markers (in lower case) is in the text.
 
     `certain`: the form of the output proves a failure, even if the exit code is hidden by a pipe.

@@ -6,7 +6,7 @@ A resolution is concrete (`edited a.go`, `make migrate`) or a way that holds for
 import re
 from collections.abc import Collection, Sequence
 
-from treering.observe.commands import Command, Purpose
+from treering.observe.commands import Purpose, ShellCommand
 
 _MAX_NAMED = 3
 # Purposes of commands that may have changed something; checks did not, and edits are listed on their own.
@@ -20,7 +20,7 @@ OTHER_PATH = "using the path of a file with the same name"
 _MAX_DIFFERENCE = 2  # words that another form of a command leaves out, or adds
 
 
-def resolution_of(edits: Sequence[str], commands: Sequence[Command]) -> str | None:
+def resolution_of(edits: Sequence[str], commands: Sequence[ShellCommand]) -> str | None:
     """A short phrase for people; None if neither an edit nor a command explains the success.
 
     `edits` are the paths that were edited, `commands` the ones that ran in between; the last one is the successful run
@@ -37,7 +37,7 @@ def resolution_of(edits: Sequence[str], commands: Sequence[Command]) -> str | No
     return UNCHANGED if any(command.purpose in _CHECKS for command in commands) else None
 
 
-def _changing(commands: Sequence[Command]) -> list[str]:
+def _changing(commands: Sequence[ShellCommand]) -> list[str]:
     """Commands that may have changed something, in order: not the checks themselves."""
     return list(
         dict.fromkeys(command.normal for command in commands if command.purpose in _CHANGING and command.normal)
@@ -59,7 +59,7 @@ def ways_of(
     return (EDIT_NAMED,) if not set(named).isdisjoint(edits) else ()
 
 
-def changes_of(edits: Sequence[str], commands: Sequence[Command]) -> tuple[str, ...]:
+def changes_of(edits: Sequence[str], commands: Sequence[ShellCommand]) -> tuple[str, ...]:
     """A phrase for each file that was edited and each command that may have changed something.
 
     After many edits none of them explains the success.

@@ -39,7 +39,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
+class EvidenceSupport:
     """What a draft is written from: the subject, its latest details, its files and the number of its sessions.
 
     `coupling` is the share of the sessions with the busier of two files that have both.
@@ -52,7 +52,7 @@ class Support:
     coupling: float | None = None
 
 
-def draft_of(signal: Signal, support: Support) -> Draft | None:
+def draft_of(signal: Signal, support: EvidenceSupport) -> Draft | None:
     """The draft, or None if the evidence does not make a sentence that helps a colleague."""
     write = _WRITERS.get(signal)
     draft = None if write is None else write(support)
@@ -65,7 +65,7 @@ def seen_in(sessions: int) -> str:
     return "1 session" if sessions == 1 else f"{sessions} sessions"
 
 
-def _error(support: Support) -> Draft | None:
+def _error(support: EvidenceSupport) -> Draft | None:
     detail, way = support.detail, best_way(support.detail)
     summary = str(detail.get("summary", "")).strip()
     if not summary or way is None:
@@ -83,7 +83,7 @@ def _error(support: Support) -> Draft | None:
     return Draft("error_pattern", text, payload)
 
 
-def _cue(support: Support) -> Draft | None:
+def _cue(support: EvidenceSupport) -> Draft | None:
     detail = support.detail
     kind, sentence = CueKind(detail["cue"]), str(detail.get("sentence", "")).strip()
     if not sentence or sentence.endswith(":"):
@@ -117,7 +117,7 @@ def _dead_end(detail: Mapping[str, Any], sentence: str, *, is_environment: bool)
     )
 
 
-def _pair(support: Support) -> Draft | None:
+def _pair(support: EvidenceSupport) -> Draft | None:
     if len(support.files) < 2:
         return None
     cause, effect = support.files[:2]
@@ -134,7 +134,7 @@ def _pair(support: Support) -> Draft | None:
     return Draft("causal_dependency", text, payload)
 
 
-def _config(support: Support) -> Draft | None:
+def _config(support: EvidenceSupport) -> Draft | None:
     config = support.files[0]
     paired = [each.name for each in tallied(support.detail) if each.sessions >= MIN_EFFECT_SESSIONS][:_MAX_EFFECTS]
     if not paired:
@@ -143,7 +143,7 @@ def _config(support: Support) -> Draft | None:
     return Draft("causal_dependency", text, {"cause": config, "effects": paired, "directional": True})
 
 
-def _chase(support: Support) -> Draft | None:
+def _chase(support: EvidenceSupport) -> Draft | None:
     chain = [str(each) for each in support.detail.get("chain", ())]
     if len(chain) < 3:
         return None
@@ -152,7 +152,7 @@ def _chase(support: Support) -> Draft | None:
     return Draft("causal_dependency", text, {"cause": chain[-1], "effects": [chain[0]], "directional": True})
 
 
-def _backtrack(support: Support) -> Draft | None:
+def _backtrack(support: EvidenceSupport) -> Draft | None:
     detail, path = support.detail, support.subject
     paired = [each for each in detail.get("paired", ()) if each != path]
     cause, failure = detail.get("likely_cause"), str(detail.get("failure") or "")
@@ -166,12 +166,12 @@ def _backtrack(support: Support) -> Draft | None:
     return None
 
 
-def _conflict(support: Support) -> Draft:
+def _conflict(support: EvidenceSupport) -> Draft:
     text = f"`{support.subject}` had conflicting edits: {support.detail.get('cause', 'parallel work')}"
     return Draft("gotcha", text, {"trigger": f"parallel edits of `{support.subject}`"})
 
 
-def _read_abandon(support: Support) -> Draft | None:
+def _read_abandon(support: EvidenceSupport) -> Draft | None:
     detail, path = support.detail, support.subject
     if detail.get("rule") == "abandoned" and detail.get("instead"):
         text = f"`{path}` is mistaken for `{detail['instead']}`, where the code is (in {seen_in(support.sessions)})"
@@ -179,7 +179,7 @@ def _read_abandon(support: Support) -> Draft | None:
     return None
 
 
-def _grep(support: Support) -> Draft | None:
+def _grep(support: EvidenceSupport) -> Draft | None:
     answers = [str(each) for each in support.detail.get("answers", ())]
     if not answers or not _IDENTIFIER.fullmatch(support.subject):
         return None
@@ -187,7 +187,7 @@ def _grep(support: Support) -> Draft | None:
     return Draft("module_insight", text)
 
 
-def _recipe(support: Support) -> Draft | None:
+def _recipe(support: EvidenceSupport) -> Draft | None:
     commands = [str(each) for each in support.detail.get("commands", ())]
     if len(commands) < 2:
         return None
@@ -197,7 +197,7 @@ def _recipe(support: Support) -> Draft | None:
     return Draft("workflow_recipe", text, {"steps": steps, "success_count": support.sessions})
 
 
-def _reference(support: Support) -> Draft | None:
+def _reference(support: EvidenceSupport) -> Draft | None:
     if not support.files or support.subject.startswith(_TOOL_SOURCE):
         return None
     text = f"Work on {_listed(support.files)} refers to {support.subject} (seen in {seen_in(support.sessions)})"
@@ -217,7 +217,7 @@ def _listed(files: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(named[:-1]), named[-1]))) if named else ""
 
 
-_WRITERS: Mapping[Signal, Callable[[Support], Draft | None]] = {
+_WRITERS: Mapping[Signal, Callable[[EvidenceSupport], Draft | None]] = {
     Signal.ERROR_RETRY: _error,
     Signal.SELF_CORRECTION: _cue,
     Signal.CO_ACCESS: _pair,

@@ -13,8 +13,8 @@ from treering.core.history import Action
 from treering.core.observations import (
     SIGNAL_TAG,
     Candidate,
-    Decision,
     Gate,
+    GateDecision,
     ObservedSession,
     SignalEvidence,
     evidence_id,
@@ -72,7 +72,7 @@ class Promotion:
             opposites=self._opposites(evidence),
         )
         ready = sorted((each for each in found if each.gate is None), key=lambda each: -each.confidence)
-        stopped = [each.as_candidate(Decision.REJECTED) for each in found if each.gate is not None]
+        stopped = [each.as_candidate(GateDecision.REJECTED) for each in found if each.gate is not None]
         candidates = [*self._promoted(ready, evidence), *stopped]
         self.tx.evidence.put_many(evidence.values())
         return tuple(candidates)
@@ -146,7 +146,7 @@ class Promotion:
             known_id = proposal.evidence.record or similar.get(key)
             if proposal.evidence.record is not None and is_rejected(known_records.get(proposal.evidence.record)):
                 rejected = proposal.stopped(Gate.NOVELTY, "a record of this was corrected, flagged or forgotten")
-                candidates.append(rejected.as_candidate(Decision.REJECTED))
+                candidates.append(rejected.as_candidate(GateDecision.REJECTED))
                 continue
             if known_id in known_records:
                 candidate, known_records[known_id] = self._reinforced(proposal, known_records[known_id], evidence)
@@ -156,11 +156,11 @@ class Promotion:
                 over = proposal.stopped(
                     Gate.LIMIT, f"{self.session.type.value} sessions promote at most {limit} records"
                 )
-                candidates.append(over.as_candidate(Decision.REJECTED))
+                candidates.append(over.as_candidate(GateDecision.REJECTED))
                 continue
             record = self.tx.knowledge.create(self._record(proposal))
             evidence[key] = evidence[key].replace(record=record.id, text=record.content)
-            candidates.append(proposal.as_candidate(Decision.PROMOTED, record.id, _promoted_reason(proposal)))
+            candidates.append(proposal.as_candidate(GateDecision.PROMOTED, record.id, _promoted_reason(proposal)))
             created += 1
         if created:
             queue_follow_up_jobs(self.tx, self.new_id)
@@ -181,7 +181,7 @@ class Promotion:
         """
         if proposal.taint is not None and not known.tainted:
             tainted = proposal.stopped(Gate.TRUST, "tainted evidence does not change an untainted record")
-            return tainted.as_candidate(Decision.REJECTED, known.id), known
+            return tainted.as_candidate(GateDecision.REJECTED, known.id), known
         ours, last = proposal.evidence.record == known.id, proposal.evidence.text
         record = self._record(proposal)
         is_renewed = ours and known.content == last != record.content and not known.is_from_person
@@ -192,7 +192,7 @@ class Promotion:
         changed = evidence[proposal.evidence.id].replace(record=known.id, text=stored.content if ours else last)
         evidence[changed.id] = changed
         reason = "a record that says the same was strengthened"
-        return proposal.as_candidate(Decision.REINFORCED, known.id, reason), stored
+        return proposal.as_candidate(GateDecision.REINFORCED, known.id, reason), stored
 
     def _record(self, proposal: Proposal) -> Knowledge:
         draft, now, session = proposal.draft, self.tx.now, self.session

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from treering.core.events import SessionOutcome, SessionType
-from treering.core.observations import Candidate, Decision, Gate, SignalEvidence, evidence_id
+from treering.core.observations import Candidate, Gate, GateDecision, SignalEvidence, evidence_id
 from treering.core.taint import TAINTED_FACTOR, Taint
-from treering.observe.promotion.drafts import MIN_EFFECT_SESSIONS, Draft, Support, draft_of
+from treering.observe.promotion.drafts import MIN_EFFECT_SESSIONS, Draft, EvidenceSupport, draft_of
 from treering.observe.promotion.tallies import best_way, is_proven, joined, lower_bound, sessions_with, tallied
 from treering.observe.scratchpad import Signal
 from treering.observe.signals import MIN_SCORE, SIGNALS, Note
@@ -66,7 +66,7 @@ class Proposal:
     def stopped(self, gate: Gate, reason: str) -> Proposal:
         return replace(self, gate=gate, reason=reason)
 
-    def as_candidate(self, decision: Decision, record: str | None = None, reason: str | None = None) -> Candidate:
+    def as_candidate(self, decision: GateDecision, record: str | None = None, reason: str | None = None) -> Candidate:
         draft, purged = self.draft, self.evidence.purged
         return Candidate.make(
             signal=self.note.signal.value,
@@ -140,7 +140,7 @@ def _supported(note: Note, evidence: SignalEvidence, rate: float, file_sessions:
         paths = note.files if note.signal is Signal.CO_ACCESS else note.files[:1]
         busiest = max(sessions, *(file_sessions.get(path, 0) for path in paths), 1)
         share, bound = sessions / busiest, lower_bound(sessions, busiest)
-    support = Support(note.subject, detail, evidence.files, sessions, share)
+    support = EvidenceSupport(note.subject, detail, evidence.files, sessions, share)
     # A session that was forgotten took the details with it; the next one brings others.
     draft = draft_of(note.signal, support) if detail else None
     return Proposal(note, evidence, draft, sessions, spec.score_at(rate), taint, bound, detail=detail)

@@ -6,6 +6,6 @@ transcript is fatal: broken, over-long and unknown lines are counted in a `ReadR
 
 from treering.observe.readers.discovery import find_transcripts
 from treering.observe.readers.table import READERS, TranscriptReader, read_events
-from treering.observe.readers.transcripts import ReadReport, Transcript
+from treering.observe.readers.transcripts import AgentTranscript, ReadReport
 
-__all__ = ["READERS", "ReadReport", "Transcript", "TranscriptReader", "find_transcripts", "read_events"]
+__all__ = ["READERS", "AgentTranscript", "ReadReport", "TranscriptReader", "find_transcripts", "read_events"]

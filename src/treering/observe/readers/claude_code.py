@@ -21,7 +21,7 @@ from treering.observe.readers.event_fields import (
 )
 from treering.observe.readers.inserted_text import prompt_of, without_reminders
 from treering.observe.readers.lines import records
-from treering.observe.readers.transcripts import Fields, Head, ReadReport, Transcript
+from treering.observe.readers.transcripts import AgentTranscript, Fields, Head, ReadReport
 
 NAME = "claude-code"
 
@@ -29,14 +29,14 @@ _SUBAGENT_FILE = "agent-"
 _SYNTHETIC = "<synthetic>"
 
 
-def transcripts(head: Head) -> tuple[Transcript, ...]:
+def transcripts(head: Head) -> tuple[AgentTranscript, ...]:
     lines = [line for line in head.records if owns(line)]
     session = next((each for line in lines if (each := key(line["sessionId"]))), None)
     if session is None:
         return ()
     subagent = _subagent_of_file(head, lines)
     return (
-        Transcript(
+        AgentTranscript(
             path=head.path,
             agent=NAME,
             session=session,
@@ -64,12 +64,12 @@ def _subagent_of_file(head: Head, lines: list[Fields]) -> str | None:
     return agent if name.startswith(_SUBAGENT_FILE) else None
 
 
-def read(transcript: Transcript, report: ReadReport) -> Iterator[Mapping[str, Any]]:
+def read(transcript: AgentTranscript, report: ReadReport) -> Iterator[Mapping[str, Any]]:
     return _Reading(transcript, report).events()
 
 
 class _Reading:
-    def __init__(self, transcript: Transcript, report: ReadReport) -> None:
+    def __init__(self, transcript: AgentTranscript, report: ReadReport) -> None:
         self._transcript = transcript
         self._report = report
         self._tools = RecentItems()

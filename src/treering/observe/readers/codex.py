@@ -15,7 +15,7 @@ from treering.observe.readers.documents import BrokenDocument, LongMember, membe
 from treering.observe.readers.event_fields import RecentItems, count, event_id, key, label, moment, text_of, word
 from treering.observe.readers.inserted_text import prompt_of
 from treering.observe.readers.lines import open_file, records
-from treering.observe.readers.transcripts import Fields, Head, ReadReport, Transcript
+from treering.observe.readers.transcripts import AgentTranscript, Fields, Head, ReadReport
 
 NAME = "codex"
 
@@ -63,7 +63,7 @@ _IDE_REQUEST = re.compile(
 _WORKING_FOLDER = re.compile(r"<cwd>([^<\n]+)</cwd>|^Current working directory: ([^\n]+)$", re.MULTILINE)
 
 
-def transcripts(head: Head) -> tuple[Transcript, ...]:
+def transcripts(head: Head) -> tuple[AgentTranscript, ...]:
     meta = _meta(head)
     if meta is None:
         return ()
@@ -74,7 +74,7 @@ def transcripts(head: Head) -> tuple[Transcript, ...]:
     if session is None:
         return ()
     return (
-        Transcript(
+        AgentTranscript(
             path=head.path,
             agent=NAME,
             session=session,
@@ -144,12 +144,12 @@ def _working_folder(head: Head) -> str | None:
     return None
 
 
-def read(transcript: Transcript, report: ReadReport) -> Iterator[Mapping[str, Any]]:
+def read(transcript: AgentTranscript, report: ReadReport) -> Iterator[Mapping[str, Any]]:
     return _Reading(transcript, report).events()
 
 
 class _Reading:
-    def __init__(self, transcript: Transcript, report: ReadReport) -> None:
+    def __init__(self, transcript: AgentTranscript, report: ReadReport) -> None:
         self._transcript = transcript
         self._report = report
         self._tools = RecentItems()

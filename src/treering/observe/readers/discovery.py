@@ -10,12 +10,12 @@ from pathlib import Path
 from treering.observe.readers import gemini_cli
 from treering.observe.readers.lines import head_of
 from treering.observe.readers.table import READERS, TranscriptReader
-from treering.observe.readers.transcripts import Head, ReadReport, Transcript
+from treering.observe.readers.transcripts import AgentTranscript, Head, ReadReport
 
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
-def find_transcripts(paths: Iterable[Path], report: ReadReport | None = None) -> tuple[Transcript, ...]:
+def find_transcripts(paths: Iterable[Path], report: ReadReport | None = None) -> tuple[AgentTranscript, ...]:
     """The sessions in these files and folders, oldest first. Files are recognised by their content.
 
     Folders are searched recursively, each once, however many links lead to it. `report` counts files that are not
@@ -28,7 +28,7 @@ def find_transcripts(paths: Iterable[Path], report: ReadReport | None = None) ->
     return tuple(sorted(kept, key=lambda each: (each.started_at or _LAST, str(each.path), each.session)))
 
 
-def _transcripts(path: Path, report: ReadReport) -> tuple[Transcript, ...]:
+def _transcripts(path: Path, report: ReadReport) -> tuple[AgentTranscript, ...]:
     try:
         head = head_of(path)
         if head is not None:

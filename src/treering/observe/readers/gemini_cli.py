@@ -14,7 +14,7 @@ from treering.observe.readers.documents import BrokenDocument, LongMember, membe
 from treering.observe.readers.event_fields import RecentItems, count, event_id, key, label, moment, text_of, word
 from treering.observe.readers.inserted_text import prompt_of
 from treering.observe.readers.lines import open_file, records
-from treering.observe.readers.transcripts import Fields, Head, ReadReport, Transcript
+from treering.observe.readers.transcripts import AgentTranscript, Fields, Head, ReadReport
 
 NAME = "gemini-cli"
 LOGS = "gemini-cli-logs"
@@ -40,7 +40,7 @@ _UNTRUSTED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", 
 _EXIT_CODE = re.compile(r"^Exit Code: (?!0$)-?\d{1,10}$", re.MULTILINE)
 
 
-def transcripts(head: Head) -> tuple[Transcript, ...]:
+def transcripts(head: Head) -> tuple[AgentTranscript, ...]:
     first = next((line for line in head.records if owns(line)), None)
     if first is None and _CHAT.match(head.prefix):
         found = _FIELD.findall(head.prefix.partition(b'"messages"')[0])
@@ -52,7 +52,7 @@ def transcripts(head: Head) -> tuple[Transcript, ...]:
         # Chats of subagents are in a folder that has the id of the session as its name.
         session, subagent = key(head.path.parent.name) or session, session
     return (
-        Transcript(
+        AgentTranscript(
             path=head.path,
             agent=NAME,
             session=session,
@@ -79,7 +79,7 @@ def _root(path: Path) -> str | None:
     return None
 
 
-def log_transcripts(head: Head) -> tuple[Transcript, ...]:
+def log_transcripts(head: Head) -> tuple[AgentTranscript, ...]:
     """One transcript for each session in `logs.json`."""
     is_log = _LOGS.match(head.prefix) and all(name in head.prefix for name in _LOG_FIELDS)
     if not is_log:
@@ -90,7 +90,7 @@ def log_transcripts(head: Head) -> tuple[Transcript, ...]:
             starts.setdefault(session, entry.get("timestamp"))
     root = _root(head.path)
     return tuple(
-        Transcript(path=head.path, agent=NAME, session=session, root=root, started_at=moment(at), format=LOGS)
+        AgentTranscript(path=head.path, agent=NAME, session=session, root=root, started_at=moment(at), format=LOGS)
         for session, at in starts.items()
     )
 
@@ -107,7 +107,7 @@ def _log_entries(path: Path, report: ReadReport) -> Iterator[Fields]:
             report.truncated += 1
 
 
-def read_log(transcript: Transcript, report: ReadReport) -> Iterator[Mapping[str, Any]]:
+def read_log(transcript: AgentTranscript, report: ReadReport) -> Iterator[Mapping[str, Any]]:
     for number, entry in enumerate(_log_entries(transcript.path, report)):
         if entry.get("sessionId") != transcript.session:
             continue
@@ -121,12 +121,12 @@ def read_log(transcript: Transcript, report: ReadReport) -> Iterator[Mapping[str
             report.skip("log entry without a prompt")
 
 
-def read(transcript: Transcript, report: ReadReport) -> Iterator[Mapping[str, Any]]:
+def read(transcript: AgentTranscript, report: ReadReport) -> Iterator[Mapping[str, Any]]:
     return _Reading(transcript, report).events()
 
 
 class _Reading:
-    def __init__(self, transcript: Transcript, report: ReadReport) -> None:
+    def __init__(self, transcript: AgentTranscript, report: ReadReport) -> None:
         self._transcript = transcript
         self._report = report
         # Events that were given for the latest messages: only the newest one or two are ever written again.

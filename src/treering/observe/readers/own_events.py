@@ -23,7 +23,7 @@ from treering.observe.readers.event_fields import (
     word,
 )
 from treering.observe.readers.lines import numbered_lines, open_file, parse, records
-from treering.observe.readers.transcripts import Fields, FilePart, FileParts, Head, ReadReport, Transcript
+from treering.observe.readers.transcripts import AgentTranscript, Fields, FilePart, FileParts, Head, ReadReport
 
 NAME = "events"
 
@@ -48,7 +48,7 @@ _DEFAULT_SESSION = "session"
 _PATH: TypeAdapter[str] = TypeAdapter(FilePath)
 
 
-def transcripts(head: Head) -> tuple[Transcript, ...]:
+def transcripts(head: Head) -> tuple[AgentTranscript, ...]:
     if not any(owns(line) for line in head.records):
         return ()
     return tuple(_sessions(head))
@@ -59,7 +59,7 @@ def owns(line: Fields) -> bool:
     return isinstance(kind, str) and kind in KINDS and not ("type" in line and "payload" in line)
 
 
-def _sessions(head: Head) -> Iterator[Transcript]:
+def _sessions(head: Head) -> Iterator[AgentTranscript]:
     """The sessions of a file, each with the places of its lines. A line that cannot be read belongs to the session
     before it."""
     fallback = key(head.path.name.partition(".")[0]) or _DEFAULT_SESSION
@@ -80,7 +80,7 @@ def _sessions(head: Head) -> Iterator[Transcript]:
         if current is not None:
             current.parts.add(FilePart(part_start, part_line, stream.tell()))
     for session, lines in found.items():
-        yield Transcript(
+        yield AgentTranscript(
             path=head.path,
             agent=lines.agent or "unknown",
             session=session,
@@ -116,7 +116,7 @@ class _SessionLines:
                 self.type = SessionType(details["type"])
 
 
-def read(transcript: Transcript, report: ReadReport) -> Iterator[Mapping[str, Any]]:
+def read(transcript: AgentTranscript, report: ReadReport) -> Iterator[Mapping[str, Any]]:
     for number, line in records(transcript.path, report, transcript.parts):
         draft = draft_of(line)
         if draft is None:

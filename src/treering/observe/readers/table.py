@@ -8,7 +8,7 @@ from typing import Any
 
 from treering.observe.readers import claude_code, codex, gemini_cli, own_events
 from treering.observe.readers.event_fields import event_mapping, moment
-from treering.observe.readers.transcripts import Fields, Head, ReadReport, Transcript
+from treering.observe.readers.transcripts import AgentTranscript, Fields, Head, ReadReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,8 @@ class TranscriptReader:
     """One format: its lines, the sessions of a file that has it, the fields of their events, their check."""
 
     owns: Callable[[Fields], bool]
-    transcripts: Callable[[Head], tuple[Transcript, ...]]
-    read: Callable[[Transcript, ReadReport], Iterator[Mapping[str, Any]]]
+    transcripts: Callable[[Head], tuple[AgentTranscript, ...]]
+    read: Callable[[AgentTranscript, ReadReport], Iterator[Mapping[str, Any]]]
     check: Callable[..., dict[str, object]] = event_mapping
 
 
@@ -31,7 +31,7 @@ READERS: Mapping[str, TranscriptReader] = {
 }
 
 
-def read_events(transcript: Transcript, report: ReadReport) -> Iterator[dict[str, object]]:
+def read_events(transcript: AgentTranscript, report: ReadReport) -> Iterator[dict[str, object]]:
     """The events of a session in file order, as fields of `core.events.Event` except `session`.
 
     Ids are the same in every reading. An event without a time has that of the one before it. A file that cannot be
@@ -50,7 +50,7 @@ def read_events(transcript: Transcript, report: ReadReport) -> Iterator[dict[str
         report.unreadable += 1
 
 
-def _modified_at(transcript: Transcript) -> datetime:
+def _modified_at(transcript: AgentTranscript) -> datetime:
     try:
         return datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC)
     except (OSError, OverflowError, ValueError):

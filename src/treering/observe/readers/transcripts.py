@@ -42,7 +42,7 @@ class FileParts:
 
 
 @dataclass(frozen=True, slots=True)
-class Transcript:
+class AgentTranscript:
     """One session, or the part of one subagent in it, as recorded in one file.
 
     `agent` is the program that wrote it, `format` the row of `READERS` that reads it. `subagent` is set if the file

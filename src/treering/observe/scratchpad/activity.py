@@ -13,11 +13,11 @@ from treering.observe.scratchpad.entries import (
     EditConflict,
     ErrorUse,
     FilePair,
-    FileUse,
     ImportChase,
     KeptCue,
     ListingUse,
     ModuleTokens,
+    ObservedFileUse,
     OutsideSource,
     PlanItem,
     PlannedWork,
@@ -49,7 +49,7 @@ class TableSpec(Generic[E]):
 
 
 TABLES: Mapping[str, TableSpec[Any]] = {
-    "files": TableSpec(FileUse, 1_500, lambda use: (use.edits > 0, use.reads + 3 * use.edits, use.last_step)),
+    "files": TableSpec(ObservedFileUse, 1_500, lambda use: (use.edits > 0, use.reads + 3 * use.edits, use.last_step)),
     "pairs": TableSpec(FilePair, 4_000, lambda pair: (pair.both_edited, pair.one_edited, pair.count, pair.last_step)),
     "searches": TableSpec(SearchUse, 400, lambda use: (use.count, use.last_step)),
     "listings": TableSpec(ListingUse, 200, lambda use: (use.ignored, use.last_step)),
@@ -83,7 +83,7 @@ class Activity:
     edited_files: int = 0
     tokens: int = 0
     results: int = 0
-    files: dict[str, FileUse] = field(default_factory=dict)
+    files: dict[str, ObservedFileUse] = field(default_factory=dict)
     pairs: dict[tuple[str, str], FilePair] = field(default_factory=dict)
     searches: dict[str, SearchUse] = field(default_factory=dict)
     listings: dict[str, ListingUse] = field(default_factory=dict)

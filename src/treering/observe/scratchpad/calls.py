@@ -7,7 +7,7 @@ from typing import Any
 from treering.observe.commands import Purpose, parse_command
 from treering.observe.scratchpad.kept_text import kept_lines, kept_path, kept_text
 from treering.observe.shell import MAX_CHARACTERS
-from treering.observe.tools import Action, ToolUse, tool_use
+from treering.observe.tools import ToolAction, ToolUse, tool_use
 
 MAX_PENDING = 128
 _MAX_PATHS = 20
@@ -41,7 +41,7 @@ class PendingCall:
     @classmethod
     def from_state(cls, state: list[Any]) -> "PendingCall":
         tool, action, paths, pattern, command, outside, normal, purpose = state
-        use = ToolUse(Action(action), tuple(paths), pattern, command, outside)
+        use = ToolUse(ToolAction(action), tuple(paths), pattern, command, outside)
         return cls(tool, use, normal, None if purpose is None else Purpose(purpose))
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from treering.observe.commands import Command, Purpose
+from treering.observe.commands import Purpose, ShellCommand
 from treering.observe.errors import Failure, changes_of, other_form, other_path, resolution_of, ways_of
 from treering.observe.scratchpad.activity import Activity
 from treering.observe.scratchpad.calls import PendingCall
@@ -181,12 +181,12 @@ def _has_searched(recent: RecentHistory, failed: FailedCall) -> bool:
 _NOT_FAILED = FailedCall("", "", "", 0, 0)
 
 
-def _changing_commands(activity: Activity, done: list[JournalEntry], source: str) -> Iterator[Command]:
+def _changing_commands(activity: Activity, done: list[JournalEntry], source: str) -> Iterator[ShellCommand]:
     """Commands that succeeded and may have changed something, each once."""
     for normal in dict.fromkeys(each.value for each in done if each.did == Did.SUCCEEDED and each.value != source):
         use = activity.commands.get(normal)
         if use and Purpose(use.purpose) in _CHANGING_PURPOSES:
-            yield Command(Purpose(use.purpose), normal)
+            yield ShellCommand(Purpose(use.purpose), normal)
 
 
 def _record_sequence(activity: Activity, recent: RecentHistory, normal: str, purpose: Purpose) -> None:

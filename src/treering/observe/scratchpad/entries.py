@@ -12,7 +12,7 @@ E = TypeVar("E")
 
 
 @dataclass(slots=True)
-class FileUse:
+class ObservedFileUse:
     """Accesses of one file."""
 
     reads: int = 0

@@ -4,7 +4,7 @@ import re
 from zlib import crc32
 
 from treering.observe.scratchpad.activity import Activity
-from treering.observe.scratchpad.entries import FileUse
+from treering.observe.scratchpad.entries import ObservedFileUse
 from treering.observe.scratchpad.path_kinds import stem_of
 from treering.observe.scratchpad.recent import Did, FileTouch, RecentHistory
 
@@ -124,7 +124,7 @@ def _import_names(path: str) -> tuple[bytes, ...]:
     return tuple(name.lower().encode() for name in ((folder,) if by_folder else (stem,)))
 
 
-def _count_edit(activity: Activity, use: FileUse, step: int) -> None:
+def _count_edit(activity: Activity, use: ObservedFileUse, step: int) -> None:
     activity.edits += 1
     if not use.edits:
         activity.edited_files += 1

@@ -52,7 +52,7 @@ from treering.observe.scratchpad.searches import (
 )
 from treering.observe.scratchpad.signal_names import Signal
 from treering.observe.scratchpad.token_costs import record_tokens
-from treering.observe.tools import Action
+from treering.observe.tools import ToolAction
 
 logger = logging.getLogger(__name__)
 
@@ -200,23 +200,23 @@ class Scratchpad:
     def _record_call(self, call: PendingCall, event: IncomingEvent, at: float) -> None:
         activity, recent, use = self.activity, self._recent, call.use
         action = use.action
-        if action is Action.READ or action is Action.EDIT:
-            edited = action is Action.EDIT
+        if action is ToolAction.READ or action is ToolAction.EDIT:
+            edited = action is ToolAction.EDIT
             for path in use.paths:
                 self._record_access(path, event.arguments, at, edited=edited)
             return
-        if action is Action.SEARCH:
+        if action is ToolAction.SEARCH:
             pattern = use.pattern or call.normal
             if pattern:
                 record_search_after_read(activity, recent, pattern)
                 record_search(activity, recent, pattern)
                 if Signal.REPEATED_GREP not in self._alerts:
                     self._raise_alert(Signal.REPEATED_GREP, search_alert(activity, pattern))
-        elif action is Action.RUN and call.normal and call.purpose is not None:
+        elif action is ToolAction.RUN and call.normal and call.purpose is not None:
             record_run(activity, call.normal, call.purpose)
-        elif action is Action.LIST:
+        elif action is ToolAction.LIST:
             recent.note(activity.step, Did.SEARCHED, use.pattern or call.normal)
-        elif action is Action.PLAN:
+        elif action is ToolAction.PLAN:
             record_plan(activity, event.arguments)
         recent.last_read = ""
         recent.chain = recent.imports = ()
@@ -252,7 +252,7 @@ class Scratchpad:
                 # It may be the result of a download.
                 self.mark_tainted(UNSEEN_CALL)
             return
-        if call.use.action is Action.DELEGATE and cites_outside(event.text):
+        if call.use.action is ToolAction.DELEGATE and cites_outside(event.text):
             self.mark_tainted(SUBAGENT)
         activity, use = self.activity, call.use
         subject = next(iter(use.paths), "") or call.normal or use.pattern
@@ -262,12 +262,12 @@ class Scratchpad:
         if use.outside:
             return
         text = event.text if len(event.text) <= _MAX_RESULT else _ends_of(event.text)
-        if event.is_error or (use.action is Action.RUN and call.purpose not in _QUIET_PURPOSES):
+        if event.is_error or (use.action is ToolAction.RUN and call.purpose not in _QUIET_PURPOSES):
             self._record_outcome(call, text, event)
-        elif use.action is Action.RUN:
+        elif use.action is ToolAction.RUN:
             self._record_success(call, text, event)
         if not event.is_error:
-            if self._recent.open_errors and use.action is not Action.RUN:
+            if self._recent.open_errors and use.action is not ToolAction.RUN:
                 record_tool_success(activity, self._recent, call.tool, next(iter(use.paths), ""))
             self._record_result(call, text)
 
@@ -283,9 +283,9 @@ class Scratchpad:
     def _record_outcome(self, call: PendingCall, text: str, event: IncomingEvent) -> None:
         """Recognise a failure, or a success of a command."""
         activity, recent, use = self.activity, self._recent, call.use
-        if event.is_error and use.action in (Action.READ, Action.EDIT):
+        if event.is_error and use.action in (ToolAction.READ, ToolAction.EDIT):
             for path in use.paths:
-                undo_access(activity, recent, path, edited=use.action is Action.EDIT)
+                undo_access(activity, recent, path, edited=use.action is ToolAction.EDIT)
                 forget_edit(recent, path)
         failure = failure_of(call.tool, use, text, is_error=event.is_error, root=self.root)
         if failure is not None:
@@ -293,7 +293,7 @@ class Scratchpad:
             record_failure(activity, recent, source, call, failure)
             if Signal.ERROR_RETRY not in self._alerts:
                 self._raise_alert(Signal.ERROR_RETRY, error_alert(activity))
-        elif not event.is_error and use.action is Action.RUN:
+        elif not event.is_error and use.action is ToolAction.RUN:
             self._record_success(call, text, event)
         if call.purpose is Purpose.VCS:
             record_conflicts(activity, text)
@@ -306,11 +306,11 @@ class Scratchpad:
 
     def _record_result(self, call: PendingCall, text: str) -> None:
         activity, recent, use = self.activity, self._recent, call.use
-        if use.action is Action.READ and recent.chain and recent.chain[-1] in use.paths:
+        if use.action is ToolAction.READ and recent.chain and recent.chain[-1] in use.paths:
             record_imports(recent, text)
-        elif use.action is Action.SEARCH:
+        elif use.action is ToolAction.SEARCH:
             record_search_result(activity, use.pattern or call.normal, text)
-        elif use.action is Action.LIST and (key := use.pattern or call.normal):
+        elif use.action is ToolAction.LIST and (key := use.pattern or call.normal):
             record_listing_result(activity, recent, key, text)
 
     def _on_plan(self, event: IncomingEvent, at: float) -> None:

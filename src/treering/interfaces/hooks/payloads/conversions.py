@@ -14,7 +14,7 @@ from treering.interfaces.hooks.payloads.reading import NOTHING, Fields, HookCall
 from treering.observe.errors import failure_of
 from treering.observe.readers.event_fields import amount, count, event_id, key, label, text_of, word
 from treering.observe.readers.inserted_text import prompt_of, without_reminders
-from treering.observe.tools import Action, ToolUse, tool_use
+from treering.observe.tools import ToolAction, ToolUse, tool_use
 
 _BEGINNINGS = frozenset({"startup", "resume", "clear", "compact"})
 _MAX_ERROR = 20_000  # characters of a failing command's output: its beginning and its end
@@ -97,7 +97,7 @@ def tool_ended(call: HookCall, root: str, result: ToolResult) -> HookDraft:
         "kind": "tool_result",
         "tool": tool,
         "call_id": call_id,
-        "text": "" if use.action is Action.EDIT and not result.is_error else result.text,
+        "text": "" if use.action is ToolAction.EDIT and not result.is_error else result.text,
         "is_error": result.is_error,
         "duration_ms": result.duration_ms,
         "tokens": result.tokens,
@@ -123,11 +123,11 @@ def _happened(tool: str, use: ToolUse, result: ToolResult, root: str) -> dict[st
         return {}
     text = _ends_of(result.text)
     has_failed = result.is_error or (
-        use.action is Action.RUN and failure_of(tool, use, text, is_error=False, root=root) is not None
+        use.action is ToolAction.RUN and failure_of(tool, use, text, is_error=False, root=root) is not None
     )
     found = {
         "files": use.paths,
-        "search": use.pattern if use.action in (Action.SEARCH, Action.LIST) else "",
+        "search": use.pattern if use.action in (ToolAction.SEARCH, ToolAction.LIST) else "",
         "command": use.command,
         "error": (text or "failed") if has_failed else "",
     }
