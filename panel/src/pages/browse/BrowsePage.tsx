@@ -29,7 +29,7 @@ interface Shown {
 
 /** Records by search or by filter, with every action on them. */
 export default function BrowsePage() {
-  const { t, tn, percent } = useT();
+  const { t, tn, number, percent } = useT();
   const [browsing, change] = useBrowsing();
   const [typed, setTyped] = useTyped(browsing.query, (query) => change({ query }));
   const [active, setActive] = useState(0);
