@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PYTEST := $(BIN)/pytest --numprocesses logical --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help run panel test test-fast test-agents picture fuzz soak check format bench clean
+.PHONY: help run panel test test-fast test-agents picture panel-images fuzz soak check format bench clean
 
 help:
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 31
@@ -97,6 +97,7 @@ run: $(VENV)/.run  ## set up and show what Treering does, on a temporary project
 	@if [ -t 0 ] && [ -t 1 ]; then $(MAKE) --no-print-directory panel || printf '%s\n' $(NO_PANEL); $(BIN)/treering demo --serve; fi
 
 panel: $(PANEL)/index.html  ## build the memory panel that `treering serve` shows
+	@:
 
 test: $(VENV)/.node $(VENV)/.browser  ## set up and run every test, on SQLite and PostgreSQL
 	@$(MAKE) --no-print-directory panel || printf '%s\n' $(NO_PANEL)
@@ -110,6 +111,9 @@ test-agents: $(VENV)/.claude $(VENV)/.agents  ## let real coding agents use the 
 
 picture: $(VENV)/.dev $(VENV)/.claude  ## record docs/images/session.svg from sessions of Claude Code
 	$(BIN)/python -m tests.agents.session_picture
+
+panel-images: $(VENV)/.dev $(VENV)/.browser panel  ## make docs/images/panel-*.png from the sample project of the browser tests
+	$(BIN)/python -m tests.panel.docs_images
 
 fuzz: $(VENV)/.dev  ## run the property tests with new examples, ten times as many
 	TREERING_TEST_PROFILE=fuzz $(PYTEST) --timeout 3600 $$(grep -lE '@given|run_state_machine' tests/*/test_*.py)

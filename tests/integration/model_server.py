@@ -180,6 +180,34 @@ def chat(content: object, *, ended: str = "stop", **beside: object) -> Reply:
     return Reply({"choices": [{"index": 0, "message": message, "finish_reason": ended}]})
 
 
+def chat_stream(*pieces: str, tokens: tuple[int, int] = (0, 0), drip_seconds: float = 0.0) -> Reply:
+    """A message in pieces, as OpenAI's API streams it."""
+    events: list[object] = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
+    events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    events.append({"choices": [], "usage": {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}})
+    lines = [f"data: {json.dumps(event, ensure_ascii=False)}\n\n" for event in events]
+    return _event_stream([": comment\n\n", *lines, "data: [DONE]\n\n"], drip_seconds)
+
+
+def message_stream(*pieces: str, tokens: tuple[int, int] = (0, 0), ended: str = "end_turn") -> Reply:
+    """A message in pieces, as Anthropic's API streams it."""
+    events: list[dict[str, object]] = [
+        {"type": "message_start", "message": {"content": [], "usage": {"input_tokens": tokens[0], "output_tokens": 1}}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "ping"},
+    ]
+    for piece in pieces:
+        events.append({"type": "content_block_delta", "delta": {"type": "text_delta", "text": piece}})
+    events.append({"type": "message_delta", "delta": {"stop_reason": ended}, "usage": {"output_tokens": tokens[1]}})
+    events.append({"type": "message_stop"})
+    return _event_stream([f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events], 0.0)
+
+
+def _event_stream(events: list[str], drip_seconds: float) -> Reply:
+    headers = {"Content-Type": "text/event-stream"}
+    return Reply("".join(events).encode(), headers=headers, drip_seconds=drip_seconds)
+
+
 def message(content: object, *, ended: str = "tool_use", tokens: tuple[int, int] = (0, 0)) -> Reply:
     """One message of Anthropic's API: a text as it is, anything else as the input of a tool."""
     block = {"type": "text", "text": content} if isinstance(content, str) else {"type": "tool_use", "input": content}

@@ -58,6 +58,7 @@ def open_panel(browser: Browser, panel_server: PanelServer) -> Iterator[OpenPane
         language: str = "en",
         signed_in: bool = True,
         in_tab_of: Page | None = None,
+        server: PanelServer = panel_server,
     ) -> Page:
         if in_tab_of is None:
             context = browser.new_context(
@@ -68,14 +69,14 @@ def open_panel(browser: Browser, panel_server: PanelServer) -> Iterator[OpenPane
             )
             context.set_default_timeout(30_000)
             contexts.append(context)
-            context.on("request", lambda request: _check_request(request.url, panel_server.url, faults))
+            context.on("request", lambda request: _check_request(request.url, server.url, faults))
             if signed_in:
-                _sign_in(context, panel_server)
+                sign_in(context, server)
         else:
             context = in_tab_of.context
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(f"error in the page: {error}"))
-        page.goto(f"{panel_server.url}/p/{project}/{path}")
+        page.goto(f"{server.url}/p/{project}/{path}")
         return page
 
     yield opened
@@ -89,7 +90,7 @@ def _check_request(url: str, server: str, faults: list[str]) -> None:
         faults.append(f"the panel asked for {url}")
 
 
-def _sign_in(context: BrowserContext, server: PanelServer) -> None:
+def sign_in(context: BrowserContext, server: PanelServer) -> None:
     body = json.dumps({"token": server.token})
     headers = {"Origin": server.url, "Content-Type": "application/json"}
     answer = context.request.post(f"{server.url}/api/v1/sign-in", data=body, headers=headers)

@@ -21,15 +21,18 @@ _START_SECONDS = 90.0
 class PanelServer:
     """A server that can be stopped and started again on the same port."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **variables: str) -> None:
+        """`variables` are added to the environment of the server."""
         self._folder = folder
+        self._variables = variables
         self._process: subprocess.Popen[str] | None = None
         self._port = 0
         self.link = ""
         self.start()
 
     def start(self) -> None:
-        environment = {**os.environ, "TREERING_DATA_DIR": str(self._folder), "TREERING_BACKGROUND": "off"}
+        fixed = {"TREERING_DATA_DIR": str(self._folder), "TREERING_BACKGROUND": "off"}
+        environment = {**os.environ, **fixed, **self._variables}
         options = ("--db", str(self._folder / "memory.db"), "--project", PROJECT, "--port", str(self._port), "--json")
         self._process = subprocess.Popen(
             [*_COMMAND, "serve", *options],

@@ -43,7 +43,7 @@ def test_no_serious_accessibility_finding(theme: str, open_panel: OpenPanel) -> 
 
 def test_the_page_is_complete_in_french_and_on_a_phone(open_panel: OpenPanel) -> None:
     page = open_panel(f"ask?q={QUESTION}", language="fr", width=390, height=844)
-    expect(page.get_by_role("region", name="Réponse")).to_contain_text("Cité mot pour mot")
+    expect(page.get_by_role("region", name="Réponse")).to_contain_text("cités mot pour mot")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

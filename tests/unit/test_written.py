@@ -1,7 +1,7 @@
 """Answers of language models: found in what they write, checked, and asked for once more."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -46,6 +46,9 @@ class Scripted:
         if isinstance(answer, ModelUnavailable):
             raise answer
         return answer
+
+    def stream(self, prompt: str, *, max_tokens: int) -> Iterator[str]:
+        yield self.write(prompt, max_tokens=max_tokens)
 
     def close(self) -> None: ...
 

@@ -40,7 +40,7 @@ interface CardProps {
 /** A white area with a title. */
 export function Card({ title, aside, children, isFlush = false, span = 1 }: CardProps) {
   return (
-    <section className={`${styles.card} ${styles[`span${span}`]}`} aria-label={title}>
+    <section className={`${styles.card} ${styles[`span${span}`] ?? ""}`} aria-label={title}>
       {title && (
         <header className={styles.cardHeader}>
           <h2>{title}</h2>

@@ -125,6 +125,7 @@ class Services:
             store=self.store,
             clock=self.clock,
             settings=self.settings,
+            models=self.models,
             search=self.search.run,
             note_access=self._accesses.note,
             injected=self.note_injection,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
@@ -17,16 +17,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from treering.code.files.outer_ignore_rules import GitHome
+    from treering.context.answers import QuotedAnswer
     from treering.context.briefing import Briefing
     from treering.context.prefetch.ranking import PrefetchedFile
     from treering.context.stages.calibration import Calibration
     from treering.context.stages.planning import StageRequest
     from treering.context.stages.stage_context import StageContext
+    from treering.core.answers import AnswerEnd, AnswerSentence
     from treering.core.history import LogInjection
     from treering.core.records import Knowledge
     from treering.core.scope import Scope
     from treering.core.settings import Settings
     from treering.ports.clock import Clock
+    from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
     from treering.render.budget import RenderedContext
     from treering.search.answer import Answer, Hit
@@ -42,6 +45,7 @@ class ContextBuilder:
     store: Store
     clock: Clock
     settings: Settings
+    models: Models
     search: Callable[..., Answer]
     note_access: Callable[[Iterable[Hit], datetime], None]
     """Marks the results that are part of a context as accessed."""
@@ -102,6 +106,33 @@ class ContextBuilder:
             self.note_access([hit for hit in answer if hit.id in shown], self.clock())
         self.injected(shown, via="context", tokens=rendered.tokens)
         return rendered
+
+    def answer(self, question: str, *, limit: int = 5, tainted: bool = False, thorough: bool = True) -> QuotedAnswer:
+        """The stored passages that answer a question, numbered; none if nothing stored answers it.
+
+        Nothing is written by a model. Unconfirmed records from outside are left out unless `tainted` is set; `thorough`
+        is that of `search`: leave it out before `write_answer`, so that the model is called once. Raises
+        `InvalidInput` if the question is empty.
+        """
+        from treering.context.answers import quoted_answer
+
+        if not question.strip():
+            raise InvalidInput("the question is empty; say what you want to know")
+        found = self.search(question, limit=limit, tainted=tainted, thorough=thorough, code=False)
+        quoted = quoted_answer(question, found)
+        self.injected([each.id for each in quoted.passages], via="ask")
+        return quoted
+
+    def write_answer(self, quoted: QuotedAnswer) -> Iterator[AnswerSentence | AnswerEnd]:
+        """An answer that the configured language model writes from the passages, sentence by sentence.
+
+        A sentence is returned once its citations are checked; one without a valid citation, or with a figure that its
+        passages do not contain, is left out. The last item is an `AnswerEnd`, which also says if there is no model.
+        """
+        from treering.context.answers import AnswerWriter
+
+        writer = AnswerWriter(self.scope, self.store, self.settings, self.models)
+        return writer.write(quoted, self.clock())
 
     def briefing(self, session: str | None = None, *, episodes: int = 5, tainted: bool = False) -> Briefing:
         """Records of the session, open work, rules and latest episodes, for a session that begins or resumes.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Writer(Protocol):
 
     @property
     def spent(self) -> int:
-        """Tokens that this thread's last `write` used, as the server reports them; 0 if it does not."""
+        """Tokens that this thread's last answer used, as the server reports them; 0 if it does not."""
         ...
 
     def write(self, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
@@ -96,6 +96,13 @@ class Writer(Protocol):
         A JSON `schema` requests an answer of that form. Not every model enforces it, so the prompt must describe the
         form, too, and the caller must validate the answer. An answer that the token limit cuts off raises
         `AnswerCutOff` with a schema, and is returned truncated without one.
+        """
+        ...
+
+    def stream(self, prompt: str, *, max_tokens: int) -> Iterator[str]:
+        """Complete the prompt, in pieces as the model writes them; errors are those of `write`.
+
+        A server that does not stream gives one piece. `spent` is known when the last piece was read.
         """
         ...
 

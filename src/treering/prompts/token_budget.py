@@ -1,6 +1,6 @@
-"""Daily token budget of learning with a language model, counted in the store across all processes."""
+"""Daily token budget of the language model, counted in the store across all processes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ _BYTES_PER_TOKEN = 4  # estimate for servers that do not report usage
 
 
 def tokens_used(tx: Transaction) -> int:
-    """Tokens that learning has spent in this project since midnight UTC."""
+    """Tokens that this project has spent since midnight UTC."""
     run = tx.runs.get(token_run(tx.now))
     return 0 if run is None else run.done
 
@@ -48,13 +48,7 @@ class _MeteredWriter:
         return self.writer.spent
 
     def write(self, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
-        with self.store.reading(self.scope, self.now) as tx:
-            used = tokens_used(tx)
-        if used >= self.limit:
-            raise TokensUsedUp(
-                f"{used:,} of {self.limit:,} tokens for today are used up, so only rules extract facts until "
-                "midnight UTC; raise learn.max_tokens_per_day to spend more"
-            )
+        self._check()
         try:
             answer = self.writer.write(prompt, max_tokens=max_tokens, schema=schema)
         except UnusableAnswer:
@@ -63,8 +57,28 @@ class _MeteredWriter:
         self._count(self.writer.spent or _estimate(prompt + answer))
         return answer
 
+    def stream(self, prompt: str, *, max_tokens: int) -> Iterator[str]:
+        self._check()
+        pieces = list[str]()
+        try:
+            for piece in self.writer.stream(prompt, max_tokens=max_tokens):
+                pieces.append(piece)
+                yield piece
+        finally:  # also if the caller stops reading: what was written is paid for
+            if pieces:
+                self._count(self.writer.spent or _estimate(prompt + "".join(pieces)))
+
     def close(self) -> None:
         self.writer.close()
+
+    def _check(self) -> None:
+        with self.store.reading(self.scope, self.now) as tx:
+            used = tokens_used(tx)
+        if used >= self.limit:
+            raise TokensUsedUp(
+                f"{used:,} of {self.limit:,} tokens for today are used up, so the language model is not used until "
+                "midnight UTC; raise learn.max_tokens_per_day to spend more"
+            )
 
     def _count(self, tokens: int) -> None:
         def add(tx: Transaction) -> None:

@@ -14,7 +14,7 @@ import { Answer } from "./Answer";
 import styles from "./Ask.module.css";
 import { SourceDrawer } from "./SourceDrawer";
 
-/** A question, and the stored passages that answer it. */
+/** A question, the stored passages that answer it, and what a language model writes from them. */
 export default function AskPage() {
   const { t } = useT();
   const [parameters, setParameters] = useSearchParams();
@@ -56,8 +56,8 @@ export default function AskPage() {
           )}
           {question !== "" && answer.isPending && <Skeleton lines={5} />}
           {answer.isError && <ProblemView error={answer.error} onRetry={() => void answer.refetch()} />}
-          {answer.data && !answer.data.found && <NotFound question={question} />}
-          {answer.data?.found && <Answer citations={answer.data.citations} missing={answer.data.missing} onOpen={setOpened} />}
+          {answer.data && !answer.data.quoted.found && <NotFound question={question} />}
+          {answer.data?.quoted.found && <Answer answer={answer.data} onOpen={setOpened} />}
         </div>
       </div>
       <SourceDrawer citation={opened} onClose={() => setOpened(null)} />

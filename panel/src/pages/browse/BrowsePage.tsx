@@ -29,7 +29,7 @@ interface Shown {
 
 /** Records by search or by filter, with every action on them. */
 export default function BrowsePage() {
-  const { t, tn, number } = useT();
+  const { t, tn, number, percent } = useT();
   const [browsing, change] = useBrowsing();
   const [typed, setTyped] = useTyped(browsing.query, (query) => change({ query }));
   const [active, setActive] = useState(0);
@@ -53,7 +53,7 @@ export default function BrowsePage() {
     (item: Shown, isActive: boolean, isPointed: boolean) => (
       <RecordCard
         record={item.record}
-        aside={item.score !== undefined && <span title={t("browse.score")}>{number(item.score, { maximumFractionDigits: 2 })}</span>}
+        aside={item.score !== undefined && <span title={t("browse.score")}>{percent(item.score)}</span>}
         actions={
           (isActive || isPointed) && (
             <span className={styles.actions} data-active={isActive || undefined}>
@@ -87,10 +87,10 @@ export default function BrowsePage() {
 
   return (
     <PageFrame
-      title={t("nav.browse")}
+      title={t("nav.browse")} lead={t("browse.lead")}
       isFilled
       actions={
-        <Button icon={Trash2} variant="quiet" isDisabled={!canForget(browsing, items)} onPress={() => setOpened({ action: "forget" })}>
+        <Button icon={Trash2} isDisabled={!canForget(browsing, items)} onPress={() => setOpened({ action: "forget" })}>
           {t("browse.forget_many")}
         </Button>
       }

@@ -1,6 +1,7 @@
 import { useForgetMany, useForgetPreview, type ForgetSelection } from "@/api/forget";
 import { ConfirmDialog } from "@/components/ConfirmDialog";
 import { TypeBadge } from "@/components/Badges";
+import { SafeInline } from "@/components/SafeText";
 import { ProblemView, Skeleton } from "@/components/States";
 import { useToasts } from "@/components/Toasts";
 import { useT } from "@/i18n";
@@ -43,7 +44,7 @@ export function ForgetDialog({ selection, onClose }: { selection: ForgetSelectio
             {preview.data.sample.map((record) => (
               <li key={record.id}>
                 <TypeBadge type={record.type} />
-                <span>{record.content}</span>
+                <SafeInline text={record.content} />
               </li>
             ))}
           </ul>

@@ -3,8 +3,8 @@ import { useT } from "@/i18n";
 import styles from "./ActivityChart.module.css";
 
 const WIDTH = 600;
-const HEIGHT = 140;
-const BASE = 112;
+const HEIGHT = 186;
+const BASE = 158;
 
 /** Records and sessions of each day; screen readers get a table. */
 export function ActivityChart({ days }: { days: readonly Schemas["DayAnswer"][] }) {

@@ -36,7 +36,7 @@ export function LatestSessions() {
 function SessionRow({ session }: { session: ObservedSession }) {
   const { t, tn, label, ago, dateTime } = useT();
   const project = useProject();
-  const learned = session.candidates.filter((each) => each.decision === "promoted").length;
+  const learned = session.candidates.filter((each) => each.decision !== "rejected").length;
   const outcome = session.outcome ?? "running";
   return (
     <li className={styles.row}>
@@ -46,7 +46,7 @@ function SessionRow({ session }: { session: ObservedSession }) {
       </Link>
       <span className={styles.meta}>{session.agent ?? session.id}</span>
       <span className={styles.meta}>{tn("health.events", session.events)}</span>
-      <span className={styles.meta}>{learned ? tn("health.learned", learned) : t("health.learned_none")}</span>
+      <span className={styles.meta}>{learned ? tn("sessions.learned", learned) : t("sessions.learned_none")}</span>
       <time className={styles.time} dateTime={session.started_at} title={dateTime(session.started_at)}>
         {ago(session.started_at)}
       </time>

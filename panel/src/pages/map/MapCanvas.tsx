@@ -4,7 +4,7 @@ import Sigma from "sigma";
 import type { Settings } from "sigma/settings";
 import { useT } from "@/i18n";
 import { colours, drawBackground, drawHover, drawLabel, onThemeChange, type Colours, type Line } from "./drawing";
-import { circles, SIZE } from "./layout";
+import { circles, extentOf } from "./layout";
 import { largestValue, stepOf, type CodeMap, type Measure } from "./mapModel";
 import styles from "./MapCanvas.module.css";
 
@@ -47,7 +47,7 @@ export default function MapCanvas({ map, measure, selected, onSelect, camera, on
       return;
     }
     renderer.current = sigma;
-    sigma.setCustomBBox({ x: [0, SIZE], y: [0, SIZE] });
+    sigma.setCustomBBox(extentOf(placed.clusters.values()));
     const background = sigma.createCanvas("background", { beforeLayer: "edges", style: { position: "absolute" } });
     sigma.on("afterRender", () => drawBackground(background, sigma, placed.clusters, lines.current, latest.current.palette));
     sigma.on("clickNode", ({ node }) => latest.current.onSelect(node));

@@ -4,6 +4,7 @@ import { useSearchParams } from "wouter";
 import { useFileMap, useIndexCode, type FileMap } from "@/api/code";
 import { useShortcuts } from "@/app/shortcuts";
 import { Button, IconButton } from "@/components/Button";
+import { Figures } from "@/components/Figures";
 import { SearchField, Select } from "@/components/Fields";
 import { Kbd, PageFrame } from "@/components/Layout";
 import { EmptyState, ProblemView, Skeleton } from "@/components/States";
@@ -152,22 +153,16 @@ function Overview({ files }: { files: FileMap }) {
   return (
     <div className={styles.overview}>
       <h2>{t("map.whole")}</h2>
-      <dl className={styles.figures}>
-        <Figure name={t("map.files")} value={number(files.files.length)} />
-        <Figure name={t("map.modules")} value={number(new Set(files.files.map((file) => file.module)).size)} />
-        <Figure name={t("map.memories")} value={number(memories)} />
-        <Figure name={t("map.coverage")} value={percent(covered / files.files.length)} />
-      </dl>
+      <Figures
+        isPlain
+        figures={[
+          { name: t("map.files"), value: number(files.files.length) },
+          { name: t("map.modules"), value: number(new Set(files.files.map((file) => file.module)).size) },
+          { name: t("map.memories"), value: number(memories) },
+          { name: t("map.coverage"), value: percent(covered / files.files.length) },
+        ]}
+      />
       <p className={styles.hint}>{t("map.hint")}</p>
-    </div>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
     </div>
   );
 }

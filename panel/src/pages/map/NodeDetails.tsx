@@ -6,6 +6,7 @@ import { useRecords } from "@/api/records";
 import { pagePath } from "@/app/pages";
 import { useProject } from "@/app/project";
 import { Button, IconButton } from "@/components/Button";
+import { Figures } from "@/components/Figures";
 import { RecordCard } from "@/components/RecordCard";
 import { ProblemView, Skeleton } from "@/components/States";
 import { useT } from "@/i18n";
@@ -37,25 +38,21 @@ export function NodeDetails({ node, map, files, onSelect }: NodeDetailsProps) {
         </div>
         <IconButton icon={X} label={t("map.unselect")} onPress={() => onSelect(undefined)} />
       </header>
-      <dl className={styles.figures}>
-        {node.kind !== "file" && <Figure name={t("map.files")} value={number(node.paths.length)} />}
-        <Figure name={t("map.memories")} value={number(node.memories)} />
-        <Figure name={t("map.commits")} value={files.without_history ? "–" : number(node.commits)} />
-        {node.kind === "file" ? null : <Figure name={t("map.coverage")} value={percent(node.coverage)} />}
-      </dl>
+      <div className={styles.figures}>
+        <Figures
+          isPlain
+          figures={[
+            ...(node.kind === "file" ? [] : [{ name: t("map.files"), value: number(node.paths.length) }]),
+            { name: t("map.memories"), value: number(node.memories) },
+            { name: t("map.commits"), value: files.without_history ? "–" : number(node.commits) },
+            ...(node.kind === "file" ? [] : [{ name: t("map.coverage"), value: percent(node.coverage) }]),
+          ]}
+        />
+      </div>
       <Memories node={node} />
       {node.kind === "file" ? <FileImpact path={node.id} onSelect={onSelect} /> : <GroupImpact node={node} map={map} onSelect={onSelect} />}
       {node.kind === "file" && <ChangedTogether path={node.id} onSelect={onSelect} />}
       {node.kind !== "file" && <Files node={node} files={files} onSelect={onSelect} />}
-    </div>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
     </div>
   );
 }
@@ -76,7 +73,7 @@ function Section({ title, count, children }: { title: string; count?: number | u
 function Memories({ node }: { node: MapNode }) {
   const { t, tn } = useT();
   const project = useProject();
-  const found = useRecords({ files: node.paths.slice(0, MAX_FILES_OF_FILTER) as string[], superseded: false, flagged: false });
+  const found = useRecords({ files: node.paths.slice(0, MAX_FILES_OF_FILTER) as string[], superseded: false, flagged: false, tainted: false });
   const [all, setAll] = useState(false);
   const records = all ? found.records : found.records.slice(0, 3);
   return (

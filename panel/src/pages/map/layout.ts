@@ -2,7 +2,10 @@ import { hierarchy, pack } from "d3-hierarchy";
 import type { MapNode } from "./mapModel";
 
 /** Width and height of the plane of the map. */
-export const SIZE = 1000;
+const SIZE = 1000;
+
+/** Share of the height that the legend covers. */
+const LEGEND_SHARE = 0.12;
 
 export interface Circle {
   x: number;
@@ -37,4 +40,21 @@ export function circles(nodes: readonly MapNode[]): { nodes: Map<string, Circle>
     else if (item.data.cluster !== undefined) found.clusters.set(item.data.cluster, { ...circle, count: item.children?.length ?? 0 });
   }
   return found;
+}
+
+export interface Extent {
+  x: [number, number];
+  y: [number, number];
+}
+
+/** The rectangle around all folders. */
+export function extentOf(clusters: Iterable<Circle>): Extent {
+  const all = [...clusters];
+  const range = (place: (circle: Circle) => number): [number, number] => [
+    Math.min(...all.map((each) => place(each) - each.radius)),
+    Math.max(...all.map((each) => place(each) + each.radius)),
+  ];
+  if (all.length === 0) return { x: [0, SIZE], y: [0, SIZE] };
+  const [bottom, top] = range((each) => each.y);
+  return { x: range((each) => each.x), y: [bottom - LEGEND_SHARE * (top - bottom), top] };
 }

@@ -9,9 +9,9 @@ import { Select } from "@/components/Fields";
 import { Card, PageFrame } from "@/components/Layout";
 import { SafeText } from "@/components/SafeText";
 import { EmptyState, ProblemView, Skeleton } from "@/components/States";
+import { Figures } from "@/components/Figures";
 import { useT } from "@/i18n";
 import styles from "./ConversationPage.module.css";
-import { Figures } from "./Figures";
 import page from "./SessionPage.module.css";
 
 /** The window of a conversation as it was built: messages in it, removed ones and why, tokens by role. */
@@ -49,7 +49,9 @@ function WindowView({ window }: { window: WindowReasons }) {
   ];
   return (
     <>
-      <Figures figures={figures} />
+      <div className={styles.figures}>
+        <Figures figures={figures} />
+      </div>
       <div className={styles.cards}>
         <Card title={t("sessions.tokens_by_role")} aside={stats.exact ? t("sessions.exact") : t("sessions.estimated")}>
           <RoleBar window={window} limit={limit} />

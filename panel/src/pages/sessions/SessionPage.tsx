@@ -7,10 +7,10 @@ import { useProject } from "@/app/project";
 import { Badge } from "@/components/Badges";
 import { Button } from "@/components/Button";
 import { Card, Grid, PageFrame } from "@/components/Layout";
+import { Figures } from "@/components/Figures";
 import { ProblemView, Skeleton } from "@/components/States";
 import { useT } from "@/i18n";
 import { Decisions } from "./Decisions";
-import { Figures } from "./Figures";
 import { OutcomeBadge } from "./OutcomeBadge";
 import styles from "./SessionPage.module.css";
 import { Timeline } from "./Timeline";
@@ -78,7 +78,9 @@ function Content({ details, items }: { details: Schemas["SessionDetails"]; items
   ];
   return (
     <>
-      <Figures figures={figures} />
+      <div className={styles.figures}>
+        <Figures figures={figures} />
+      </div>
       <Grid>
         <Card title={t("sessions.timeline")} span={2}>
           <Timeline session={session} items={items} />

@@ -5,6 +5,7 @@ import { Badge } from "@/components/Badges";
 import { Checkbox } from "@/components/Checkbox";
 import { SearchField } from "@/components/Fields";
 import { Card } from "@/components/Layout";
+import { SafeInline } from "@/components/SafeText";
 import { EmptyState, ProblemView, Skeleton } from "@/components/States";
 import { useT } from "@/i18n";
 import styles from "./Teach.module.css";
@@ -79,12 +80,14 @@ function Setting({ setting }: { setting: SettingValue }) {
         <code>{shown(setting.value)}</code>
       </dd>
       <dd className={styles.note} lang="en">
-        {setting.description}
+        <SafeInline text={setting.description} />
       </dd>
     </div>
   );
 }
 
+/** A value as it is written in a file of settings; long numbers are grouped, which TOML allows. */
 function shown(value: unknown): string {
+  if (Number.isInteger(value) && Math.abs(value as number) >= 10_000) return String(value).replace(/\B(?=(\d{3})+$)/g, "_");
   return value === "" ? '""' : typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -8,6 +8,7 @@ import { useProject } from "@/app/project";
 import { Button } from "@/components/Button";
 import { TypeBadge } from "@/components/Badges";
 import { Provenance } from "@/components/Provenance";
+import { SafeInline } from "@/components/SafeText";
 import { EmptyState, ProblemView, Skeleton } from "@/components/States";
 import { useT } from "@/i18n";
 import { chainsOf, momentOf, spanOf } from "./timeModel";
@@ -80,7 +81,9 @@ function Version({ record, viewpoint }: { record: Knowledge; viewpoint: Viewpoin
           <span>{times}</span>
           <span className={styles.moment}>{label("time.moment", moment)}</span>
         </p>
-        <p className={styles.text}>{record.content}</p>
+        <p className={styles.text}>
+          <SafeInline text={record.content} />
+        </p>
         <div className={styles.foot}>
           <Provenance record={record} />
           <Link href={pagePath(project, "browse", { record: record.id })}>{t("time.open")}</Link>

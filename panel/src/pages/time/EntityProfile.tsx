@@ -5,6 +5,7 @@ import { pagePath } from "@/app/pages";
 import { useProject } from "@/app/project";
 import { Badge } from "@/components/Badges";
 import { Card } from "@/components/Layout";
+import { SafeInline } from "@/components/SafeText";
 import { ProblemView, Skeleton } from "@/components/States";
 import { useT } from "@/i18n";
 import { KIND_ICONS } from "./EntitiesView";
@@ -44,7 +45,9 @@ export function EntityProfile({ id, viewpoint, onChoose }: EntityProfileProps) {
         ) : (
           <ul className={styles.known}>
             {held.map((record) => (
-              <li key={record.id}>{record.content}</li>
+              <li key={record.id}>
+                <SafeInline text={record.content} />
+              </li>
             ))}
           </ul>
         )}
@@ -108,7 +111,9 @@ function Mentions({ profile, at }: { profile: Profile; at: number }) {
       <ul className={styles.mentions}>
         {records.map((record) => (
           <li key={record.id}>
-            <p className={styles.mention}>{record.text}</p>
+            <p className={styles.mention}>
+              <SafeInline text={record.text} />
+            </p>
             <p className={styles.meta}>
               <Badge>{label("time.kind_of", record.kind)}</Badge> <time dateTime={record.at}>{dateTime(record.at)}</time>
               {record.taint && <> · {t("state.tainted")}</>}

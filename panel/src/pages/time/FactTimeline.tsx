@@ -5,6 +5,7 @@ import { pagePath } from "@/app/pages";
 import { useProject } from "@/app/project";
 import { StateBadges } from "@/components/Badges";
 import { Provenance } from "@/components/Provenance";
+import { SafeInline } from "@/components/SafeText";
 import { useT } from "@/i18n";
 import { byAttribute, momentOf, spanOf, statementOf } from "./timeModel";
 import type { Viewpoint } from "./TimePage";
@@ -50,10 +51,10 @@ function FactRow({ record, viewpoint }: { record: Knowledge; viewpoint: Viewpoin
         {day !== undefined && <span className={styles.line} style={{ left: `${place(at)}%` }} />}
       </div>
       <p className={styles.text}>
-        {record.content}
-        <span className={styles.moment}>{label("time.moment", moment)}</span>
+        <SafeInline text={record.content} />
       </p>
       <div className={styles.meta}>
+        <span className={styles.moment}>{label("time.moment", moment)}</span>
         <span className={styles.times}>{times}</span>
         {speaker && (
           <span className={styles.speaker}>

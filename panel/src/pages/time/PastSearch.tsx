@@ -8,6 +8,7 @@ import { useProject } from "@/app/project";
 import { Badge } from "@/components/Badges";
 import { SearchField } from "@/components/Fields";
 import { RecordCard } from "@/components/RecordCard";
+import { SafeInline } from "@/components/SafeText";
 import { EmptyState, ProblemView, Skeleton } from "@/components/States";
 import { useT } from "@/i18n";
 import type { Viewpoint } from "./TimePage";
@@ -65,7 +66,9 @@ function Hit({ hit }: { hit: SearchHit }) {
   return (
     <>
       <Badge>{label("time.kind_of", hit.kind)}</Badge>
-      <p className={styles.text}>{hit.text}</p>
+      <p className={styles.text}>
+          <SafeInline text={hit.text} />
+        </p>
       <p className={styles.source}>{hit.source}</p>
     </>
   );

@@ -1,9 +1,9 @@
 import { History } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
-import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { useSearchParams } from "wouter";
 import { useFirstRecord } from "@/api/entities";
 import { PageFrame } from "@/components/Layout";
+import { PageTabs } from "@/components/PageTabs";
 import { EmptyState, ProblemView, Skeleton } from "@/components/States";
 import { useT } from "@/i18n";
 import { AsOfSlider } from "./AsOfSlider";
@@ -11,7 +11,6 @@ import { Chains } from "./Chains";
 import { EntitiesView } from "./EntitiesView";
 import { PastSearch } from "./PastSearch";
 import { dayOf, endOfDay } from "./timeModel";
-import styles from "./TimePage.module.css";
 
 /** The time from which a view is seen, and the time that the slider covers. */
 export interface Viewpoint {
@@ -23,7 +22,6 @@ export interface Viewpoint {
   onMarks: (times: readonly number[]) => void;
 }
 
-const VIEWS = ["entities", "changes", "search"] as const;
 const SHORTEST = 7 * 86_400_000;
 
 export default function TimePage() {
@@ -52,7 +50,6 @@ function Views({ begin }: { begin: number }) {
   const [marks, setMarks] = useState<readonly number[]>([]);
   const last = useMemo(() => Date.now(), []);
   const first = Math.min(begin, last - SHORTEST);
-  const view = VIEWS.find((each) => each === address.get("view")) ?? "entities";
   const asked = address.get("at") ?? "";
   const day = /^\d{4}-\d\d-\d\d$/.test(asked) && endOfDay(asked) < last && asked >= dayOf(first) ? asked : undefined;
   const set = useCallback(
@@ -72,27 +69,19 @@ function Views({ begin }: { begin: number }) {
   );
   const viewpoint: Viewpoint = { first, last, day, at: day === undefined ? last : endOfDay(day), onMarks: setMarks };
 
+  const tabs = [
+    {
+      id: "entities",
+      label: label("time.view", "entities"),
+      render: () => <EntitiesView viewpoint={viewpoint} chosen={address.get("entity") ?? undefined} onChoose={(id) => set({ entity: id })} />,
+    },
+    { id: "changes", label: label("time.view", "changes"), render: () => <Chains viewpoint={viewpoint} /> },
+    { id: "search", label: label("time.view", "search"), render: () => <PastSearch viewpoint={viewpoint} /> },
+  ];
   return (
     <>
       <AsOfSlider first={first} last={last} day={day} marks={marks} onChange={(chosen) => set({ at: chosen }, true)} />
-      <Tabs selectedKey={view} onSelectionChange={(key) => set({ view: key === "entities" ? undefined : String(key) })}>
-        <TabList aria-label={t("time.views")} className={styles.tabs!}>
-          {VIEWS.map((each) => (
-            <Tab key={each} id={each} className={styles.tab!}>
-              {label("time.view", each)}
-            </Tab>
-          ))}
-        </TabList>
-        <TabPanel id="entities" className={styles.panel!}>
-          <EntitiesView viewpoint={viewpoint} chosen={address.get("entity") ?? undefined} onChoose={(id) => set({ entity: id })} />
-        </TabPanel>
-        <TabPanel id="changes" className={styles.panel!}>
-          <Chains viewpoint={viewpoint} />
-        </TabPanel>
-        <TabPanel id="search" className={styles.panel!}>
-          <PastSearch viewpoint={viewpoint} />
-        </TabPanel>
-      </Tabs>
+      <PageTabs label={t("time.views")} tabs={tabs} parameter="view" kept={["at", "entity"]} />
     </>
   );
 }

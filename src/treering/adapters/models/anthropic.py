@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from treering.adapters.models.http import ModelEndpoint, RequestTimeouts
@@ -46,11 +46,7 @@ class AnthropicWriter:
         return self._tokens.last
 
     def write(self, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
-        body: dict[str, Any] = {
-            "model": self._name,
-            "messages": [{"role": "user", "content": encodable(prompt)}],
-            "max_tokens": max_tokens,
-        }
+        body = self._body(prompt, max_tokens)
         if schema is not None:
             tool = {"name": _TOOL, "description": "Gives the answer.", "input_schema": schema}
             body |= {"tools": [tool], "tool_choice": {"type": "tool", "name": _TOOL}}
@@ -62,6 +58,44 @@ class AnthropicWriter:
             error = self._endpoint.unusable("more than the token limit allows", "raise the token limit")
             raise AnswerCutOff(str(error), text)
         return text
+
+    def stream(self, prompt: str, *, max_tokens: int) -> Iterator[str]:
+        usage: dict[str, Any] = {}
+        is_empty = True
+        self._tokens.last = 0
+        for event in self._endpoint.stream("/messages", {**self._body(prompt, max_tokens), "stream": True}):
+            if isinstance(event, dict) and event.get("type") == "message":
+                text = self._text(event)
+                usage |= event.get("usage") or {}
+            else:
+                text = self._piece(event, usage)
+            if text:
+                is_empty = False
+                yield text
+        self._tokens.read({"usage": usage}, "input_tokens", "output_tokens")
+        if is_empty:
+            raise UnusableAnswer(str(self._endpoint.unusable("an empty message", "choose another model")))
+
+    def _piece(self, event: Any, usage: dict[str, Any]) -> str:
+        """The text of one event; what it says about tokens is added to `usage`."""
+        try:
+            kind, delta = event.get("type"), event.get("delta") or {}
+            usage |= (event.get("message") or event).get("usage") or {}
+            text, ended = delta.get("text"), delta.get("stop_reason")
+        except (TypeError, AttributeError) as exc:
+            raise self._endpoint.unusable("no message") from exc
+        if kind == "error":
+            raise self._endpoint.unusable("with an error while it wrote")
+        if ended == "refusal":
+            raise UnusableAnswer(str(self._endpoint.unusable("with a refusal", "choose another model")))
+        return text if kind == "content_block_delta" and isinstance(text, str) else ""
+
+    def _body(self, prompt: str, max_tokens: int) -> dict[str, Any]:
+        return {
+            "model": self._name,
+            "messages": [{"role": "user", "content": encodable(prompt)}],
+            "max_tokens": max_tokens,
+        }
 
     def _text(self, answer: Any) -> str:
         """The tool's input as JSON, or the text."""

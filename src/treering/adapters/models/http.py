@@ -3,10 +3,11 @@
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
@@ -55,9 +56,13 @@ _ADVICE = {
 }
 _REDIRECTED = "the server redirects; correct the URL"
 _FAILED = "check its log"
+_AGAIN = "repeat the request"
 _RETRYABLE = frozenset({408, 425, 429})
 _EXCERPT = 200
 _MAX_BYTES = 64 * 2**20  # Five times the JSON of 128 vectors of 4,096 numbers.
+_EVENT_FIELD, _LAST_EVENT = b"data:", b"[DONE]"
+
+T = TypeVar("T")
 
 
 def _bearer(key: str) -> Mapping[str, str]:
@@ -104,6 +109,23 @@ class ModelEndpoint:
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         return self._ask("POST", path, body)
 
+    def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[Any]:
+        """The JSON of each server-sent event as it arrives; one value from a server that does not stream.
+
+        The request is retried until the server answers it, not afterwards.
+        """
+        give_up = self._clock() + self._timeouts.total
+        with ExitStack() as stack:
+            response = self._retried(give_up, lambda: self._opened(stack, path, body, give_up))
+            try:
+                yield from _events(response, self._parts(response, give_up))
+            except FailedAttempt as refusal:
+                raise self._unavailable(refusal.what, refusal.advice or _AGAIN) from refusal
+            except httpx.RequestError as exc:
+                raise self._unavailable("did not finish its answer", _AGAIN) from exc
+            except (ValueError, RecursionError) as exc:
+                raise self.unusable("with an event that is not JSON") from exc
+
     def close(self) -> None:
         self._client.close()
 
@@ -116,10 +138,13 @@ class ModelEndpoint:
 
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
         give_up = self._clock() + self._timeouts.total
+        return self._retried(give_up, lambda: self._attempt(method, path, body, give_up))
+
+    def _retried(self, give_up: float, attempt: Callable[[], T]) -> T:
         waits = self._waits()
         while True:
             try:
-                return self._attempt(method, path, body, give_up)
+                return attempt()
             except FailedAttempt as refusal:
                 wait = next(waits, None)
                 pause = min(max(wait or 0.0, refusal.asked_wait), self._timeouts.longest_wait)
@@ -134,18 +159,9 @@ class ModelEndpoint:
             yield min(self._timeouts.first_wait * 2**attempt, self._timeouts.longest_wait)
 
     def _attempt(self, method: str, path: str, body: Mapping[str, Any] | None, give_up: float) -> Any:
-        if self._client.is_closed:
-            raise FailedAttempt("is closed", "open the memory again")
-        try:
-            with self._client.stream(
-                method, self._base + path, json=body, timeout=self._timeout(give_up), follow_redirects=False
-            ) as response:
-                data = self._read_body(response, give_up)
-        except httpx.TimeoutException as exc:
-            raise FailedAttempt("did not answer in time", retryable=True) from exc
-        # An invalid host name fails before the client sends a request.
-        except (httpx.RequestError, UnicodeError) as exc:
-            raise FailedAttempt("did not answer", retryable=True) from exc
+        with ExitStack() as stack, _translated():
+            response = self._sent(stack, method, path, body, give_up)
+            data = b"".join(self._parts(response, give_up))
         if not response.is_success:
             raise self._failed_attempt(response, data)
         try:
@@ -153,20 +169,39 @@ class ModelEndpoint:
         except (ValueError, RecursionError) as exc:
             raise FailedAttempt("did not answer with JSON", "check that the URL belongs to a model server") from exc
 
+    def _opened(self, stack: ExitStack, path: str, body: Mapping[str, Any], give_up: float) -> httpx.Response:
+        """A successful response whose body is still to be read; `stack` closes it."""
+        with _translated():
+            response = self._sent(stack, "POST", path, body, give_up)
+            if response.is_success:
+                return response
+            data = b"".join(self._parts(response, give_up))
+        raise self._failed_attempt(response, data)
+
+    def _sent(
+        self, stack: ExitStack, method: str, path: str, body: Mapping[str, Any] | None, give_up: float
+    ) -> httpx.Response:
+        if self._client.is_closed:
+            raise FailedAttempt("is closed", "open the memory again")
+        timeout = self._timeout(give_up)
+        return stack.enter_context(
+            self._client.stream(method, self._base + path, json=body, timeout=timeout, follow_redirects=False)
+        )
+
     def _timeout(self, give_up: float) -> httpx.Timeout:
         left = max(give_up - self._clock(), 0.001)
         return httpx.Timeout(min(self._timeouts.silence, left), connect=min(self._timeouts.connect, left))
 
-    def _read_body(self, response: httpx.Response, give_up: float) -> bytes:
+    def _parts(self, response: httpx.Response, give_up: float) -> Iterator[bytes]:
         """The body. A server that trickles data never triggers the read timeout, so the clock is checked as well."""
-        data = bytearray()
+        size = 0
         for part in response.iter_bytes():
-            data += part
+            size += len(part)
             if self._clock() > give_up:
                 raise FailedAttempt("did not finish its answer in time")
-            if len(data) > _MAX_BYTES:
+            if size > _MAX_BYTES:
                 raise FailedAttempt("sent too large an answer", "check that the URL belongs to a model server")
-        return bytes(data)
+            yield part
 
     def _failed_attempt(self, response: httpx.Response, data: bytes) -> FailedAttempt:
         status = response.status_code
@@ -193,6 +228,32 @@ class ModelEndpoint:
         if self._key:
             excerpt = excerpt.replace(self._key, "…")
         return redact(excerpt).text[:_EXCERPT]
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Errors of the connection as failed attempts that may be repeated."""
+    try:
+        yield
+    except httpx.TimeoutException as exc:
+        raise FailedAttempt("did not answer in time", retryable=True) from exc
+    # An invalid host name fails before the client sends a request.
+    except (httpx.RequestError, UnicodeError) as exc:
+        raise FailedAttempt("did not answer", retryable=True) from exc
+
+
+def _events(response: httpx.Response, parts: Iterator[bytes]) -> Iterator[Any]:
+    """The JSON of each event; events have one line of data in the protocols of model servers."""
+    if "event-stream" not in response.headers.get("Content-Type", ""):
+        yield json.loads(b"".join(parts))
+        return
+    rest = b""
+    for part in parts:
+        *lines, rest = (rest + part).split(b"\n")
+        for line in lines:
+            data = line.removeprefix(_EVENT_FIELD).strip() if line.startswith(_EVENT_FIELD) else b""
+            if data and data != _LAST_EVENT:
+                yield json.loads(data)
 
 
 def _checked_url(name: str, url: str) -> httpx.URL:

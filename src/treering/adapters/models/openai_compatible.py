@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from itertools import chain
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from treering.adapters.models.http import FailedAttempt, ModelEndpoint, RequestTimeouts
 from treering.adapters.models.remote import BatchLimits, RemoteEmbedder
@@ -18,9 +19,14 @@ if TYPE_CHECKING:
 
 WRITING_TIMEOUTS = RequestTimeouts(silence=120.0, total=180.0)
 """An answer arrives in one piece, when its last token is written."""
+T = TypeVar("T")
 _REJECTED_STATUSES = frozenset({400, 422})
 # Words in an error that refer to this parameter: reasoning models reject a temperature, and rename the token limit.
-_PARAMETER_WORDS = {"max_tokens": "max_completion_tokens", "temperature": "temperature"}
+_PARAMETER_WORDS = {
+    "max_tokens": "max_completion_tokens",
+    "temperature": "temperature",
+    "stream_options": "stream_options",
+}
 
 
 class OpenAIEmbedder(RemoteEmbedder):
@@ -99,13 +105,48 @@ class ChatWriter:
     def spent(self) -> int:
         return self._tokens.last
 
-    def write(self, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
-        body: dict[str, Any] = {
+    def _body(self, prompt: str, max_tokens: int) -> dict[str, Any]:
+        return {
             "model": self._name,
             "messages": [{"role": "user", "content": encodable(prompt)}],
             "temperature": 0,
             "max_tokens": max_tokens,
         }
+
+    def stream(self, prompt: str, *, max_tokens: int) -> Iterator[str]:
+        body = {**self._body(prompt, max_tokens), "stream": True, "stream_options": {"include_usage": True}}
+        is_empty = True
+        for event in self._accepted(body, self._begun):
+            if isinstance(event, dict) and event.get("usage"):
+                self._tokens.read(event, "prompt_tokens", "completion_tokens")
+            if text := self._piece(event):
+                is_empty = False
+                yield text
+        if is_empty:
+            raise UnusableAnswer(str(self._endpoint.unusable("an empty message", "choose another model")))
+
+    def _begun(self, body: Mapping[str, Any]) -> Iterator[Any]:
+        """The events of an answer, the first of which has arrived: a rejected request fails here."""
+        events = self._endpoint.stream("/chat/completions", body)
+        first = next(events, None)
+        return chain(() if first is None else (first,), events)
+
+    def _piece(self, event: Any) -> str:
+        """The text of one event, or of the whole answer of a server that does not stream."""
+        try:
+            if event.get("error"):
+                raise self._endpoint.unusable("with an error while it wrote")
+            choice = (event.get("choices") or [{}])[0]
+            part = choice.get("delta") or choice.get("message") or {}
+            text, refusal = part.get("content"), part.get("refusal")
+        except (IndexError, KeyError, TypeError, AttributeError) as exc:
+            raise self._endpoint.unusable("no message") from exc
+        if refusal or choice.get("finish_reason") == "content_filter":
+            raise UnusableAnswer(str(self._endpoint.unusable("with a refusal", "choose another model")))
+        return text if isinstance(text, str) else ""
+
+    def write(self, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+        body = self._body(prompt, max_tokens)
         if schema is None:
             return self._message(self._answer(body))[0]
         form = {"name": schema.get("title", "Answer"), "strict": True, "schema": schema}
@@ -121,12 +162,17 @@ class ChatWriter:
         return text
 
     def _answer(self, body: Mapping[str, Any]) -> object:
+        answer = self._accepted(body, lambda sent: self._endpoint.post("/chat/completions", sent))
+        self._tokens.read(answer, "prompt_tokens", "completion_tokens")
+        return answer
+
+    def _accepted(self, body: Mapping[str, Any], send: Callable[[Mapping[str, Any]], T]) -> T:
         """Send the request without parameters that the server rejects; rejected ones are remembered."""
         omitted = self._omitted
         self._tokens.last = 0
         while True:
             try:
-                answer = self._endpoint.post("/chat/completions", _without(omitted, body))
+                answer = send(_without(omitted, body))
             except ModelUnavailable as exc:
                 rejected = _rejected_parameter(exc.__cause__, body.keys() - omitted)
                 if rejected is None:
@@ -134,7 +180,6 @@ class ChatWriter:
                 omitted |= {rejected}
             else:
                 self._omitted |= omitted
-                self._tokens.read(answer, "prompt_tokens", "completion_tokens")
                 return answer
 
     def _message(self, answer: Any) -> tuple[str, bool]:

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from treering import __version__
 from treering.compose import data_directory, now, repository_around
-from treering.interfaces.rest import panel
+from treering.interfaces.rest import answers, panel
 from treering.interfaces.rest.calls import PREFIX, Calls, Route, endpoint
 from treering.interfaces.rest.events import EventFeeds
 from treering.interfaces.rest.gate import RestGate
@@ -175,6 +175,18 @@ def _project_router(calls: Calls) -> APIRouter:
                 tags=[noun],
                 responses=responses,
             )
+    router.add_api_route(
+        "/ask/stream",
+        answers.WrittenAnswers(calls).ask,
+        methods=["POST"],
+        name="stream_answer",
+        summary="Ask a question, and stream a written answer",
+        tags=["search"],
+        response_model=None,
+        responses={
+            200: {"content": {answers.MEDIA_TYPE: {"schema": {"type": "string"}}}, "description": "Events."},
+        },
+    )
     archives = archive.Archives(calls)
     router.add_api_route(
         "/export",

@@ -6,15 +6,12 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from treering.core.citations import cite
-from treering.core.errors import InvalidInput
 from treering.core.queries import SearchFilter, ShareRange, TimeRange
 from treering.interfaces.rest.calls import Route
 from treering.interfaces.rest.schemas import Answered, Asked, ScoreTerm, StoredRecord
 from treering.memory import Memory
 
 Kind = Literal["knowledge", "turn", "episode", "pattern", "code"]
-_PASSAGE_CHARACTERS = 600
 
 
 class CodePlace(Answered):
@@ -152,6 +149,7 @@ class Citation(Answered):
     text: str
     source: str
     score: float
+    record: StoredRecord
 
 
 class ExtractiveAnswer(Answered):
@@ -175,38 +173,17 @@ def ask(memory: Memory, body: AskRequest) -> ExtractiveAnswer:
     Nothing is written by a model: each passage is a record, word for word or shortened. If no record answers the
     question, `found` is false.
     """
-    if not body.question.strip():
-        raise InvalidInput("the question is empty; say what you want to know")
-    answer = memory.search(body.question, limit=body.limit, tainted=body.tainted, code=False)
-    hits = answer.hits if answer.confidence == "high" else ()
-    citations = [
-        Citation(
-            number=number,
-            id=hit.id,
-            kind=hit.kind,
-            text=_shortened(_text(hit)),
-            source=hit.source,
-            score=hit.score,
-        )
-        for number, hit in enumerate(hits, start=1)
-    ]
-    memory.injected([each.id for each in citations], via="ask")
+    return extractive_answer(memory.context.answer(body.question, limit=body.limit, tainted=body.tainted))
+
+
+def extractive_answer(quoted: Any) -> ExtractiveAnswer:
     return ExtractiveAnswer(
-        question=body.question,
-        found=bool(citations),
-        text="\n\n".join(f"{each.text} [{each.number}]" for each in citations),
-        citations=citations,
-        missing=dict(answer.missing),
+        question=quoted.question,
+        found=quoted.found,
+        text=quoted.text,
+        citations=[Citation.model_validate(each, from_attributes=True) for each in quoted.passages],
+        missing=dict(quoted.missing),
     )
-
-
-def _text(hit: Any) -> str:
-    return hit.text if hit.kind == "code" else cite(hit.record)[0]
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _PASSAGE_CHARACTERS else f"{line[: _PASSAGE_CHARACTERS - 1]}…"
 
 
 ROUTES = (
