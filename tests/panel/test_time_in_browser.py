@@ -108,6 +108,6 @@ def test_no_serious_finding_in_any_view(open_panel: OpenPanel, facts: dict[str, 
 
 def test_the_page_in_french_fits_a_phone(open_panel: OpenPanel, facts: dict[str, Any]) -> None:
     page = open_panel(f"time?entity={facts['id']}", project=SCRATCH, language="fr", width=390, height=844)
-    expect(page.get_by_role("heading", level=1, name="Connaissances dans le temps")).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="Savoir dans le temps")).to_be_visible()
     expect(page.get_by_role("heading", name="Faits dans le temps")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
