@@ -41,10 +41,10 @@ def test_a_session_starts_with_rules_decisions_and_the_work_of_the_last_one(memo
 
 @pytest.mark.parametrize("level", TrustLevel)
 def test_a_rule_that_was_only_inferred_waits_for_a_confirmation(memory: Memory, level: TrustLevel) -> None:
-    """Unless the project trusts its memory more than usual."""
+    """Unless a person has chosen the level that no project reaches on its own."""
     memory.trust.set(level)
     inferred = taught(memory, RULE, type="preference", source=Source.CONSOLIDATION)
-    is_trusting = level in (TrustLevel.CONFIDENT, TrustLevel.AUTONOMOUS)
+    is_trusting = level is TrustLevel.AUTONOMOUS
     sessions = sessions_of(memory)
     assert (inferred.id in names(offer(memory, "start", next(sessions)))) is is_trusting
     memory.confirm(inferred.id)

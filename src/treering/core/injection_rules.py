@@ -8,8 +8,9 @@ CAUTIOUS = "cautious"
 MIN_CONFIDENCES: "Mapping[str, float]" = {CAUTIOUS: 0.80, "standard": 0.65, "confident": 0.55, "autonomous": 0.45}
 """A record is injected if its confidence is above that of the project's trust level; the first is the most careful."""
 
-INFERRED_RULES_FROM = frozenset(("confident", "autonomous"))
-"""Levels at which rules that were only inferred are given at the start. At the others they wait for a confirmation."""
+INFERRED_RULES_FROM = frozenset(("autonomous",))
+"""Levels at which rules that were only inferred are given at the start: the one that only a person chooses. At the
+others, which a project reaches on its own, they wait for a confirmation."""
 
 USES_OF_TRUST = 2  # uses after which the level does not matter
 WARNING_CONFIDENCE = 0.65  # of what is said about files, at any level

@@ -30,8 +30,8 @@ _MIN_SESSIONS = 5  # of a pattern that is offered without a task
 def rules(look: InjectionLookup) -> Iterator[InjectionCandidate]:
     """Preferences, requirements and pinned records; what people said comes first.
 
-    A rule that was only inferred from sessions needs a confirmation or uses, or a project that trusts its memory more
-    than usual: each session would pay for it, and nothing shows that it is one.
+    A rule that was only inferred from sessions needs a confirmation or uses, or the level
+    that only a person chooses: each session would pay for it, and nothing shows that it is one.
     """
     session = None if look.gate.compacted else look.occasion.session
     admitted = (each for each in applicable_rules(look.tx, session=session) if look.gate.admits(each))
