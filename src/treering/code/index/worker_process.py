@@ -101,7 +101,8 @@ def _read_files(order: ReadFiles) -> list[SourceFile]:
     """Read each file, and collect its garbage before the next one.
 
     The scopes of a file refer to each other. Left to pile up over several files, they spread what is cached for later
-    over twice the memory. What is left is frozen, so that the next collection does not look at it again.
+    over more memory (97 instead of 58 MB for `sympy/core`). What is left is frozen, so that the next collection does
+    not look at it again.
     """
     root, chunk_settings = Path(order.root), ChunkLimits(**order.chunk_settings)
     files = []

@@ -36,7 +36,7 @@ def hooks_beside(db: str | None, project: str | None) -> Callable[[Host], Callab
         def open_sessions(socket: str) -> LiveSessions:
             sessions = location.sessions(host.memory, socket)
             sessions.warm_up()
-            # What was just loaded stays: without this, a collection goes through it during an answer, for 60 ms.
+            # What was just loaded stays: a collection during an answer need not go through it.
             gc.freeze()
             return sessions
 
