@@ -14,7 +14,7 @@ class ChunkVectors:
     """One vector per chunk, centred on the mean and normalized; zeros for chunks without a vector.
 
     Held as 8-bit integers with a scale for each row: a quarter of the memory of float32, and 20 times as fast as
-    float16, which processors convert slowly. Similarities differ by at most 0.003.
+    float16, which numpy converts slowly. Similarities differ by less than 0.01.
     """
 
     def __init__(self, digests: Sequence[str], vectors: Mapping[str, bytes]) -> None:
