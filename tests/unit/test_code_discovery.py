@@ -13,8 +13,8 @@ import pytest
 from tests.somebody import as_somebody
 from treering.code.files import discovery as discovering
 from treering.code.files.discovery import GENERATED, MAY_HOLD_SECRETS, OTHER, TOO_LARGE, Discovery, discover
-from treering.code.files.source_file import NO_GRAMMAR, SourceFile, can_be_read_now, read_file
-from treering.code.language_choice import content_kind, language_named, load_language
+from treering.code.files.source_file import SourceFile, can_be_read_now, read_file
+from treering.code.language_choice import NO_GRAMMAR, content_kind, language_named, load_language
 from treering.code.language_table import DEFINITION_LANGUAGES, LANGUAGES, TEXT_FORMATS, UNREAD_LANGUAGES
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.core.settings import CodeSettings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
@@ -20,6 +21,7 @@ from treering.core.errors import MissingDependency
 
 if TYPE_CHECKING:
     from treering.code.facts import LanguageSupport
+    from treering.ports.code import ListedFile
 
 _DEFINITIONS = {each.name: each for each in DEFINITION_LANGUAGES}
 _TEXTS = {each.name: each for each in TEXT_FORMATS}
@@ -32,6 +34,8 @@ PROJECT_MARKS = MANIFESTS.union(PROJECT_FILES)
 _BY_NAME = {name: each.name for each in (*TEXT_FORMATS, *DEFINITION_LANGUAGES) for name in each.names} | {
     manifest: language.name for language in LANGUAGES for manifest in language.manifests
 }
+NO_GRAMMAR = "its grammar is not installed"
+"""Why a file was not read."""
 _UNREAD = {suffix: name for name, suffixes in UNREAD_LANGUAGES.items() for suffix in suffixes}
 
 
@@ -98,6 +102,11 @@ def load_language(name: str) -> LanguageSupport:
     if isinstance(loaded, MissingDependency):
         raise loaded
     return loaded
+
+
+def without_grammar(files: Iterable[ListedFile]) -> Counter[str]:
+    """Number of files whose grammar was not installed when they were read, by language."""
+    return Counter(file.language for file in files if file.skipped == NO_GRAMMAR)
 
 
 def missing_grammar(name: str) -> str | None:

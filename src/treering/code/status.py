@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from treering.code.index.report import ScipIndex
 from treering.code.index.version import reading_version
-from treering.code.index.warnings import without_grammar
-from treering.code.language_choice import by_level
+from treering.code.language_choice import by_level, without_grammar
 from treering.core.errors import Unreadable
 from treering.core.graph import GraphSource
 from treering.ports.processes import ProcessEnded, WriterProcess

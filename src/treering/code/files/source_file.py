@@ -26,13 +26,11 @@ from treering.code.files.discovery import (
     stamp_of,
 )
 from treering.code.files.secrets import redact_secrets
-from treering.code.language_choice import MANIFESTS, is_text_format, load_language, missing_grammar
+from treering.code.language_choice import MANIFESTS, NO_GRAMMAR, is_text_format, load_language, missing_grammar
 from treering.code.limits import TEXT_CHUNK_LIMITS, ChunkLimits
 from treering.core.errors import MissingDependency
 
-NO_GRAMMAR = "its grammar is not installed"
 NOT_UNDERSTOOD = "cannot be parsed"
-
 TRANSIENT = frozenset({VANISHED, LEAVES_ROOT, TOO_LARGE})
 """Reasons that did not exist when the file was discovered: it is not recorded, and is read again next time."""
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from treering.code.files.source_file import NO_GRAMMAR
 from treering.code.index.worker_pool import ENDED_ITS_RESOLVER
-from treering.code.language_choice import has_definitions_only, missing_grammar
+from treering.code.language_choice import has_definitions_only, missing_grammar, without_grammar
 from treering.code.language_table import LANGUAGES
 
 if TYPE_CHECKING:
     from treering.code.files.discovery import Discovery
     from treering.code.index.file_cache import FileCache
-    from treering.ports.code import ListedFile
 
 _MAX_LISTED = 5
 """Maximum number of paths in one message."""
@@ -50,11 +48,6 @@ def warnings(cache: FileCache, discovery: Discovery) -> Iterator[str]:
     ended = _fatal_files(cache)
     if ended:
         yield f"skipped until changed, because reading it ended a process: {_listed(ended)}"
-
-
-def without_grammar(files: Iterable[ListedFile]) -> Counter[str]:
-    """Number of files whose grammar was not installed when they were read, by language."""
-    return Counter(file.language for file in files if file.skipped == NO_GRAMMAR)
 
 
 def _missing_grammars(files: Mapping[str, int]) -> Iterator[str]:
