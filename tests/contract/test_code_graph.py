@@ -9,6 +9,7 @@ import pytest
 from tests.code_projects import code_of, fresh, fresh_graph, stored, written
 from treering.code.api import Code
 from treering.code.files import discovery as discovering
+from treering.code.index import indexer as indexing
 from treering.code.index import update as updating
 from treering.code.index.resolution import resolve_file
 from treering.core.errors import Conflict, InvalidInput, NotFound
@@ -223,8 +224,25 @@ def test_a_file_that_changes_while_others_are_read_is_read_again(
         return resolve_file(*given)
 
     monkeypatch.setattr(updating, "resolve_file", edits)
+    monkeypatch.setattr(indexing, "MAX_UNCHECKED_CHANGES", 0)
     done = code.index(root)
     assert done.complete
+    assert stored(memory) == fresh(changed)
+
+
+def test_a_file_that_changes_during_a_small_update_is_read_by_the_next_one(
+    memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = {**FILES, "app/login.py": "def login(): ...\n"}
+
+    def edits(*given: Any) -> Any:
+        written(root, changed)
+        return resolve_file(*given)
+
+    monkeypatch.setattr(updating, "resolve_file", edits)
+    assert code.index(root).complete
+    monkeypatch.undo()
+    assert code.index(root).read == 1
     assert stored(memory) == fresh(changed)
 
 

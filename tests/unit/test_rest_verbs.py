@@ -97,6 +97,8 @@ OPERATIONS: Mapping[type, Mapping[str, str]] = {
         "why": "get_session",
     },
     ContextBuilder: {
+        "answer": "ask",
+        "write_answer": "stream_answer",
         "briefing": "get_briefing",
         "build": "build_context",
         "calibration": "get_calibration",
@@ -161,6 +163,7 @@ OPERATIONS: Mapping[type, Mapping[str, str]] = {
         "versions": "pattern_versions",
     },
     Code: {
+        "annotate": "annotate_code",
         "cycles": "list_cycles",
         "data_flow": "get_data_flow",
         "dependencies": "get_dependencies",
@@ -284,6 +287,7 @@ REASONS: Mapping[type, Mapping[str, str]] = {
 """Why a verb has no operation."""
 
 COMMAND_OPERATIONS: Mapping[str, str] = {
+    "annotate": "annotate_code",
     "remember": "remember",
     "turn": "store_turn",
     "episode": "store_episode",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from treering.code.index.worker_pool import ENDED_ITS_RESOLVER
-from treering.code.language_choice import has_definitions_only, missing_grammar, without_grammar
+from treering.code.language_choice import has_definitions_only, is_text_format, missing_grammar, without_grammar
 from treering.code.language_table import LANGUAGES
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _fatal_files(cache: FileCache) -> Mapping[str, str]:
 
 def warnings(cache: FileCache, discovery: Discovery) -> Iterator[str]:
     """The most important first."""
-    read = [file for file in cache.files.values() if not file.skipped]
+    read = any(not (file.skipped or is_text_format(file.language)) for file in cache.files.values())
     if not read and discovery.folders is None:
         languages = ", ".join(known.name for known in LANGUAGES)
         yield f"no source files found ({languages}); is this the root of the project?"

@@ -15,7 +15,7 @@ from treering import __version__
 from treering.compose import data_directory, now, repository_around
 from treering.interfaces.rest import answers, panel
 from treering.interfaces.rest.calls import PREFIX, Calls, Route, endpoint
-from treering.interfaces.rest.events import EventFeeds
+from treering.interfaces.rest.events import EVENT_SCHEMA, EventFeeds
 from treering.interfaces.rest.gate import RestGate
 from treering.interfaces.rest.lifespans import started
 from treering.interfaces.rest.memories import ProjectMemories
@@ -184,7 +184,7 @@ def _project_router(calls: Calls) -> APIRouter:
         tags=["search"],
         response_model=None,
         responses={
-            200: {"content": {answers.MEDIA_TYPE: {"schema": {"type": "string"}}}, "description": "Events."},
+            200: {"content": {answers.MEDIA_TYPE: {"schema": dict(EVENT_SCHEMA)}}, "description": "Events."},
         },
     )
     archives = archive.Archives(calls)

@@ -20,6 +20,12 @@ from treering.core.queries import AuditFilter, JobFilter, TimeRange
 from treering.interfaces.rest.memories import ProjectMemories
 from treering.memory import Memory
 
+EVENT_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {"event": {"type": "string"}, "data": {"type": "string", "description": "A JSON object."}},
+}
+"""One event of a stream, for the OpenAPI document."""
 POLL_SECONDS = 1.0
 HEARTBEAT_SECONDS = 15.0
 _OVERLAP = timedelta(seconds=10)

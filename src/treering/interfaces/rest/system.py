@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from treering import __version__
 from treering.core.injections import InjectionPoint
 from treering.interfaces.rest.calls import Calls, ProjectName
-from treering.interfaces.rest.events import EventFeeds, ServerEvent
+from treering.interfaces.rest.events import EVENT_SCHEMA, EventFeeds, ServerEvent
 from treering.interfaces.rest.metrics import MEDIA_TYPE as METRICS_TYPE
 from treering.interfaces.rest.problems import problem
 from treering.interfaces.rest.schemas import Answered, Asked
@@ -298,6 +298,6 @@ def system_router(routes: SystemRoutes) -> APIRouter:
         tags=["events"],
         summary="Stream changes",
         response_class=StreamingResponse,
-        responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Events."}},
+        responses={200: {"content": {"text/event-stream": {"schema": dict(EVENT_SCHEMA)}}, "description": "Events."}},
     )
     return router
