@@ -108,6 +108,18 @@ def test_uses_in_languages_without_calls_are_not_called_resolved(terminal: Termi
     assert "every use is resolved" not in shown
 
 
+def test_nothing_is_certain_while_files_are_left_out(terminal: Terminal) -> None:
+    modules = {f"app/part_{n}.py": f"def part_{n}(): ...\n" for n in range(120)}
+    written(terminal.folder, modules)
+    terminal.ok("index")
+    assert "nothing depends on it" in terminal.ok("impact", "part_7")
+    written(terminal.folder, {path: f"import app.tokens\n\n\n{text}" for path, text in modules.items()})
+    shown = terminal.ok("impact", "part_7")
+    assert "left out" in shown
+    assert "no uses are known" in shown
+    assert "nothing depends on it" not in shown
+
+
 def test_paths_are_relative_to_the_current_folder(terminal: Terminal) -> None:
     terminal.ok("index")
     inside = Terminal(terminal.folder / "app", terminal.environment)

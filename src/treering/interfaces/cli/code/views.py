@@ -257,8 +257,8 @@ def entries(found: "CodeEntries", limit: int, *, tests: bool = False) -> Rendera
 
 
 def nothing_known(status: "IndexStatus", certain: str) -> str:
-    """The summary of an answer without results: certain only if all uses are read in the language."""
-    return "no uses are known" if status.definitions_only else certain
+    """The summary of an answer without results: certain only if all uses are read, in the language and in all files."""
+    return certain if status.up_to_date and not status.definitions_only else "no uses are known"
 
 
 def _head(node: str, summary: str, status: "IndexStatus") -> list[RenderableType]:
