@@ -10,6 +10,7 @@ from tests.code_projects import code_of, fresh, fresh_graph, stored, written
 from treering.code.api import Code
 from treering.code.files import discovery as discovering
 from treering.code.index import update as updating
+from treering.code.index.indexer import MAX_UNCHECKED_CHANGES
 from treering.code.index.resolution import resolve_file
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.memory import Memory
@@ -216,7 +217,9 @@ def test_an_interrupted_run_leaves_a_consistent_incomplete_index(
 def test_a_file_that_changes_while_others_are_read_is_read_again(
     memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changed = {**FILES, "app/login.py": "def login(): ...\n"}
+    more = {f"app/part_{n}.py": f"def part_{n}(): ...\n" for n in range(MAX_UNCHECKED_CHANGES)}
+    written(root, more)
+    changed = {**FILES, **more, "app/login.py": "def login(): ...\n"}
 
     def edits(*given: Any) -> Any:
         written(root, changed)
@@ -225,6 +228,21 @@ def test_a_file_that_changes_while_others_are_read_is_read_again(
     monkeypatch.setattr(updating, "resolve_file", edits)
     done = code.index(root)
     assert done.complete
+    assert stored(memory) == fresh(changed)
+
+
+def test_a_file_that_changes_during_a_small_update_is_read_by_the_next_run(
+    memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = {**FILES, "app/login.py": "def login(): ...\n"}
+
+    def edits(*given: Any) -> Any:
+        written(root, changed)
+        return resolve_file(*given)
+
+    monkeypatch.setattr(updating, "resolve_file", edits)
+    code.index(root)
+    assert code.index(root).read == 1
     assert stored(memory) == fresh(changed)
 
 
