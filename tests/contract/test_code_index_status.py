@@ -156,7 +156,10 @@ def test_a_reported_file_that_vanished_is_not_stale_after_reading(code: Code, ro
     assert code.module_map().status.up_to_date
 
 
-def test_files_are_counted_once_however_often_they_are_read(memory: Memory, code: Code, root: Path) -> None:
+def test_files_are_counted_once_however_often_they_are_read(
+    memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treering.code.index.indexer.MAX_UNCHECKED_CHANGES", 0)
     code.index(root)
     written(root, {"app/tokens.py": "def verify(): ...\n", "new.py": "x = 1\n"})
     edits: list[Callable[[], Any]] = [
