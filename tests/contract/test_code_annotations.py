@@ -70,6 +70,24 @@ def test_a_folder_can_be_annotated(code: Code) -> None:
     assert shown(code, "app/") == ["The app package imports nothing from the web layer"]
 
 
+def test_an_annotation_of_a_folder_is_shown_with_what_is_below_it(code: Code) -> None:
+    code.annotate("app/", "The app package imports nothing from the web layer")
+    code.annotate("./", "The project has no dependencies")
+    both = ["The app package imports nothing from the web layer", "The project has no dependencies"]
+    for node in ("app/", "app/login.py", "Tokens.verify"):
+        assert sorted(shown(code, node)) == sorted(both)
+    assert sorted(shown(code, "./")) == sorted(both)
+
+
+def test_an_annotation_of_the_last_of_many_definitions_is_shown_with_its_file(code: Code, root: Path) -> None:
+    names = [f"step_{number:03}" for number in range(200)]
+    written(root, {"app/steps.py": "class Steps:\n" + "".join(f"    def {name}(self): ...\n" for name in names)})
+    code.index(root)
+    code.annotate(f"Steps.{names[-1]}", "The last step commits")
+    for node in ("Steps", "app/steps.py", "app/"):
+        assert shown(code, node) == ["The last step commits"]
+
+
 def test_an_annotation_stays_when_the_code_is_indexed_again_and_goes_with_forget(
     memory: Memory, code: Code, root: Path
 ) -> None:

@@ -166,7 +166,7 @@ def test_a_broken_file_takes_one_line_of_the_summary(memory: Memory, root: Path)
 
 
 def test_a_folder_without_source_files_is_warned_about(memory: Memory, tmp_path: Path) -> None:
-    empty = written(tmp_path / "empty", {"notes.md": "# Notes\n"})
+    empty = written(tmp_path / "empty", {"photo.png": "not text"})
     assert any("no source files found" in warning for warning in code_of(memory).index(empty).warnings)
 
 

@@ -91,6 +91,35 @@ def test_uses_that_are_not_resolved_are_counted_and_listed(terminal: Terminal) -
     assert "for the whole file app/odd.py instead: files that import it" in shown
 
 
+def test_files_of_tests_without_named_tests_have_no_number_of_tests(terminal: Terminal) -> None:
+    spec = 'import { decode } from "./tokens";\n\ntest("a", () => { decode(); });\n'
+    written(terminal.folder, {"web/tokens.ts": "export function decode() {}\n", "web/tokens.test.ts": spec})
+    terminal.ok("index")
+    shown = terminal.ok("impact", "web/tokens.ts:decode").splitlines()
+    listed = shown[shown.index("tests that reach it, by file") + 1]
+    assert listed.split() == ["web/tokens.test.ts"]
+
+
+def test_uses_in_languages_without_calls_are_not_called_resolved(terminal: Terminal) -> None:
+    written(terminal.folder, {"Widget.java": "class Widget { void draw() { unknown(); } }\n"})
+    terminal.ok("index")
+    shown = terminal.ok("deps", "draw", "--unresolved")
+    assert "no uses are known" in shown
+    assert "every use is resolved" not in shown
+
+
+def test_nothing_is_certain_while_files_are_left_out(terminal: Terminal) -> None:
+    modules = {f"app/part_{n}.py": f"def part_{n}(): ...\n" for n in range(120)}
+    written(terminal.folder, modules)
+    terminal.ok("index")
+    assert "nothing depends on it" in terminal.ok("impact", "part_7")
+    written(terminal.folder, {path: f"import app.tokens\n\n\n{text}" for path, text in modules.items()})
+    shown = terminal.ok("impact", "part_7")
+    assert "left out" in shown
+    assert "no uses are known" in shown
+    assert "nothing depends on it" not in shown
+
+
 def test_paths_are_relative_to_the_current_folder(terminal: Terminal) -> None:
     terminal.ok("index")
     inside = Terminal(terminal.folder / "app", terminal.environment)

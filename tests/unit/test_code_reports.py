@@ -1,5 +1,7 @@
 """The right file for the text of an issue."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +37,15 @@ def first_file(query: str, *files: tuple[StoredChunk, ...]) -> str:
 
 SENDING = stored("web/sending.py", ("send", "def send(request): return connection.write(request)"))
 RETRIES = stored("web/retries.py", ("retry", "def retry(send): return again(send)"))
+
+
+@pytest.mark.parametrize("run", [" ", "\n", "-\n", "- ", "a ", "1.1", "a 1.", "a/", "a."])
+def test_a_long_run_of_the_same_characters_is_read_in_little_time(run: str) -> None:
+    begin = process_time()
+    question = read_question(run * (20_000 // len(run)) + "x")
+    assert question.paths is not None
+    assert question.dotted_names is not None
+    assert process_time() - begin < 1
 
 
 def test_the_last_frame_of_a_traceback_names_the_file() -> None:

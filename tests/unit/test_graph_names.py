@@ -180,3 +180,14 @@ def test_a_folder_is_there_while_files_are_below_it() -> None:
     made.remove_file("src/a/b.py")
     assert made.find("src/a").matches == ()
     assert made.below("src/a/") == ()
+
+
+def test_a_class_is_preferred_to_its_constructor() -> None:
+    graph = CodeGraph()
+    kinds = {"N.Widget": DefinitionKind.CLASS, "N.Widget.Widget": DefinitionKind.METHOD}
+    graph.replace_file("a.cs", [Definition(name, kind, 1, 8) for name, kind in kinds.items()], ())
+    assert graph.find("Widget").only == "a.cs::N.Widget"
+    assert graph.find("Widget.Widget").only == "a.cs::N.Widget.Widget"
+    graph.replace_file("b.cs", [Definition("Widget", DefinitionKind.CLASS, 1, 8)], ())
+    assert [match.id for match in graph.find("Widget").preferred] == ["b.cs::Widget", "a.cs::N.Widget"]
+    assert graph.find("Widget", limit=2).ambiguous

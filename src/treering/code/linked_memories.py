@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from treering.code.graph import Impact
+from treering.code.graph.folders import ROOT_ID, is_folder
+from treering.code.graph.module_names import above
 from treering.core.errors import InvalidInput
 from treering.core.queries import KnowledgeFilter
 
@@ -37,7 +39,7 @@ RECORD_TYPES = {
 _VALID = KnowledgeFilter(deprecated=False, flagged=False, tainted=False)
 _ANNOTATIONS = _VALID.replace(tags=tuple(AnnotationKind), types=tuple(RECORD_TYPES.values()))
 _MOST_ANNOTATIONS = 500
-"""Maximum number of annotations that are compared with renamed files."""
+"""Maximum number of annotations that are compared with renamed files and with nodes beyond the nearest."""
 
 CurrentPath = Callable[[str], str | None]
 """The present path of a file that was renamed; None if it is not known."""
@@ -70,7 +72,10 @@ def with_memories(
 def _annotations(
     tx: Transaction, impact: Impact, paths: Container[str], current_path: CurrentPath
 ) -> tuple[Knowledge, ...]:
-    """Annotations of a node, nearest first, then the newest; those of a renamed file included."""
+    """Annotations of a node, nearest first, then the newest; those of a renamed file included.
+
+    Only the nearest nodes are part of the query: a large file has thousands.
+    """
     ids = list(dict.fromkeys((impact.node, *_around(impact.node), *impact.members)))
     nodes = tuple(node for id in ids[:_NEAREST] for node in _as_named(id))
     found: dict[str, Knowledge] = {}
@@ -81,7 +86,8 @@ def _annotations(
     wanted = set(ids)
     for match in tx.knowledge.newest(_ANNOTATIONS, limit=_MOST_ANNOTATIONS):
         record = match.value
-        if record.id not in found and any(_moved(node, paths, current_path) in wanted for node in _nodes_of(record)):
+        now = [_moved(node, paths, current_path) or node for node in _nodes_of(record)]
+        if record.id not in found and any(node in wanted or _is_below(node, impact.node) for node in now):
             found[record.id] = record
     return tuple(found.values())
 
@@ -99,14 +105,21 @@ def _moved(node: str, paths: Container[str], current_path: CurrentPath) -> str |
     return None if now is None else f"{now}{separator}{qualname}"
 
 
+def _is_below(node: str, folder: str) -> bool:
+    """Whether a node is in a folder or a subfolder of it; False if `folder` is not a folder."""
+    return folder == ROOT_ID or (is_folder(folder) and node.startswith(folder))
+
+
 def _around(id: str) -> Iterator[str]:
-    """What a definition is inside of: classes and functions, innermost first, then the file."""
+    """What a node is inside of, innermost first: classes and functions, the file, its folders."""
     path, separator, qualname = id.partition("::")
     while "." in qualname:
         qualname = qualname.rpartition(".")[0]
         yield f"{path}::{qualname}"
     if separator:
         yield path
+    for folder in above(path.removesuffix("/")):
+        yield f"{folder}/" if folder else ROOT_ID
 
 
 def recorded_files(ids: Iterable[str]) -> tuple[str, ...]:

@@ -35,7 +35,8 @@ class NameMatch:
     """None for files and folders; the id of a folder ends with a slash."""
     why: MatchReason
     aside: bool = False
-    """Whether other matches are preferred: local definitions and tests yield to others, files to definitions."""
+    """Whether other matches are preferred: local definitions, tests and constructors yield to others, files to
+    definitions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ first; a match must end like it, and contain its other parts in the same order.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import NamedTuple
@@ -68,7 +68,12 @@ class NameIndex:
             fits += _folders_like(asked, why, folders)
             if fits:
                 fits.sort()
-                matches = (_match(fit, why, nodes, aside=fit.yields != fits[0].yields) for fit in fits[:limit])
+                repeated = _repeated({fit.id for fit in fits})
+                fits.sort(key=lambda fit: fit.id in repeated)
+                matches = (
+                    _match(fit, why, nodes, aside=fit.yields != fits[0].yields or fit.id in repeated)
+                    for fit in fits[:limit]
+                )
                 return NameMatches(asked, tuple(matches), len(fits[limit:]))
         return NameMatches(asked, ())
 
@@ -226,6 +231,16 @@ def _is_local(path: str, qualname: str, nodes: Nodes) -> bool:
         if around is not None and nodes.definitions.callable[around]:
             return True
     return False
+
+
+def _repeated(ids: Collection[str]) -> set[str]:
+    """Those with the name of the definition around them that is among the ids: constructors, `typedef struct`."""
+    found = set()
+    for id in ids:
+        outer, _, name = id.rpartition(".")
+        if outer in ids and outer.endswith((f".{name}", f"{SEPARATOR}{name}")):
+            found.add(id)
+    return found
 
 
 def _inside_parts(qualname: str) -> tuple[str, ...]:

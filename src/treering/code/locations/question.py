@@ -13,7 +13,10 @@ _MAX_QUESTION = 200
 """Characters of a question. A longer text reports a problem, and mentions tests or documentation in passing."""
 # Parts of an issue that describe neither the code nor the problem: hints of the form, and lists of versions.
 _COMMENT = re.compile(r"<!--.*?-->", re.S)
-_VERSION = re.compile(r"^\W*[\w.\- ]{1,40}?\s*(?:==|[:=|]|\s)\s*v?\d+(?:\.\w+)+\S*\W*$", re.M)
+# Quantifiers are possessive where they can be: the time for a long run of spaces would be cubic otherwise.
+_VERSION = re.compile(
+    r"^[^\w\n]*+(?:\w[\w.\- ]{0,39}?(?:\s*+(?:==|[:=|])\s*+|\s++)|(?<=[.\- ]\s))v?\d++(?:\.\w++)++\S*+\W*$", re.M
+)
 _FRAME = re.compile(r'File "([^"\n]+)", line \d+')
 _PATH = re.compile(r"(?<![\w/\\.-])(?:[\w.-]+[/\\])*[\w-]+\.[A-Za-z][A-Za-z0-9]{0,4}\b(?![/\\(.])")
 _DOTTED = re.compile(r"(?<![\w./\\-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?![\w/\\])")

@@ -150,7 +150,8 @@ def _not_resolved(names: "Sequence[NameCount]", what: str) -> list[RenderableTyp
 def unresolved(found: "CodeAnswers[Unresolved]", limit: int) -> RenderableType:
     """Uses without a known target, by file and line."""
     if not found:
-        return Group(Text("every use is resolved"), *index_warnings(found.status))
+        summary = nothing_known(found.status, "every use is resolved")
+        return Group(Text(summary), *index_warnings(found.status))
     lines = [
         ListLine(
             (Text(safe(f"{use.origin.partition('::')[0]}:{use.line}"), ID),),
@@ -256,8 +257,8 @@ def entries(found: "CodeEntries", limit: int, *, tests: bool = False) -> Rendera
 
 
 def nothing_known(status: "IndexStatus", certain: str) -> str:
-    """The summary of an answer without results: certain only if all uses are read in the language."""
-    return "no uses are known" if status.definitions_only else certain
+    """The summary of an answer without results: certain only if all uses are read, in the language and in all files."""
+    return certain if status.up_to_date and not status.definitions_only else "no uses are known"
 
 
 def _head(node: str, summary: str, status: "IndexStatus") -> list[RenderableType]:
@@ -286,10 +287,19 @@ def _way(example: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _test_files(found: "CodeImpact", limit: int) -> Iterator[RenderableType]:
-    """Files of tests, those likely to test the node first; the number is that of their tests that reach it."""
+    """Files of tests, those likely to test the node first; the number is that of their tests that reach it.
+
+    There is no number for a file that reaches it as a whole, as files with `test("…", () => …)` do.
+    """
     near = found.test_files
     listed = near[:limit]
-    yield Listing([ListLine((Text(f"  {file.tests:>4,}", FAINT),), Text(safe(file.path), ID)) for file in listed])
+    counts = [f"{file.tests:,}" if file.tests else "" for file in listed]
+    yield Listing(
+        [
+            ListLine((Text(f"  {count:>4}", FAINT),), Text(safe(file.path), ID))
+            for count, file in zip(counts, listed, strict=True)
+        ]
+    )
     yield from _more(len(near) - len(listed), what="files")
     farther = len({test.partition("::")[0] for test in found.tests}) - len(near)
     if farther:
