@@ -16,6 +16,14 @@ from treering.interfaces.servers.threads import CallQueue
 from treering.memory import Memory
 
 MEDIA_TYPE = "text/event-stream"
+EVENT_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "event": {"type": "string", "enum": ["quotations", "sentence", "end"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "required": ["event", "data"],
+}
 MAX_ANSWERS = 4
 """Answers that are written at the same time; they wait for a model and hold no connection of the store."""
 
