@@ -97,6 +97,7 @@ OPERATIONS: Mapping[type, Mapping[str, str]] = {
         "why": "get_session",
     },
     ContextBuilder: {
+        "answer": "ask",
         "briefing": "get_briefing",
         "build": "build_context",
         "calibration": "get_calibration",
@@ -106,6 +107,7 @@ OPERATIONS: Mapping[type, Mapping[str, str]] = {
         "prefetch": "prefetch",
         "relay": "get_relay",
         "to_review": "list_to_review",
+        "write_answer": "stream_answer",
     },
     Trust: {
         "evidence": "get_trust",
@@ -161,6 +163,7 @@ OPERATIONS: Mapping[type, Mapping[str, str]] = {
         "versions": "pattern_versions",
     },
     Code: {
+        "annotate": "annotate_code",
         "cycles": "list_cycles",
         "data_flow": "get_data_flow",
         "dependencies": "get_dependencies",
@@ -308,6 +311,7 @@ COMMAND_OPERATIONS: Mapping[str, str] = {
     "deps": "get_dependencies",
     "related": "list_related_files",
     "map": "get_module_map",
+    "annotate": "annotate_code",
     "confirm": "confirm",
     "correct": "correct",
     "flag": "flag",
