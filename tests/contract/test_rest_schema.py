@@ -21,7 +21,7 @@ from treering.interfaces.rest.links import LINKS
 
 _MORE = 10 if os.environ.get("TREERING_TEST_PROFILE") == "fuzz" else 1
 EXAMPLES = 4 * _MORE
-SEQUENCES = 20 * _MORE
+SEQUENCES = 40 * _MORE
 ELSEWHERE = {
     # They work for seconds, stream without an end, or write into the user's data folder: their own tests call them.
     "index_code",
