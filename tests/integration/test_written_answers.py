@@ -20,6 +20,7 @@ from tests.integration.model_server import (
 )
 from tests.rest_server import P, rest_client
 from treering.core.answers import AnswerEnd, AnswerSentence, AnswerStatus
+from treering.core.runs import token_run
 from treering.core.settings import Settings
 from treering.memory import Memory
 from treering.prompts.token_budget import tokens_used
@@ -50,6 +51,14 @@ def spent(memory: Memory) -> int:
         return tokens_used(tx)
 
 
+def calls(memory: Memory) -> int:
+    with memory.store.reading(memory.scope, now := memory._parts.clock()) as tx:
+        run = tx.runs.get(token_run(now))
+    assert run is not None
+    count: int = run.counts["calls"]
+    return count
+
+
 @pytest.mark.parametrize("provider", STREAMS)
 def test_sentences_are_streamed_with_their_citations_and_tokens_are_counted(
     provider: str, server: ModelServer, open_memory: OpenMemory
@@ -65,6 +74,8 @@ def test_sentences_are_streamed_with_their_citations_and_tokens_are_counted(
     (asked,) = server.bodies()
     assert asked["stream"] is True
     assert FACT in asked["messages"][0]["content"]
+    written(memory)
+    assert (spent(memory), calls(memory)) == (204, 2)
 
 
 @pytest.mark.parametrize("provider", STREAMS)

@@ -201,3 +201,36 @@ def test_the_list_is_usable_by_keyboard_only(open_panel: OpenPanel) -> None:
     expect(page.get_by_role("article").nth(1)).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("complementary", name="Record")).to_be_visible()
+
+
+def test_u_restores_the_record_that_delete_took_out_of_the_list(
+    open_panel: OpenPanel, panel_server: PanelServer
+) -> None:
+    for number in range(3):
+        panel_server.remember(f"Mooring {number} is free.", tags=["moorings"])
+    page = open_panel("browse?tag=moorings", project=SCRATCH)
+    articles = page.get_by_role("article")
+    expect(articles).to_have_count(3)
+    articles.first.focus()
+    page.keyboard.press("Delete")
+    expect(articles).to_have_count(2)
+    expect(articles.first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(articles.nth(1)).to_be_focused()
+    page.keyboard.press("u")
+    _toast(page, "Undone")
+    expect(articles).to_have_count(3)
+
+
+def test_spaces_are_not_a_search(open_panel: OpenPanel) -> None:
+    page = open_panel("browse?q=%20%20")
+    expect(page.get_by_role("article").first).to_be_visible()
+    expect(page.get_by_role("button", name="Sort by")).to_contain_text("Created")
+    expect(page.get_by_role("button", name="Forget these…")).to_be_disabled()
+
+
+def test_evidence_of_another_kind_leads_to_its_page(open_panel: OpenPanel, panel_server: PanelServer) -> None:
+    episode = panel_server.request("GET", "episodes?limit=1")["items"][0]
+    page = open_panel(f"browse?record={episode['id']}")
+    page.get_by_role("link", name="Open on its own page").click()
+    expect(page.get_by_role("dialog", name="Episode")).to_contain_text(episode["task"]["input"])

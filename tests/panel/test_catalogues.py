@@ -4,6 +4,12 @@ import json
 import re
 from pathlib import Path
 
+from treering.conversation.summary_job import SUMMARISE
+from treering.core.jobs import AFTER_SESSION, EMBED, EMBED_CODE, LEARN_SESSION, LINK_ENTITIES
+from treering.entities.enrichment import ENRICHED, STRAYS
+from treering.entities.link_jobs import LINKED
+from treering.maintenance.queue import MAINTAIN
+
 SOURCES = Path(__file__).parent.parent.parent / "panel/src"
 LANGUAGES = ("en", "fr")
 _LITERAL = re.compile(r'"([a-z0-9_]+(?:\.[a-z0-9_]+)+)"')
@@ -49,3 +55,9 @@ def test_every_message_is_used() -> None:
 def test_stored_text_never_becomes_html() -> None:
     assert "dangerouslySetInnerHTML" not in _code()
     assert ".innerHTML" not in _code()
+
+
+def test_every_kind_of_job_has_a_name() -> None:
+    kinds = (AFTER_SESSION, EMBED, EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, MAINTAIN, SUMMARISE)
+    keys = {*(f"job.{kind}" for kind in kinds), *(f"stage.{mark}" for mark in (LINKED, ENRICHED, STRAYS))}
+    assert keys <= set(_catalogue("en"))

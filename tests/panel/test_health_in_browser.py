@@ -38,3 +38,9 @@ def test_an_empty_project_says_what_to_do(open_panel: OpenPanel, panel_server: P
     page = open_panel("health", project="empty")
     expect(page.get_by_text("This memory is empty")).to_be_visible()
     expect(page.get_by_text("treering init")).to_be_visible()
+
+
+def test_a_coverage_bar_leads_to_the_module_on_the_map(open_panel: OpenPanel) -> None:
+    page = open_panel("health")
+    page.get_by_role("region", name="Module coverage").get_by_role("link", name="worker").click()
+    expect(page.get_by_role("heading", name="worker", exact=True)).to_be_visible()

@@ -168,3 +168,9 @@ def test_review_fits_a_phone(open_panel: OpenPanel, waiting: list[str]) -> None:
 def test_an_empty_review_says_what_to_expect(open_panel: OpenPanel) -> None:
     page = open_panel("review", project="web-shop")
     expect(page.get_by_text("Nothing waits for review")).to_be_visible()
+
+
+def test_the_trust_card_leads_to_the_levels(open_panel: OpenPanel) -> None:
+    page = open_panel("review")
+    page.get_by_role("link", name="Change the level").click()
+    expect(page.get_by_role("tab", name="Trust")).to_have_attribute("aria-selected", "true")

@@ -136,3 +136,10 @@ def test_a_project_without_sessions_says_what_to_do(open_panel: OpenPanel) -> No
     page = open_panel("sessions", project="web-shop")
     expect(page.get_by_text("No session was observed yet")).to_be_visible()
     expect(page.get_by_text("treering init")).to_be_visible()
+
+
+def test_a_session_that_was_not_observed_leads_to_its_records(open_panel: OpenPanel) -> None:
+    page = open_panel("sessions?id=build-040")
+    expect(page.get_by_text("This session was not observed")).to_be_visible()
+    page.get_by_role("link", name="Show the records of this session").click()
+    expect(page.get_by_role("article").first).to_contain_text("build-040")

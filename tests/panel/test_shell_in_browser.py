@@ -140,3 +140,32 @@ def test_a_restarted_server_is_found_again_and_nothing_is_lost(
 def test_an_unknown_project_is_an_honest_error(open_panel: OpenPanel) -> None:
     page = open_panel("browse", project="nowhere")
     expect(page.get_by_role("alert")).to_contain_text("nowhere")
+
+
+_HIDE = """() => {
+    Object.defineProperty(document, "visibilityState", {value: "hidden", configurable: true});
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+_SHOW = """() => {
+    delete document.visibilityState;
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_tabs_in_the_background_leave_connections_to_the_visible_one(
+    open_panel: OpenPanel, panel_server: PanelServer
+) -> None:
+    """A browser opens six connections to a server; a stream of events takes one."""
+    first = open_panel("browse", project=SCRATCH)
+    page = first
+    for _ in range(6):
+        expect(page.get_by_role("heading", level=1, name="Browse")).to_be_visible()
+        page.evaluate(_HIDE)
+        page = open_panel("browse", project=SCRATCH, in_tab_of=first)
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+    panel_server.remember("The background tab shows this later.")
+    expect(page.get_by_text("The background tab shows this later.")).to_be_visible()
+    expect(first.get_by_text("The background tab shows this later.")).to_have_count(0)
+    page.evaluate(_HIDE)
+    first.evaluate(_SHOW)
+    expect(first.get_by_text("The background tab shows this later.")).to_be_visible()

@@ -1,5 +1,6 @@
 """The Ask page with a language model: sentences with citations, one after the other, and nothing invented."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -109,3 +110,15 @@ def test_a_model_that_fails_leaves_the_quotations_and_says_why(
     answer = page.get_by_role("region", name="Answer")
     expect(answer).to_contain_text(FACTS[0])
     expect(answer).to_contain_text("The language model did not answer: the writing server")
+
+
+def test_calls_and_tokens_of_the_model_are_shown(
+    open_panel: OpenPanel, server_with_model: PanelServer, model: ModelServer
+) -> None:
+    model.answer(CHAT, chat_stream("Both expire [1][2].", tokens=(90, 12)))
+    page = asked(open_panel, server_with_model)
+    expect(page.get_by_role("region", name="Answer")).to_contain_text("Written by a language model")
+    page.goto(page.url.replace("/ask", "/teach").partition("?")[0] + "?tab=jobs")
+    expect(page.get_by_role("region", name="Tokens of the language model")).to_contain_text(
+        re.compile(r"\d+ calls? · \d+")
+    )

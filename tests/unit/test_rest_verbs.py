@@ -98,7 +98,6 @@ OPERATIONS: Mapping[type, Mapping[str, str]] = {
     },
     ContextBuilder: {
         "answer": "ask",
-        "write_answer": "stream_answer",
         "briefing": "get_briefing",
         "build": "build_context",
         "calibration": "get_calibration",
@@ -108,6 +107,7 @@ OPERATIONS: Mapping[type, Mapping[str, str]] = {
         "prefetch": "prefetch",
         "relay": "get_relay",
         "to_review": "list_to_review",
+        "write_answer": "stream_answer",
     },
     Trust: {
         "evidence": "get_trust",
@@ -287,7 +287,6 @@ REASONS: Mapping[type, Mapping[str, str]] = {
 """Why a verb has no operation."""
 
 COMMAND_OPERATIONS: Mapping[str, str] = {
-    "annotate": "annotate_code",
     "remember": "remember",
     "turn": "store_turn",
     "episode": "store_episode",
@@ -312,6 +311,7 @@ COMMAND_OPERATIONS: Mapping[str, str] = {
     "deps": "get_dependencies",
     "related": "list_related_files",
     "map": "get_module_map",
+    "annotate": "annotate_code",
     "confirm": "confirm",
     "correct": "correct",
     "flag": "flag",

@@ -23,8 +23,13 @@ export function useServerEvents(project: string): void {
   const cache = useQueryClient();
   useEffect(() => {
     const stream = new EventStream(project, (event) => refresh(cache, project, event));
-    stream.open();
-    return () => stream.close();
+    const follow = () => (document.visibilityState === "hidden" ? stream.pause() : stream.resume());
+    follow();
+    document.addEventListener("visibilitychange", follow);
+    return () => {
+      document.removeEventListener("visibilitychange", follow);
+      stream.pause();
+    };
   }, [cache, project]);
 }
 
@@ -34,11 +39,15 @@ function refresh(cache: QueryClient, project: string, event: string): void {
   void cache.invalidateQueries({ predicate: (query) => isOld(query.queryKey) }, { cancelRefetch: false });
 }
 
+/**
+ * The events of a project while its page is visible. A browser opens only six connections to a server: the streams of
+ * tabs in the background would take them all, and nothing would load any more.
+ */
 class EventStream {
   private source: EventSource | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private delay = FIRST_DELAY;
-  private isClosed = false;
+  private isPaused = true;
   private wasLost = false;
 
   constructor(
@@ -46,7 +55,20 @@ class EventStream {
     private readonly changed: (event: string) => void,
   ) {}
 
-  open(): void {
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.open();
+  }
+
+  pause(): void {
+    this.isPaused = true;
+    this.wasLost = true;
+    clearTimeout(this.timer);
+    this.source?.close();
+  }
+
+  private open(): void {
     const path = `/api/v1/projects/${encodeURIComponent(this.project)}/events`;
     const source = new EventSource(path);
     this.source = source;
@@ -60,18 +82,12 @@ class EventStream {
     for (const name of EVENTS) source.addEventListener(name, () => this.changed(name));
   }
 
-  close(): void {
-    this.isClosed = true;
-    clearTimeout(this.timer);
-    this.source?.close();
-  }
-
   /** An `EventSource` does not say why it failed and gives up on an error status, so the reason is asked for. */
   private async lost(source: EventSource, path: string): Promise<void> {
     source.close();
     this.wasLost = true;
     await reportState(path);
-    if (this.isClosed || connection.get() === "signed-out") return;
+    if (this.isPaused || source !== this.source || connection.get() === "signed-out") return;
     this.timer = setTimeout(() => this.open(), this.delay);
     this.delay = Math.min(this.delay * 2, LONGEST_DELAY);
   }

@@ -31,6 +31,8 @@ export function useRecords(filter: RecordFilter, isEnabled = true) {
   return { ...query, records, total: pages?.[0]?.total ?? undefined };
 }
 
+export type FoundRecord = NonNullable<ReturnType<typeof useRecord>["data"]>;
+
 /** One record of any kind by its id. */
 export function useRecord(id: string | undefined) {
   const project = useProject();

@@ -56,6 +56,14 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${active}"]`)?.focus({ preventScroll: true }));
   }, [active, virtualizer]);
 
+  // The browser drops the focus with the row that has it; the row in its place takes it.
+  const focused = useRef<string | null>(null);
+  useEffect(() => {
+    if (focused.current === null || document.activeElement !== document.body) return;
+    if (items.some((item) => keyOf(item) === focused.current)) return;
+    scroller.current?.querySelector<HTMLElement>(`[data-index="${active}"]`)?.focus({ preventScroll: true });
+  }, [items, active, keyOf]);
+
   const move = (event: KeyboardEvent) => {
     const target = MOVES[event.key]?.(active, items.length);
     if (event.key === "Enter" && event.target === event.currentTarget.querySelector(`[data-index="${active}"]`)) {
@@ -87,7 +95,13 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
               aria-setsize={total ?? -1}
               className={`${styles.row} ${row.index === active ? styles.active : ""}`}
               style={{ transform: `translateY(${row.start}px)` }}
-              onFocus={() => onActive(row.index)}
+              onFocus={() => {
+                focused.current = keyOf(item);
+                onActive(row.index);
+              }}
+              onBlur={(event) => {
+                if (event.relatedTarget !== null) focused.current = null;
+              }}
               onPointerEnter={() => setPointed(row.index)}
               onClick={(event) => {
                 onActive(row.index);

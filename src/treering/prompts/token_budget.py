@@ -83,14 +83,17 @@ class _MeteredWriter:
     def _count(self, tokens: int) -> None:
         def add(tx: Transaction) -> None:
             tx.claim(LANGUAGE_MODEL)
-            day = Run(
+            before = tx.runs.get(token_run(tx.now))
+            calls = 0 if before is None else before.counts.get("calls", 0)
+            day = Run.make(
                 id=token_run(tx.now),
                 stage=LANGUAGE_MODEL,
                 state=RunState.DONE,
                 started_at=tx.now,
                 updated_at=tx.now,
                 finished_at=tx.now,
-                done=tokens_used(tx) + tokens,
+                done=(0 if before is None else before.done) + tokens,
+                counts={"calls": calls + 1},
             )
             tx.runs.put_many([day])
 

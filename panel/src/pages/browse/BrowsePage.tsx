@@ -27,6 +27,9 @@ interface Shown {
   score?: number;
 }
 
+/** Actions that may take a record out of the list. */
+const CHANGES = new Set(["confirm", "correct", "flag", "pin", "mute", "forget"]);
+
 /** Records by search or by filter, with every action on them. */
 export default function BrowsePage() {
   const { t, tn, number, percent } = useT();
@@ -39,12 +42,28 @@ export default function BrowsePage() {
   const found = useShown(browsing);
   const { items } = found;
   const current = items[Math.min(active, items.length - 1)]?.record;
-  const run = useRunAction((action, record) => setOpened({ action, record }));
+  const runAction = useRunAction((action, record) => setOpened({ action, record }));
+  const changed = useRef<Knowledge | null>(null);
+  const run = (action: string, record: Knowledge) => {
+    if (CHANGES.has(action)) changed.current = record;
+    runAction(action, record);
+  };
+  const shown = JSON.stringify({ ...browsing, record: undefined });
+  useEffect(() => {
+    changed.current = null;
+  }, [shown]);
+  // A change may take the record out of the list; `u` means that one, not the record in its place.
+  const undoLast = () => {
+    const left = changed.current && !items.some((item) => item.record.id === changed.current?.id) ? changed.current : undefined;
+    changed.current = null;
+    const record = left ?? current;
+    if (record) runAction("undo", record);
+  };
 
   useEffect(() => setActive(0), [browsing.query, browsing.sort]);
   useShortcuts("browse.keys", [
     { keys: "/", label: "browse.key.search", run: () => field.current?.focus() },
-    ...RECORD_ACTIONS.map((action) => ({ keys: action.key, label: action.label, run: () => current && run(action.id, current) })),
+    ...RECORD_ACTIONS.map((action) => ({ keys: action.key, label: action.label, run: action.id === "undo" ? undoLast : () => current && run(action.id, current) })),
   ]);
 
   const latestRun = useRef(run);
@@ -137,7 +156,7 @@ function canForget(browsing: Browsing, items: readonly Shown[]): boolean {
 
 /** The records to show: a search if there is a query, else a list. */
 function useShown(browsing: Browsing) {
-  const isSearch = browsing.query.trim() !== "";
+  const isSearch = browsing.query !== "";
   const search = useSearch(searchRequest(browsing, browsing.query), isSearch);
   const list = useRecords(listFilter(browsing), !isSearch);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { Link } from "wouter";
-import { useHistory, useRecord, type Knowledge } from "@/api/records";
-import { pagePath } from "@/app/pages";
+import { useHistory, useRecord, type FoundRecord, type Knowledge } from "@/api/records";
+import { recordPath } from "@/app/recordPath";
 import { useProject } from "@/app/project";
 import { IconButton } from "@/components/Button";
 import { RecordActionBar } from "@/components/RecordActionBar";
@@ -38,7 +38,7 @@ export function RecordDetails({ id, onAction, onOpen, onClose, hasHeading }: Rec
         (found.data.kind === "knowledge" ? (
           <Whole record={found.data.record as Knowledge} onAction={onAction} onOpen={onOpen} />
         ) : (
-          <OtherKind kind={found.data.kind} id={id} text={JSON.stringify(found.data.record, null, 2)} />
+          <OtherKind found={found.data} />
         ))}
     </div>
   );
@@ -137,15 +137,14 @@ function RecordHistory({ id }: { id: string }) {
   );
 }
 
-const PAGE_OF_KIND: Record<string, string> = { episode: "episodes", pattern: "episodes", turn: "sessions" };
-
-function OtherKind({ kind, id, text }: { kind: string; id: string; text: string }) {
+function OtherKind({ found }: { found: FoundRecord }) {
   const { t } = useT();
   const project = useProject();
+  const path = recordPath(project, found);
   return (
     <>
-      <Link href={pagePath(project, PAGE_OF_KIND[kind] ?? "browse", { id })}>{t("record.open_there")}</Link>
-      <pre className={styles.raw}>{text}</pre>
+      {path && <Link href={path}>{t("record.open_there")}</Link>}
+      <pre className={styles.raw}>{JSON.stringify(found.record, null, 2)}</pre>
     </>
   );
 }

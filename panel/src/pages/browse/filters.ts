@@ -52,8 +52,9 @@ export function useBrowsing(): [Browsing, (changes: Partial<Browsing>) => void] 
 function read(parameters: URLSearchParams): Browsing {
   const list = (name: string) => parameters.getAll(name);
   const one = <T extends string>(name: string, known: readonly T[], fallback: T) => known.find((each) => each === parameters.get(name)) ?? fallback;
+  const query = parameters.get("q") ?? "";
   return {
-    query: parameters.get("q") ?? "",
+    query: query.trim() === "" ? "" : query,
     types: list("type"),
     sources: list("source").filter((each): each is Source => (SOURCES as readonly string[]).includes(each)),
     statuses: list("status").filter((each): each is Status => (STATUSES as readonly string[]).includes(each)),

@@ -40,7 +40,7 @@ export function AttentionList() {
     if (count > 0) rows.push(<Row key={state} icon={icon} text={tn(message, count)} href={pagePath(project, "browse", { status })} />);
   }
   const dead = Object.values(health.data.dead_jobs).reduce((sum, count) => sum + count, 0);
-  if (dead > 0) rows.push(<Row key="jobs" icon={CircleX} text={tn("health.dead_jobs", dead)} href={pagePath(project, "teach")} />);
+  if (dead > 0) rows.push(<Row key="jobs" icon={CircleX} text={tn("health.dead_jobs", dead)} href={pagePath(project, "teach", { tab: "jobs" })} />);
   for (const run of health.data.runs.filter((each) => each.error)) {
     rows.push(<Row key={run.id} icon={History} text={t("health.failed_run", { stage: run.stage })} detail={run.error ?? ""} />);
   }

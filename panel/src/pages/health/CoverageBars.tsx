@@ -30,7 +30,7 @@ export function CoverageBars({ modules }: { modules: readonly Schemas["CoverageA
         {shown.map((each) => (
           <li key={each.module}>
             <div className={styles.line}>
-              <Link href={pagePath(project, "map", { module: each.module })} className={styles.name}>
+              <Link href={pagePath(project, "map", { node: each.module })} className={styles.name}>
                 {each.module || "/"}
               </Link>
               <span className={styles.count}>{t("health.files_covered", { covered: number(each.covered), files: number(each.files) })}</span>

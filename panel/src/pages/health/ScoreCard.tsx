@@ -20,7 +20,7 @@ const PARTS: Record<string, PartText> = {
   reviewed: { name: "health.part.reviewed", advice: "health.raise.reviewed", page: "review" },
   current: { name: "health.part.current", advice: "health.raise.current", page: "browse", parameters: { status: "stale" } },
   used: { name: "health.part.used", advice: "health.raise.used", page: "browse", parameters: { sort: "last_accessed_at", order: "up" } },
-  working: { name: "health.part.working", advice: "health.raise.working", page: "teach" },
+  working: { name: "health.part.working", advice: "health.raise.working", page: "teach", parameters: { tab: "jobs" } },
 };
 
 /** The score as tree rings, one for each part, and what would raise it. */

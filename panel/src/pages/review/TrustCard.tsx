@@ -53,7 +53,7 @@ function TrustLevels({ trust }: { trust: Trust }) {
         </div>
       )}
       <p className={styles.link}>
-        <Link href={pagePath(project, "teach")}>{t("review.change_trust")}</Link>
+        <Link href={pagePath(project, "teach", { tab: "trust" })}>{t("review.change_trust")}</Link>
       </p>
     </div>
   );

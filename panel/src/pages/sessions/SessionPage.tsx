@@ -1,6 +1,7 @@
-import { ArrowLeft, ListChecks } from "lucide-react";
+import { ArrowLeft, EyeOff, ListChecks } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import type { Schemas } from "@/api/client";
+import { problemOf } from "@/api/problems";
 import { useInjected, useSession, type InjectedItem, type ObservedSession } from "@/api/sessions";
 import { pagePath } from "@/app/pages";
 import { useProject } from "@/app/project";
@@ -8,7 +9,7 @@ import { Badge } from "@/components/Badges";
 import { Button } from "@/components/Button";
 import { Card, Grid, PageFrame } from "@/components/Layout";
 import { Figures } from "@/components/Figures";
-import { ProblemView, Skeleton } from "@/components/States";
+import { EmptyState, ProblemView, Skeleton } from "@/components/States";
 import { useT } from "@/i18n";
 import { Decisions } from "./Decisions";
 import { OutcomeBadge } from "./OutcomeBadge";
@@ -23,6 +24,7 @@ export function SessionPage({ id }: { id: string }) {
   const found = useSession(id);
   const injected = useInjected(id);
   const session = found.data?.session;
+  const isUnobserved = found.isError && problemOf(found.error).status === 404;
   const actions = (
     <Button icon={ListChecks} onPress={() => go(pagePath(project, "review", { session: id, every: "yes" }))}>
       {t("sessions.review")}
@@ -35,8 +37,17 @@ export function SessionPage({ id }: { id: string }) {
           <ArrowLeft aria-hidden size={14} /> {t("sessions.all")}
         </Link>
       </p>
-      <PageFrame title={session?.prompts[0] ?? id} lead={session && <Facts session={session} />} actions={actions}>
-        {found.isError && <ProblemView error={found.error} onRetry={() => void found.refetch()} />}
+      <PageFrame title={session?.prompts[0] ?? id} lead={session && <Facts session={session} />} actions={!isUnobserved && actions}>
+        {isUnobserved && (
+          <EmptyState
+            icon={EyeOff}
+            title={t("sessions.unobserved")}
+            action={<Link href={pagePath(project, "browse", { session: id })}>{t("sessions.unobserved_records")}</Link>}
+          >
+            {t("sessions.unobserved_todo")} <code>treering init</code>
+          </EmptyState>
+        )}
+        {found.isError && !isUnobserved && <ProblemView error={found.error} onRetry={() => void found.refetch()} />}
         {injected.isError && <ProblemView error={injected.error} onRetry={() => void injected.refetch()} />}
         {found.isPending && <Skeleton lines={10} />}
         {found.data && <Content details={found.data} items={injected.data?.items ?? []} />}

@@ -152,13 +152,14 @@ function counts(run: Run): string {
 }
 
 function Tokens() {
-  const { t, number, language } = useT();
+  const { t, tn, number, language } = useT();
   const runs = useRuns([LANGUAGE_MODEL], DAYS_OF_TOKENS);
   const days = [...(runs.data?.items ?? [])].reverse();
   const day = new Intl.DateTimeFormat(language, { day: "numeric", month: "short", timeZone: "UTC" });
   const total = days.reduce((sum, each) => sum + each.done, 0);
+  const calls = days.reduce((sum, each) => sum + Number(each.counts.calls ?? 0), 0);
   return (
-    <Card title={t("teach.jobs.tokens")} aside={days.length > 0 ? number(total) : undefined}>
+    <Card title={t("teach.jobs.tokens")} aside={days.length > 0 ? `${tn("teach.jobs.calls", calls)} · ${number(total)}` : undefined}>
       {runs.isError && <ProblemView error={runs.error} onRetry={() => void runs.refetch()} />}
       {runs.isPending && <Skeleton />}
       {runs.isSuccess && days.length === 0 && <p className={styles.note}>{t("teach.jobs.no_tokens")}</p>}

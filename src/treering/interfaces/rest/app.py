@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.routing import Route as PlainRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -183,6 +183,7 @@ def _project_router(calls: Calls) -> APIRouter:
         summary="Ask a question, and stream a written answer",
         tags=["search"],
         response_model=None,
+        response_class=StreamingResponse,
         responses={
             200: {"content": {answers.MEDIA_TYPE: {"schema": dict(EVENT_SCHEMA)}}, "description": "Events."},
         },
