@@ -20,6 +20,7 @@ from treering.core.observations import ObservedSession
 from treering.core.records import Source
 from treering.interfaces.hooks import live_sessions
 from treering.interfaces.hooks.live_sessions import LiveSessions
+from treering.interfaces.hooks.spoken_words import SpokenWords
 from treering.location.hook_files import AGENTS, PAUSE, read_json, write_json
 from treering.location.hook_spool import DRAIN, FolderLock, append_line, injected_line, spool_bytes
 from treering.memory import Memory
@@ -123,6 +124,13 @@ def test_words_between_tools_are_read_from_the_transcript_once(
     found = str([hit.text for hit in memory.search("done with the tide")])
     assert "Done with the tide" in found
     assert SECRET not in found
+
+
+def test_a_transcript_is_read_again_if_time_ran_out(tmp_path: Path) -> None:
+    words = SpokenWords(CLAUDE, transcript(tmp_path / "t.jsonl", "The lock is not reentrant.")["transcript_path"])
+    assert words.new(is_end=False, seconds=-1) == ()
+    assert [each["text"] for each in words.new(is_end=False)] == ["The lock is not reentrant."]
+    assert words.new(is_end=False) == ()
 
 
 @pytest.mark.parametrize("path", ["/nowhere.jsonl", "relative.jsonl", "/dev/zero", "/etc/passwd", "/\0", ""])

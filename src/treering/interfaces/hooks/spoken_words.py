@@ -45,7 +45,7 @@ class SpokenWords:
         if size is None or size == self._size or (size > MAX_BYTES_AT_PAUSE and not is_end):
             return ()
         deadline, found = time.monotonic() + seconds, list[dict[str, object]]()
-        for event in self._events():
+        for event in self._events(deadline):
             if time.monotonic() > deadline or len(self._known) >= _MAX_KNOWN:
                 return tuple(found)
             if (named := _reported(event)) and named not in self._reported:
@@ -54,15 +54,17 @@ class SpokenWords:
             if event.get("kind") == EventKind.REASONING and id not in self._known:
                 self._known.add(id)
                 found.append(event)
-        self._size = size
+        if time.monotonic() <= deadline:
+            self._size = size
         return tuple(found)
 
-    def _events(self) -> Iterator[dict[str, object]]:
+    def _events(self, deadline: float) -> Iterator[dict[str, object]]:
         from treering.observe.readers import ReadReport, find_transcripts, read_events
 
         for transcript in find_transcripts((Path(self.path),)):
             if transcript.session == self.session and transcript.subagent is None:
-                yield from (each for each in read_events(transcript, ReadReport()) if each.get("agent") is None)
+                report = ReadReport(deadline=deadline)
+                yield from (each for each in read_events(transcript, report) if each.get("agent") is None)
 
 
 def _reported(event: Mapping[str, object]) -> str:
