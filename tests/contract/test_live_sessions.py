@@ -1,6 +1,7 @@
 """Sessions that hooks report: observed once, whatever is drained twice, interrupted or paused."""
 
 import json
+import os
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +24,7 @@ from treering.interfaces.hooks.live_sessions import LiveSessions
 from treering.interfaces.hooks.spoken_words import SpokenWords
 from treering.location.hook_files import AGENTS, PAUSE, read_json, write_json
 from treering.location.hook_spool import DRAIN, FolderLock, append_line, injected_line, spool_bytes
+from treering.location.pauses import PauseRequest, pause
 from treering.memory import Memory
 
 START = claude("SessionStart", source="startup")
@@ -172,6 +174,27 @@ def test_nothing_is_read_after_what_no_hook_reported(
     memory.settle()
     assert "opens at noon" in str([hit.text for hit in memory.search("sluice at noon")])
     assert "under the mat" not in str([hit.text for hit in memory.search("harbour key under the mat")])
+
+
+@pytest.mark.parametrize("ended", ["resumed", "expired"])
+def test_words_said_during_a_pause_are_not_read(
+    memory: Memory, live: LiveSessions, folder: str, tmp_path: Path, ended: str
+) -> None:
+    """The agent goes on with its turn during the pause, without a prompt or a result that is missing."""
+    put(folder, "claude", START, prompt("When does it open?"))
+    assert live.drain()
+    pause([folder], PauseRequest())
+    named = transcript(tmp_path / "t.jsonl", "The harbour key is under the mat.", "The sluice opens at noon.")
+    put(folder, "claude", claude("Stop", last_assistant_message="", **named), first=2)
+    assert live.drain()
+    middle = (AT + timedelta(seconds=30)).timestamp()
+    write_json(folder, PAUSE, {"observe": None if ended == "resumed" else (AT + timedelta(seconds=30)).isoformat()})
+    os.utime(Path(folder, PAUSE), (middle, middle) if ended == "resumed" else (0, 0))
+    put(folder, "claude", {**END, **named}, first=3)
+    assert live.drain()
+    memory.settle()
+    assert "opens at noon" in str([hit.text for hit in memory.search("sluice at noon")])
+    assert only(memory).events == 4  # start, prompt, the words after the pause, and the end
 
 
 def test_words_after_outside_content_are_tainted(

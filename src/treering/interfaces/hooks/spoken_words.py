@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from treering.core.events import EventKind
 from treering.observe.scratchpad.hashes import hash_of
+from treering.observe.scratchpad.intake import seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -39,8 +40,13 @@ class SpokenWords:
         if len(self._reported) < _MAX_KNOWN:
             self._reported.update(filter(None, map(_reported, events)))
 
-    def new(self, *, is_end: bool, seconds: float = READ_SECONDS) -> tuple[dict[str, object], ...]:
-        """Events with words of the main agent that were not returned before; () if the file is not its transcript."""
+    def new(
+        self, *, is_end: bool, seconds: float = READ_SECONDS, since: float = 0.0
+    ) -> tuple[dict[str, object], ...]:
+        """Events with words of the main agent that were not returned before; () if the file is not its transcript.
+
+        Words from before `since`, in seconds since 1970, are left out: they may belong to a pause.
+        """
         size = _own_size(self.path)
         if size is None or size == self._size or (size > MAX_BYTES_AT_PAUSE and not is_end):
             return ()
@@ -51,7 +57,8 @@ class SpokenWords:
             if (named := _reported(event)) and named not in self._reported:
                 break
             id = str(event.get("id"))
-            if event.get("kind") == EventKind.REASONING and id not in self._known:
+            is_new = event.get("kind") == EventKind.REASONING and id not in self._known
+            if is_new and (seconds_of(event.get("at")) or 0.0) >= since:
                 self._known.add(id)
                 found.append(event)
         if time.monotonic() <= deadline:
