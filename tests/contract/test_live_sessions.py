@@ -128,6 +128,16 @@ def test_words_between_tools_are_read_from_the_transcript_once(
     assert SECRET not in found
 
 
+def test_words_of_a_transcript_are_not_steps(memory: Memory, live: LiveSessions, folder: str, tmp_path: Path) -> None:
+    named = transcript(tmp_path / "t.jsonl", *(f"Word {number}." for number in range(9)))
+    put(folder, "claude", *WORK[:-3], claude("Stop", last_assistant_message="", **named))
+    assert live.drain()
+    assert live._live[CLAUDE].watch.step == 2
+    put(folder, "claude", *WORK[-3:], END, first=len(WORK))
+    assert live.drain()
+    assert only(memory).steps == 4
+
+
 def test_a_transcript_is_read_again_if_time_ran_out(tmp_path: Path) -> None:
     words = SpokenWords(CLAUDE, transcript(tmp_path / "t.jsonl", "The lock is not reentrant.")["transcript_path"])
     assert words.new(is_end=False, seconds=-1) == ()

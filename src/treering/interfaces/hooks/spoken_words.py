@@ -40,9 +40,7 @@ class SpokenWords:
         if len(self._reported) < _MAX_KNOWN:
             self._reported.update(filter(None, map(_reported, events)))
 
-    def new(
-        self, *, is_end: bool, seconds: float = READ_SECONDS, since: float = 0.0
-    ) -> tuple[dict[str, object], ...]:
+    def new(self, *, is_end: bool, seconds: float = READ_SECONDS, since: float = 0.0) -> tuple[dict[str, object], ...]:
         """Events with words of the main agent that were not returned before; () if the file is not its transcript.
 
         Words from before `since`, in seconds since 1970, are left out: they may belong to a pause.
@@ -60,7 +58,8 @@ class SpokenWords:
             is_new = event.get("kind") == EventKind.REASONING and id not in self._known
             if is_new and (seconds_of(event.get("at")) or 0.0) >= since:
                 self._known.add(id)
-                found.append(event)
+                # Without the place in the transcript: the steps of this session are its tool calls.
+                found.append({**event, "step": 0})
         if time.monotonic() <= deadline:
             self._size = size
         return tuple(found)
