@@ -276,7 +276,7 @@ class LiveSessions:
         live = self._live.pop(reading.session, None)
         if live is None:
             watch = self._memory.observe(reading.session, agent=reading.agent, root=self._root)
-            live = _LiveSession(watch, SpokenWords(reading.session), ends, 0.0)
+            live = _LiveSession(watch, SpokenWords(reading.session, root=self._root), ends, 0.0)
             for oldest in list(self._live)[: max(0, len(self._live) - MAX_SESSIONS + 1)]:
                 self._store(oldest, self._live[oldest])
                 self._live.pop(oldest, None)
