@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ import pytest
 import treering
 from tests.hook_calls import PROMPT, START, TOOL, HookedRepository
 from treering.core.delimiters import escaped
+from treering.core.injections import InjectedItem
 from treering.core.records import Source
 from treering.interfaces.hooks.agents import AGENTS, MAX_CHARACTERS, SECONDS
+from treering.interfaces.hooks.lookup import IGNORED_TIMES
 from treering.interfaces.hooks.trimming import MAX_BYTES, trimmed
 from treering.location.hook_files import LOST, PAUSE, read_json, socket_path, write_json
 from treering.location.hook_spool import MAX_LINE_BYTES
@@ -101,6 +104,22 @@ def test_a_rule_that_was_only_inferred_is_not_looked_up(repo: HookedRepository) 
     started = repo.call(START)
     assert "Use ruff." in started
     assert "Use uv." not in started
+
+
+def test_warnings_that_sessions_ignored_are_not_looked_up_but_rules_are(remembering: HookedRepository) -> None:
+    """A rule is followed without a trace, so that it was not cited says nothing."""
+    with treering.open(remembering.folder / "memory.db", project="p", background=False) as memory:
+        ids = {point: memory.search(text).hits[0].id for point, text in (("start", "uv"), ("tool", "reentrant"))}
+        memory.injections.note(
+            InjectedItem.make(
+                id=f"{point}-{number}", session=f"s{number}", point=point, kind="knowledge", item=id,
+                injection=f"i{number}", injected_at=datetime.now(UTC), outcome="ignored",
+            )
+            for point, id in ids.items()
+            for number in range(IGNORED_TIMES)
+        )  # fmt: skip
+    assert "Use uv" in remembering.call(START)
+    assert remembering.call(TOOL, tool_input={"file_path": "src/a.py"}) == ""
 
 
 def test_after_compaction_it_is_offered_again(remembering: HookedRepository) -> None:
