@@ -21,7 +21,7 @@ from treering.interfaces.hooks.agents import AGENTS, MAX_CHARACTERS, SECONDS
 from treering.interfaces.hooks.lookup import IGNORED_TIMES
 from treering.interfaces.hooks.trimming import MAX_BYTES, trimmed
 from treering.location.hook_files import LOST, PAUSE, read_json, socket_path, write_json
-from treering.location.hook_spool import MAX_LINE_BYTES
+from treering.location.hook_spool import LOOK_UP, MAX_LINE_BYTES, FolderLock
 
 
 @pytest.fixture
@@ -93,6 +93,16 @@ def test_without_a_listener_rules_and_warnings_are_looked_up_once(remembering: H
     injected = [line for line in remembering.spooled() if "injected" in line]
     assert [line["injected"][0]["point"] for line in injected] == ["start", "tool"]
     assert {line["session"] for line in injected} == {"session-0"}
+
+
+def test_one_look_up_at_a_time_so_that_parallel_tool_calls_are_not_given_the_same(
+    remembering: HookedRepository,
+) -> None:
+    remembering.call(PROMPT, prompt="hello")
+    with FolderLock(remembering.hooks, LOOK_UP) as held:
+        assert held
+        assert remembering.call(TOOL, tool_input={"file_path": "src/a.py"}) == ""
+    assert "reentrant" in remembering.call(TOOL, tool_input={"file_path": "src/a.py"})
 
 
 def test_a_rule_that_was_only_inferred_is_not_looked_up(repo: HookedRepository) -> None:
