@@ -6,7 +6,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -116,20 +116,30 @@ def test_a_rule_that_was_only_inferred_is_not_looked_up(repo: HookedRepository) 
     assert "Use uv." not in started
 
 
-def test_warnings_that_sessions_ignored_are_not_looked_up_but_rules_are(remembering: HookedRepository) -> None:
-    """A rule is followed without a trace, so that it was not cited says nothing."""
-    with treering.open(remembering.folder / "memory.db", project="p", background=False) as memory:
-        ids = {point: memory.search(text).hits[0].id for point, text in (("start", "uv"), ("tool", "reentrant"))}
+def note_outcomes(repo: HookedRepository, point: str, text: str, *outcomes: str) -> None:
+    """Store that sessions were given the record with this text at this point, one after the other."""
+    with treering.open(repo.folder / "memory.db", project="p", background=False) as memory:
+        item, now = memory.search(text).hits[0].id, datetime.now(UTC)
         memory.injections.note(
             InjectedItem.make(
-                id=f"{point}-{number}", session=f"s{number}", point=point, kind="knowledge", item=id,
-                injection=f"i{number}", injected_at=datetime.now(UTC), outcome="ignored",
+                id=f"{point}-{number}", session=f"s{number}", point=point, kind="knowledge", item=item,
+                injection=f"i{number}", injected_at=now - timedelta(hours=50 - number), outcome=outcome,
             )
-            for point, id in ids.items()
-            for number in range(IGNORED_TIMES)
+            for number, outcome in enumerate(outcomes)
         )  # fmt: skip
+
+
+def test_warnings_that_sessions_ignored_are_not_looked_up_but_rules_are(remembering: HookedRepository) -> None:
+    """A rule is followed without a trace, so that it was not cited says nothing."""
+    note_outcomes(remembering, "start", "uv", *["ignored"] * IGNORED_TIMES)
+    note_outcomes(remembering, "tool", "reentrant", *["ignored"] * IGNORED_TIMES)
     assert "Use uv" in remembering.call(START)
     assert remembering.call(TOOL, tool_input={"file_path": "src/a.py"}) == ""
+
+
+def test_a_warning_that_was_used_since_it_was_ignored_is_looked_up(remembering: HookedRepository) -> None:
+    note_outcomes(remembering, "tool", "reentrant", *["ignored"] * IGNORED_TIMES, "used", "ignored")
+    assert "reentrant" in remembering.call(TOOL, tool_input={"file_path": "src/a.py"})
 
 
 def test_after_compaction_it_is_offered_again(remembering: HookedRepository) -> None:
