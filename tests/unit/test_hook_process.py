@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ import pytest
 import treering
 from tests.hook_calls import PROMPT, START, TOOL, HookedRepository
 from treering.core.delimiters import escaped
+from treering.core.injections import InjectedItem
 from treering.core.records import Source
 from treering.interfaces.hooks.agents import AGENTS, MAX_CHARACTERS, SECONDS
+from treering.interfaces.hooks.lookup import IGNORED_TIMES
 from treering.interfaces.hooks.trimming import MAX_BYTES, trimmed
 from treering.location.hook_files import LOST, PAUSE, read_json, socket_path, write_json
-from treering.location.hook_spool import MAX_LINE_BYTES
+from treering.location.hook_spool import LOOK_UP, MAX_LINE_BYTES, FolderLock
 
 
 @pytest.fixture
@@ -92,6 +95,16 @@ def test_without_a_listener_rules_and_warnings_are_looked_up_once(remembering: H
     assert {line["session"] for line in injected} == {"session-0"}
 
 
+def test_one_look_up_at_a_time_so_that_parallel_tool_calls_are_not_given_the_same(
+    remembering: HookedRepository,
+) -> None:
+    remembering.call(PROMPT, prompt="hello")
+    with FolderLock(remembering.hooks, LOOK_UP) as held:
+        assert held
+        assert remembering.call(TOOL, tool_input={"file_path": "src/a.py"}) == ""
+    assert "reentrant" in remembering.call(TOOL, tool_input={"file_path": "src/a.py"})
+
+
 def test_a_rule_that_was_only_inferred_is_not_looked_up(repo: HookedRepository) -> None:
     file = repo.folder / "memory.db"
     with treering.open(file, project="p", background=False) as memory:
@@ -101,6 +114,32 @@ def test_a_rule_that_was_only_inferred_is_not_looked_up(repo: HookedRepository) 
     started = repo.call(START)
     assert "Use ruff." in started
     assert "Use uv." not in started
+
+
+def note_outcomes(repo: HookedRepository, point: str, text: str, *outcomes: str) -> None:
+    """Store that sessions were given the record with this text at this point, one after the other."""
+    with treering.open(repo.folder / "memory.db", project="p", background=False) as memory:
+        item, now = memory.search(text).hits[0].id, datetime.now(UTC)
+        memory.injections.note(
+            InjectedItem.make(
+                id=f"{point}-{number}", session=f"s{number}", point=point, kind="knowledge", item=item,
+                injection=f"i{number}", injected_at=now - timedelta(hours=50 - number), outcome=outcome,
+            )
+            for number, outcome in enumerate(outcomes)
+        )  # fmt: skip
+
+
+def test_warnings_that_sessions_ignored_are_not_looked_up_but_rules_are(remembering: HookedRepository) -> None:
+    """A rule is followed without a trace, so that it was not cited says nothing."""
+    note_outcomes(remembering, "start", "uv", *["ignored"] * IGNORED_TIMES)
+    note_outcomes(remembering, "tool", "reentrant", *["ignored"] * IGNORED_TIMES)
+    assert "Use uv" in remembering.call(START)
+    assert remembering.call(TOOL, tool_input={"file_path": "src/a.py"}) == ""
+
+
+def test_a_warning_that_was_used_since_it_was_ignored_is_looked_up(remembering: HookedRepository) -> None:
+    note_outcomes(remembering, "tool", "reentrant", *["ignored"] * IGNORED_TIMES, "used", "ignored")
+    assert "reentrant" in remembering.call(TOOL, tool_input={"file_path": "src/a.py"})
 
 
 def test_after_compaction_it_is_offered_again(remembering: HookedRepository) -> None:

@@ -153,3 +153,10 @@ def test_a_session_name_is_one_that_the_schema_accepts(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "a.jsonl", [{**prompt("s", 1), "sessionId": "bad\nname"}, prompt("good", 2)])
     [transcript] = find_transcripts([path])
     assert [Event.make(**each, session=transcript.session).session for each in read_events(transcript, ReadReport())]
+
+
+def test_no_line_is_read_after_the_deadline(tmp_path: Path) -> None:
+    path, report = write_lines(tmp_path / "a.jsonl", [prompt("s", 1), prompt("s", 2)]), ReadReport(deadline=0.0)
+    [transcript] = find_transcripts([path])
+    assert list(read_events(transcript, report)) == []
+    assert report.lines == 0

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from math import exp, log
 from typing import Any
 
+from treering.core.injection_rules import UNTRACEABLE_TYPES
 from treering.core.injections import InjectedItem, InjectionPoint, ItemOutcome
 
 IGNORED_IN_A_ROW = 5  # times after which an item is halved in its chance at a point
-UNTRACEABLE_TYPES = frozenset({"preference", "requirement"})
-"""Types that an agent follows without leaving a trace: that they were not cited teaches nothing."""
-
 _RATE = 0.08  # of learning: about twelve items that were all ignored halve the odds twice
 _MAX_SHIFT = 1.5  # so that strong candidates are still tried, and a rate can recover
 _MIN_CHANCE = 0.001

@@ -25,8 +25,8 @@ MAX_LINE_BYTES = 256 * 1024
 LOW_VALUE_BYTES = 32 * 1024 * 1024  # of the spool: past it, low-value events are dropped
 MAX_SPOOL_BYTES = 40 * 1024 * 1024  # past it, every event is dropped
 DRAINING = ".draining"
-DRAIN, LISTEN = "drain.lock", "listen.lock"
-"""Locks of the process that drains the spool, and of the one that listens on the socket."""
+DRAIN, LISTEN, LOOK_UP = "drain.lock", "listen.lock", "look-up.lock"
+"""Locks of the process that drains the spool, of the one that listens on the socket, and of a hook's own look-up."""
 _INJECTED, _TYPED = b'"injected":[', b'"prompt":"'
 _MAX_REOPENED = 16
 _SETTLE_SECONDS = 1.0

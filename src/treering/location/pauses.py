@@ -11,7 +11,7 @@ from typing import Any
 
 from treering.core.errors import InvalidInput, StoreReadOnly
 from treering.core.injections import InjectionPoint
-from treering.location.hook_files import PAUSE, TARGET, hook_folder, read_json, write_json
+from treering.location.hook_files import PAUSE, TARGET, hook_folder, is_paused, read_json, write_json
 
 FOREVER = "forever"
 _OBSERVE, _INJECT = "observe", "inject"
@@ -64,6 +64,23 @@ def resume(folders: Iterable[str], *, session: str | None = None, points: Iterab
 def pauses(folders: Iterable[str]) -> dict[str, Any]:
     """The pauses of a repository as its hooks read them."""
     return _stored(next(iter(folders)))
+
+
+def observed_since(folder: str, session: str, now: float) -> float | None:
+    """When hooks last began or went on to report the session, in seconds since 1970; None while they do not.
+
+    0 if nothing was ever paused. Any change of the pauses counts as the end of one: which it was is not stored.
+    """
+    try:
+        changed = os.lstat(os.path.join(folder, PAUSE)).st_mtime
+        found = read_json(folder, PAUSE)
+        ended = found.get(_OBSERVE)
+        until = datetime.fromisoformat(ended).timestamp() if isinstance(ended, str) and ended != FOREVER else 0.0
+    except FileNotFoundError:
+        return 0.0
+    except (OSError, ValueError):
+        return None
+    return None if is_paused(found, _OBSERVE, now, session) else max(changed, until)
 
 
 _NONE: dict[str, Any] = {_OBSERVE: None, _INJECT: None, "sessions": {}, "points": []}

@@ -49,8 +49,11 @@ _GIVEN = (
     "ORDER BY injected_at, id LIMIT 2000"
 )
 _IGNORED = (
-    f"SELECT item FROM injected_items WHERE {_VISIBLE_ITEM} AND item IN (SELECT value FROM json_each(:items)) "
-    "AND point = :point AND outcome = 'ignored' GROUP BY item HAVING count(*) >= :ignored"
+    "SELECT item FROM (SELECT item, injected_at, "
+    "max(CASE WHEN outcome = 'used' THEN injected_at ELSE 0 END) OVER (PARTITION BY item) AS used_at "
+    f"FROM injected_items WHERE {_VISIBLE_ITEM} AND item IN (SELECT value FROM json_each(:items)) "
+    "AND point = :point AND outcome IS NOT NULL) "
+    "WHERE injected_at > used_at GROUP BY item HAVING count(*) >= :ignored"
 )
 
 
@@ -87,7 +90,7 @@ class MemoryReader:
         return self._rows(_GIVEN)
 
     def ignored(self, items: str, point: str, times: int) -> set[str]:
-        """Those of the records (ids as a JSON list) that sessions ignored at least this many times at this point."""
+        """Those of the records (ids as a JSON list) that were given here this often since a session last used them."""
         return {row[0] for row in self._rows(_IGNORED, items=items, point=point, ignored=times)}
 
     def close(self) -> None:

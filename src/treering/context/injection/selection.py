@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from treering.context.injection.contradictions import contradicted_by
 from treering.context.injection.points import MAX_GOTCHAS
 from treering.core.delimiters import without_delimited
-from treering.core.injection_rates import UNTRACEABLE_TYPES, InjectionRates, ignored_in_a_row
+from treering.core.injection_rates import InjectionRates, ignored_in_a_row
+from treering.core.injection_rules import UNTRACEABLE_TYPES
 from treering.core.injections import ItemOutcome
 from treering.core.project_settings import INJECTION_RATES
 from treering.core.queries import InjectedItemFilter, Order

@@ -22,6 +22,7 @@ from treering.interfaces.hooks.spoken_words import READ_SECONDS, SpokenWords
 from treering.interfaces.hooks.user_commands import REMEMBER, UserCommand, remember_taught, set_memory, user_command
 from treering.location.hook_files import AGENTS, PAUSE, is_paused, note_lost, read_json, write_json
 from treering.location.hook_spool import DRAIN, DrainedFile, FolderLock, drained_files, spool_bytes
+from treering.location.pauses import observed_since
 from treering.observe.readers.event_fields import RecentItems
 
 if TYPE_CHECKING:
@@ -149,8 +150,11 @@ class LiveSessions:
         live = self._live.get(session)
         if live is None or not live.is_changed:
             return ()
+        since = observed_since(self.folder, session, time.time())
+        if since is None:
+            return ()
         try:
-            return live.words.new(is_end=live.outcome is not None, seconds=seconds)
+            return live.words.new(is_end=live.outcome is not None, seconds=seconds, since=since)
         except Exception as exc:  # noqa: BLE001 - a transcript of another version must not keep a session from ending
             self._warn("transcript", f"the transcript of session {session} was not read: {type(exc).__name__}: {exc}")
             return ()
@@ -272,7 +276,7 @@ class LiveSessions:
         live = self._live.pop(reading.session, None)
         if live is None:
             watch = self._memory.observe(reading.session, agent=reading.agent, root=self._root)
-            live = _LiveSession(watch, SpokenWords(reading.session), ends, 0.0)
+            live = _LiveSession(watch, SpokenWords(reading.session, root=self._root), ends, 0.0)
             for oldest in list(self._live)[: max(0, len(self._live) - MAX_SESSIONS + 1)]:
                 self._store(oldest, self._live[oldest])
                 self._live.pop(oldest, None)

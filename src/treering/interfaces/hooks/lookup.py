@@ -17,6 +17,7 @@ from treering.core.injection_rules import (
     INJECTION_NOTE,
     LOST_CONTEXT,
     MIN_CONFIDENCES,
+    UNTRACEABLE_TYPES,
     USES_OF_TRUST,
     WARNING_CONFIDENCE,
     group_of_session,
@@ -109,7 +110,8 @@ def _admitted(reader: "Any", event: HookEvent, root: str, now: float, spooled: "
             continue
         if _is_trusted(record, now, MIN_CONFIDENCES[level]):
             found.setdefault(record["id"], each)
-    ignored = reader.ignored(dumps(list(found)), event.point, IGNORED_TIMES) if found else set()
+    traceable = [id for id, (_, _, record) in found.items() if record["type"] not in UNTRACEABLE_TYPES]
+    ignored = reader.ignored(dumps(traceable), event.point, IGNORED_TIMES) if traceable else set()
     return [each for id, each in found.items() if id not in ignored][: MAX_ITEMS[event.point or ""]]
 
 

@@ -25,7 +25,15 @@ from treering.location.hook_files import (
     repository_root,
     socket_path,
 )
-from treering.location.hook_spool import VERSION, append_line, event_line, injected_line, new_event_id
+from treering.location.hook_spool import (
+    LOOK_UP,
+    VERSION,
+    FolderLock,
+    append_line,
+    event_line,
+    injected_line,
+    new_event_id,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +46,7 @@ INPUT_SECONDS = 2.0  # for the payload to arrive
 SPARE_SECONDS = 1.0  # beyond the time budget of an answer, for everything else
 MAX_INPUT_BYTES = 16 * 1024 * 1024
 MAX_LOG_LINES = 2
+LOCK_STEP = 0.002
 _OFF = frozenset(("off", "0", "false", "no"))
 
 
@@ -207,6 +216,18 @@ class HookProcess:
         return text
 
     def _look_up(self, target: "Mapping[str, Any]", event: HookEvent, deadline: float) -> str:
+        """The text of the direct look-up. One at a time: tool calls in parallel would all be given the same."""
+        lock = FolderLock(self._folder, LOOK_UP)
+        while not lock.acquire():
+            if time.monotonic() > deadline:
+                return ""
+            time.sleep(LOCK_STEP)
+        try:
+            return self._looked_up(target, event, deadline)
+        finally:
+            lock.release()
+
+    def _looked_up(self, target: "Mapping[str, Any]", event: HookEvent, deadline: float) -> str:
         from treering.interfaces.hooks.lookup import look_up
 
         where = {"folder": self._folder, "root": self._root}

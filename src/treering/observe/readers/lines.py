@@ -4,6 +4,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 from typing import IO, Any, cast
 
 from treering.observe.readers.transcripts import Fields, FileParts, Head, ReadReport
@@ -47,13 +48,15 @@ def numbered_lines(
 ) -> Iterator[tuple[int, bytes, bool]]:
     """Lines before `end` that are not empty, with their numbers, and whether they end with a newline.
 
-    Lines over `MAX_LINE_BYTES` are counted and left out.
+    Lines over `MAX_LINE_BYTES` are counted and left out. Reading stops at the deadline of the report.
     """
     number = first
     while (end is None or stream.tell() < end) and (line := stream.readline(MAX_LINE_BYTES)):
+        if monotonic() > report.deadline:
+            return
         if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
             del line
-            _skip_line(stream)
+            _skip_line(stream, report.deadline)
             report.lines += 1
             report.too_long += 1
         else:
@@ -64,8 +67,8 @@ def numbered_lines(
         number += 1
 
 
-def _skip_line(stream: IO[bytes]) -> None:
-    while (chunk := stream.readline(_CHUNK)) and not chunk.endswith(b"\n"):
+def _skip_line(stream: IO[bytes], deadline: float) -> None:
+    while monotonic() <= deadline and (chunk := stream.readline(_CHUNK)) and not chunk.endswith(b"\n"):
         pass
 
 

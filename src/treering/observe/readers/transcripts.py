@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,6 +74,7 @@ class ReadReport:
     truncated: int = 0  # files whose last line is incomplete: the agent is still writing it
     ignored: int = 0  # files that are not transcripts
     unreadable: int = 0  # files that could not be opened, or not to their end
+    deadline: float = inf  # on the monotonic clock: lines after it are not read
 
     def skip(self, name: str) -> None:
         self.skipped[_short(name)] += 1
