@@ -26,7 +26,7 @@ from bench.observer.recorded import RecordedSession, load
 from bench.prose import questions, records
 from bench.results import percentile, table, write_section
 from treering.compose import new_id
-from treering.core.injection_rates import UNTRACEABLE_TYPES
+from treering.core.injection_rules import UNTRACEABLE_TYPES
 from treering.core.injections import InjectedItem, InjectionPoint, ItemOutcome, Occasion
 from treering.core.records import Knowledge, Source
 from treering.core.settings import ContextSettings, EmbedderSettings, Settings

@@ -40,6 +40,7 @@ def test_keys_open_pages_and_the_help(open_panel: OpenPanel) -> None:
 
 def test_single_keys_can_be_turned_off(open_panel: OpenPanel) -> None:
     page = open_panel()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
     page.keyboard.press("?")
     page.get_by_text("Use single-key shortcuts").click()
     page.keyboard.press("Escape")

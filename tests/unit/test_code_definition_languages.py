@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.symbol_table import RecordingLookup, SymbolTable
 from treering.code import language_choice
-from treering.code.files.source_file import NO_GRAMMAR, read_file
-from treering.code.language_choice import language_of, load_language
+from treering.code.files.source_file import read_file
+from treering.code.language_choice import NO_GRAMMAR, language_of, load_language
 from treering.code.language_table import DEFINITION_LANGUAGES, TEXT_FORMATS, UNREAD_LANGUAGES
 
 NAMES = [each.name for each in DEFINITION_LANGUAGES]

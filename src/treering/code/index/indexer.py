@@ -97,7 +97,8 @@ class Indexer:
         not set, `NotFound` with `keeping` if the index was forgotten.
         """
         from treering.code.index.update import Update
-        from treering.code.index.warnings import skipped_counts, warnings, without_grammar
+        from treering.code.index.warnings import skipped_counts, warnings
+        from treering.code.language_choice import without_grammar
 
         check_readable(self.project.root)
         began = monotonic()
