@@ -34,7 +34,8 @@ def panel_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PanelServ
     server.stop()
 
 
-@pytest.fixture(scope="session")
+# Not for the session: until it ends, Playwright keeps an event loop running, beside which other tests cannot start one.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=browser_path(), args=list(FLAGS))

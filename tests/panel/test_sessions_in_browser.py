@@ -129,7 +129,7 @@ def test_sessions_fit_a_phone(view: str, open_panel: OpenPanel) -> None:
 
 def test_an_unknown_session_says_so(open_panel: OpenPanel) -> None:
     page = open_panel("sessions?id=nothing")
-    expect(page.get_by_role("alert").first).to_contain_text("no observed session with id 'nothing'")
+    expect(page.get_by_role("main")).to_contain_text("This session was not observed")
 
 
 def test_a_project_without_sessions_says_what_to_do(open_panel: OpenPanel) -> None:

@@ -102,16 +102,6 @@ def test_what_a_model_writes_is_text_and_the_page_is_accessible(
     assert accessibility_findings(page) == []
 
 
-def test_a_model_that_fails_leaves_the_quotations_and_says_why(
-    open_panel: OpenPanel, server_with_model: PanelServer, model: ModelServer
-) -> None:
-    model.answer(CHAT, Reply({"error": {"message": "no such model"}}, 404))
-    page = asked(open_panel, server_with_model)
-    answer = page.get_by_role("region", name="Answer")
-    expect(answer).to_contain_text(FACTS[0])
-    expect(answer).to_contain_text("The language model did not answer: the writing server")
-
-
 def test_calls_and_tokens_of_the_model_are_shown(
     open_panel: OpenPanel, server_with_model: PanelServer, model: ModelServer
 ) -> None:
@@ -122,3 +112,14 @@ def test_calls_and_tokens_of_the_model_are_shown(
     expect(page.get_by_role("region", name="Tokens of the language model")).to_contain_text(
         re.compile(r"\d+ calls? · \d+")
     )
+
+
+# The last one: after a failure, the model is not asked for a while.
+def test_a_model_that_fails_leaves_the_quotations_and_says_why(
+    open_panel: OpenPanel, server_with_model: PanelServer, model: ModelServer
+) -> None:
+    model.answer(CHAT, Reply({"error": {"message": "no such model"}}, 404))
+    page = asked(open_panel, server_with_model)
+    answer = page.get_by_role("region", name="Answer")
+    expect(answer).to_contain_text(FACTS[0])
+    expect(answer).to_contain_text("The language model did not answer: the writing server")
