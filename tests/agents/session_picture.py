@@ -71,7 +71,7 @@ class Recording:
             case Run(command):
                 self._console.print(Text.assemble(("● ", "blue"), ("Bash", "bold"), f"({command})"))
                 [line] = _RESULT.findall(result)
-                self._console.print(Text(f"  ⎿  {line}", style="green" if line == "OK" else "red"))
+                self._console.print(Text(f"  └  {line}", style="green" if line == "OK" else "red"))
 
     def _constant(self, text: str) -> str:
         """The text without what differs between two recordings."""

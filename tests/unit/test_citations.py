@@ -5,7 +5,8 @@ from uuid import uuid4
 import pytest
 
 from tests.growth import LINEAR, growth
-from treering.core.citations import citation, citations_in, is_citation_of
+from tests.samples import knowledge
+from treering.core.citations import citation, citations_in, is_citation_of, short_source
 from treering.core.text_marks import short_id
 
 UUID = "0199a3b4-c5d6-7e8f-9a0b-c1d2e3f4a5b6"
@@ -46,3 +47,16 @@ def test_what_is_cited_is_recognised_as_the_record() -> None:
 def test_hostile_text_takes_linear_time(unit: str) -> None:
     small, large = (unit * (size // len(unit)) for size in (500_000, 2_000_000))
     assert growth(citations_in, small, large) < LINEAR
+
+
+@pytest.mark.parametrize(
+    ("content", "files", "where"),
+    [
+        ("`prices.py` rounds twice", ("shop/prices.py",), " in shop/prices.py"),
+        ("shop/prices.py rounds twice", ("shop/tax.py", "shop/prices.py"), ""),
+        ("Use pnpm", (), ""),
+    ],
+)
+def test_the_source_of_an_injected_record_is_short(content: str, files: tuple[str, ...], where: str) -> None:
+    record = knowledge(content=content, files=files, modules=("shop",), tags=("signal:error_retry",))
+    assert short_source(record) == f"{record.type}, {record.source.value}{where}, {record.created_at:%Y-%m-%d}"

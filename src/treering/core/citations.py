@@ -65,6 +65,16 @@ def cite(record: Knowledge | Turn | Episode | Pattern) -> tuple[str, str]:
     return f"{record.name}: {record.summary or record.description}", f"{record.status.value.lower()} pattern"
 
 
+def short_source(record: Knowledge) -> str:
+    """Type, source and day of a record, for text that an agent is given unasked: each token is paid in every session.
+
+    Names the first file only if the text names none of the files.
+    """
+    is_named = any(file in record.content for file in record.files)
+    where = f" in {record.files[0]}" if record.files and not is_named else ""
+    return f"{record.type}, {record.source.value}{where}, {record.created_at:%Y-%m-%d}{taint_mark(record)}"
+
+
 def episode_source(episode: Episode) -> str:
     """Outcome, domain, task type and time of an episode."""
     known = (episode.metadata.domain, episode.metadata.task_type)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from treering.core.citations import cite
+from treering.core.citations import cite, short_source
 from treering.core.injections import ItemKind
 from treering.core.scope import Visibility
 
@@ -46,7 +46,7 @@ class InjectionCandidate:
 
 
 def record_candidate(record: Knowledge, section: str, estimate: float, reason: str) -> InjectionCandidate:
-    text, source = cite(record)
+    text, source = cite(record)[0], short_source(record)
     return InjectionCandidate(
         ItemKind.KNOWLEDGE, record.id, record.type, section, text, source, estimate, reason, record, record.visibility
     )
