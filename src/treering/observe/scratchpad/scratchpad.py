@@ -114,7 +114,7 @@ class Scratchpad:
 
     @property
     def prompts(self) -> tuple[str, ...]:
-        """The first prompts, safe to keep. Secrets are removed only here: searching for them takes longer than the rest."""
+        """The first prompts, safe to keep; secrets are removed only here, as searching for them takes long."""
         return tuple(prompt for each in self._prompts if (prompt := kept_text(each, _MAX_PROMPT)))
 
     @property
