@@ -704,6 +704,21 @@ def test_a_replay_without_new_events_keeps_the_outcome(memory: Memory, tmp_path:
     assert (report.known, memory.sessions.get("s1").session.outcome) == (1, SessionOutcome.FAILURE)
 
 
+def test_a_replay_counts_tool_calls_as_steps_like_a_live_session(memory: Memory, tmp_path: Path) -> None:
+    session = Session()
+    for path in ("a.go", "b.go", "c.go"):
+        session.edit(path)
+    write_events(tmp_path / "read.jsonl", "read", session)
+    memory.sessions.replay([tmp_path])
+    watch = memory.observe("live", root=ROOT)
+    for event in session.events:
+        watch.event(event)
+    watch.finish()
+    read, live = (memory.sessions.get(each) for each in ("read", "live"))
+    assert read.session.steps == live.session.steps == 3
+    assert {each.subject for each in read.candidates} == {each.subject for each in live.candidates}
+
+
 def test_a_replay_with_a_root_leaves_out_sessions_of_other_folders(memory: Memory, tmp_path: Path) -> None:
     for number, folder in enumerate((ROOT, f"{ROOT}/tides", "/home/dev", f"{ROOT}2", "/home/other/client")):
         write_events(tmp_path / f"s{number}.jsonl", f"s{number}", Session().prompt(RULES[number]), folder)

@@ -166,3 +166,9 @@ def test_a_thousand_sessions_are_ranked_in_time() -> None:
     begun = process_time()
     rank_files("topic5 and topic9 of p12.go", (), past)
     assert process_time() - begun < 0.3  # ten times the goal: the machine may be busy
+
+
+def test_words_of_a_session_are_those_of_its_first_prompt_with_text() -> None:
+    first = "rotate the log files"
+    added = "<system-reminder>never mind</system-reminder>"
+    assert session_words((added, first, "and now the invoices")) == session_words((first,))

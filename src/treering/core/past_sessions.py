@@ -28,7 +28,7 @@ class PastFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SessionWords:
-    """Words of a session's prompts, as `core.prompt_words.session_words` makes them; equal on every machine.
+    """Words of a session's first prompt, as `core.prompt_words.session_words` makes them; equal on every machine.
 
     `codes` are unsigned 32-bit numbers in ascending order, little-endian; `counts` has one byte for each of them.
     """

@@ -11,7 +11,7 @@ from treering.core.past_sessions import SessionWords
 
 MAX_CHARACTERS = 8_000  # of a prompt; pasted logs and plans name their subject at the beginning
 MAX_SCANNED = 40_000  # characters of a prompt that are read at all
-_MAX_PROMPTS = 50
+_MAX_PROMPTS = 50  # that are searched for the first one with text
 _HEAD_SHARE = 0.75  # of a longer prompt; the remainder comes from its end, where the request may follow a pasted text
 
 # Text that the agent's program adds to a prompt and that says nothing about the task.
@@ -31,11 +31,15 @@ def prompt_text(prompt: str) -> str:
 
 
 def session_words(prompts: Sequence[str]) -> SessionWords:
-    """Words of a session's prompts, for storage beside the session; never raises."""
+    """Words of the first prompt with text, for storage beside the session; never raises.
+
+    They are compared with the first prompt of another session. Later prompts follow up on an answer, and made the
+    comparison worse (docs/decisions/0030).
+    """
     # Imported here: the store imports this module, and few of its users need the words of a language.
     from treering.core.language.terms import analyse
 
-    text = _shortened("\n".join(prompt_text(prompt) for prompt in prompts[:_MAX_PROMPTS]))
+    text = next((text for prompt in prompts[:_MAX_PROMPTS] if (text := prompt_text(prompt))), "")
     found = analyse(text.encode("utf-8", "replace").decode("utf-8"))
     codes = array("I", found.codes)
     if sys.byteorder == "big":

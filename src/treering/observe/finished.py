@@ -123,10 +123,11 @@ class SessionFinisher:
             if known is not None and is_known and (keep_outcome or known.outcome is outcome):
                 tx.scratchpads.put_many([saved])
                 return report_of(tx, known), False
-            session = self._session(watched.merged(), saved, known, tx.now).replace(
+            state = json.loads(saved.state)
+            session = self._session(watched.merged(), saved.id, state, known, tx.now).replace(
                 finished_at=tx.now, outcome=outcome, validated=validated
             )
-            return self._promote(tx, session, known, saved, watched.notes()), True
+            return self._promote(tx, session, known, saved, watched.notes(), state=state), True
 
         claims = (PROMOTION, session_claim(watched.session))
         report, is_new = self.store.write(self.scope, self.clock(), finish, claims=claims)
@@ -142,9 +143,10 @@ class SessionFinisher:
             tx.claim(session_claim(watched.session))
             saved = watched.joined(tx.scratchpads.get(watched.session))
             known = tx.observed_sessions.get(saved.id)
-            session = self._session(watched.merged(), saved, known, tx.now)
+            state = json.loads(saved.state)
+            session = self._session(watched.merged(), saved.id, state, known, tx.now)
             promoted = session.replace(outcome=SessionOutcome.SUCCESS, validated=True)
-            self._promote(tx, promoted, known, saved, watched.notes())
+            self._promote(tx, promoted, known, saved, watched.notes(), state=state)
 
         return self.store.write_if_free(self.scope, self.clock(), promote, seconds=_CHECKPOINT_WAIT)
 
@@ -155,8 +157,10 @@ class SessionFinisher:
         known: ObservedSession | None,
         saved: SavedScratchpad,
         notes: Sequence[Note],
+        *,
+        state: Mapping[str, Any],
     ) -> SessionReport:
-        continued = continued_sessions(tx, session, json.loads(saved.state))
+        continued = continued_sessions(tx, session, state)
         promotion = Promotion(tx, session, self.models, self.new_id, continued)
         candidates = _united(known.candidates if known else (), promotion.run(notes))
         signals = Counter(note.signal.value for note in notes)
@@ -170,9 +174,8 @@ class SessionFinisher:
         return report_of(tx, stored)
 
     def _session(
-        self, pad: Scratchpad, saved: SavedScratchpad, known: ObservedSession | None, now: datetime
+        self, pad: Scratchpad, id: str, state: Mapping[str, Any], known: ObservedSession | None, now: datetime
     ) -> ObservedSession:
-        state: Mapping[str, Any] = json.loads(saved.state)
         type, agent, root = state["identity"]
         started = state["started_at"] or (known.started_at if known else now)
         # Files of a known session whose scratchpad was emptied since are known from the session alone.
@@ -185,7 +188,7 @@ class SessionFinisher:
         counts[UNREADABLE_CHECKPOINTS] = state.get(UNREADABLE_CHECKPOINTS, 0)
         prompts = tuple(prompt for part in parts for prompt in part.prompts)
         return ObservedSession.make(
-            id=saved.id,
+            id=id,
             type=SessionType(type),
             agent=agent,
             root=root,

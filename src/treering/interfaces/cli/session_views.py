@@ -70,8 +70,9 @@ def listed(found: Sequence[ObservedSession]) -> RenderableType:
     if not found:
         return Text("no observed sessions; `treering observe FILE…` reads recorded ones", show.FAINT)
     grid = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(6):
-        grid.add_column(no_wrap=True)
+    longest = max(len(show.safe(each.id)) for each in found)
+    for width in (None, longest, None, None, None, None):  # `treering session` needs the complete id
+        grid.add_column(no_wrap=True, min_width=width)
     for each in found:
         promoted = sum(1 for candidate in each.candidates if candidate.decision is GateDecision.PROMOTED)
         prompt = show.preview(each.prompts[0], 60) if each.prompts else ""

@@ -65,8 +65,7 @@ class SpokenWords:
             is_new = event.get("kind") == EventKind.REASONING and id not in self._known
             if is_new and (seconds_of(event.get("at")) or 0.0) >= since:
                 self._known.add(id)
-                # Without the place in the transcript: the steps of this session are its tool calls.
-                found.append({**event, "step": 0})
+                found.append(event)
         if time.monotonic() <= deadline:
             self._size = size
         return tuple(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from treering.core.queries import SignalEvidenceFilter
@@ -21,16 +21,30 @@ def false_positive_rates(tx: Transaction, signals: Iterable[Signal]) -> dict[Sig
     # The table takes long to import, and `is_rejected` does without it.
     from treering.observe.signals import SIGNALS
 
+    wanted = tuple(dict.fromkeys(signals))
+    ids_by_signal = _promoted(tx, [signal.value for signal in wanted])
+    records = tx.knowledge.get_many(id for ids in ids_by_signal.values() for id in ids)
     rates = {}
-    for signal in dict.fromkeys(signals):
-        where = SignalEvidenceFilter(signals=(signal.value,), promoted=True)
-        ids = [each.record for each in tx.evidence.find(where, limit=_MAX_JUDGED).items if each.record is not None]
-        known = tx.knowledge.get_many(ids)
+    for signal in wanted:
+        ids = ids_by_signal.get(signal.value, [])
+        known = {id: records[id] for id in ids if id in records}
         rejected = sum(1 for id in ids if is_rejected(known.get(id)))
         confirmed = sum(1 for each in known.values() if each.user_verified and not is_rejected(each))
         prior = SIGNALS[signal].false_positive_rate
         rates[signal] = (PRIOR_STRENGTH * prior + rejected) / (PRIOR_STRENGTH + rejected + confirmed)
     return rates
+
+
+def _promoted(tx: Transaction, signals: Sequence[str]) -> dict[str, list[str]]:
+    """Records by signal, the latest of each. One query is enough unless the project has very many."""
+    page = tx.evidence.find(SignalEvidenceFilter(signals=tuple(signals), promoted=True), limit=_MAX_JUDGED)
+    if page.next is not None and len(signals) > 1:
+        return {signal: ids for each in signals for signal, ids in _promoted(tx, [each]).items()}
+    found: dict[str, list[str]] = {}
+    for each in page.items:
+        if each.record is not None:
+            found.setdefault(each.signal, []).append(each.record)
+    return found
 
 
 def is_rejected(record: Knowledge | None) -> bool:

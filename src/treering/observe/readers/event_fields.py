@@ -13,9 +13,9 @@ _LEVELS = NESTING - 2
 _MILLISECONDS = 1e11  # larger numbers of seconds are after the year 5000
 
 
-def event_mapping(draft: Mapping[str, Any], *, at: datetime, step: int) -> dict[str, object]:
+def event_mapping(draft: Mapping[str, Any], *, at: datetime) -> dict[str, object]:
     """The fields of an event from those that a format gave; missing and invalid ones are left out."""
-    event: dict[str, object] = {"id": draft["id"], "kind": draft["kind"], "at": at, "step": step}
+    event: dict[str, object] = {"id": draft["id"], "kind": draft["kind"], "at": at}
     if text := draft.get("text"):
         event["text"] = storable(text) if isinstance(text, str) else ""
     if (tool := label(draft.get("tool"))) is not None:

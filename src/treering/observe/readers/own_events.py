@@ -38,7 +38,6 @@ KINDS: Mapping[str, EventKind] = {
 ALIASES: Mapping[str, str] = {
     "ts": "at",
     "timestamp": "at",
-    "seq": "step",
     "input": "arguments",
     "tool_name": "tool",
     "tool_use_id": "call_id",
@@ -140,7 +139,7 @@ def draft_of(given: Mapping[str, Any]) -> Fields | None:
     has_call_id = "call_id" not in given and "at" not in given and kind in (EventKind.TOOL_CALL, EventKind.TOOL_RESULT)
     for name, value in given.items():
         field = "call_id" if name == "id" and has_call_id else ALIASES.get(name, name)
-        if field in ("kind", "session", "metadata"):
+        if field in ("kind", "session", "metadata", "seq"):
             continue
         if field in _KNOWN and (field == name or field not in given):
             draft[field] = value
@@ -158,10 +157,11 @@ def draft_of(given: Mapping[str, Any]) -> Fields | None:
     return draft
 
 
-def checked(draft: Mapping[str, Any], *, at: datetime, step: int) -> dict[str, object]:
+def checked(draft: Mapping[str, Any], *, at: datetime) -> dict[str, object]:
     """`event_mapping` with the fields that only our own files have."""
-    given_step = count(draft.get("step"))
-    event = event_mapping(draft, at=at, step=step if given_step is None else given_step)
+    event = event_mapping(draft, at=at)
+    if step := count(draft.get("step")):
+        event["step"] = step
     if files := _files(draft.get("files")):
         event["files"] = files
     taint = draft.get("taint")

@@ -39,12 +39,10 @@ def read_events(transcript: AgentTranscript, report: ReadReport) -> Iterator[dic
     """
     reader = READERS[transcript.format]
     at = transcript.started_at or _modified_at(transcript)
-    step = 0
     try:
         for draft in reader.read(transcript, report):
             at = moment(draft.get("at")) or at
-            yield reader.check(draft, at=at, step=step)
-            step += 1
+            yield reader.check(draft, at=at)
             report.events += 1
     except (OSError, EOFError, zlib.error):
         report.unreadable += 1

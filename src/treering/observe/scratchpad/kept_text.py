@@ -8,7 +8,7 @@ from treering.core.values import PATH_BYTES, fitting
 
 MAX_KEPT = 400
 _MAX_SOURCE = 120
-_MAX_READ = 4_096  # characters that are looked at; a longer text is cut before it is cleaned
+MAX_READ = 4_096  # characters that are looked at; a longer text is cut before it is cleaned
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _SPACE = re.compile(r"\s+")
 _MAY_BE_SECRET = re.compile(r"[=:@\s]|[^\W_]{16}|[^\x00-\x7f]")  # of a path; most have neither
@@ -16,12 +16,12 @@ _MAY_BE_SECRET = re.compile(r"[=:@\s]|[^\W_]{16}|[^\x00-\x7f]")  # of a path; mo
 
 def kept_text(text: str, limit: int = MAX_KEPT) -> str:
     """The beginning of a text on one line, safe to keep."""
-    return _kept(text if len(text) <= _MAX_READ else text[:_MAX_READ], limit, False)
+    return _kept(text if len(text) <= MAX_READ else text[:MAX_READ], limit, False)
 
 
 def kept_lines(text: str, limit: int) -> str:
     """The beginning of a text with its lines, safe to keep."""
-    return _kept(text if len(text) <= _MAX_READ else text[:_MAX_READ], limit, True)
+    return _kept(text if len(text) <= MAX_READ else text[:MAX_READ], limit, True)
 
 
 def kept_source(source: str) -> str:
@@ -43,7 +43,8 @@ def _printable(text: str) -> str:
     """The text without line ends, control characters and lone surrogates."""
     if text.isprintable():
         return text
-    return "".join(each for each in _SPACE.sub(" ", text) if each.isprintable())
+    line = _SPACE.sub(" ", text)
+    return line if line.isprintable() else "".join(filter(str.isprintable, line))
 
 
 @lru_cache(maxsize=4_096)

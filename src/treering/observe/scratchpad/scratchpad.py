@@ -32,7 +32,7 @@ from treering.observe.scratchpad.files import (
 )
 from treering.observe.scratchpad.hashes import RecentHashes, hash_of
 from treering.observe.scratchpad.intake import IncomingEvent, read_event
-from treering.observe.scratchpad.kept_text import kept_source, kept_text
+from treering.observe.scratchpad.kept_text import MAX_READ, kept_source, kept_text
 from treering.observe.scratchpad.outside import (
     SUBAGENT,
     UNSEEN_CALL,
@@ -81,7 +81,7 @@ class Scratchpad:
         self.clean: Activity | None = None
         self.taint: str | None = None
         self.tainted_step = 0
-        self.prompts: tuple[str, ...] = ()
+        self._prompts: tuple[str, ...] = ()
         self.parts: tuple[Scratchpad, ...] = ()
         self.same: dict[str, str] = {}
         self.events = self.unknown = self.duplicates = self.errors = self.unmatched = 0
@@ -111,6 +111,11 @@ class Scratchpad:
             for alert in part.alerts():
                 found.setdefault(alert.signal, alert)
         return tuple(sorted(found.values(), key=lambda alert: -alert.priority))
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The first prompts, safe to keep; secrets are removed only here, as searching for them takes long."""
+        return tuple(prompt for each in self._prompts if (prompt := kept_text(each, _MAX_PROMPT)))
 
     @property
     def elapsed(self) -> float:
@@ -169,8 +174,8 @@ class Scratchpad:
             activity.step += 1
 
     def _on_prompt(self, event: IncomingEvent, at: float) -> None:
-        if len(self.prompts) < _MAX_PROMPTS and (prompt := kept_text(event.text, _MAX_PROMPT)):
-            self.prompts = (*self.prompts, prompt)
+        if len(self._prompts) < _MAX_PROMPTS and event.text.strip():
+            self._prompts = (*self._prompts, event.text[:MAX_READ])
         self._record_cues(event.text, by_user=True)
 
     def _on_reasoning(self, event: IncomingEvent, at: float) -> None:
@@ -366,7 +371,7 @@ class Scratchpad:
         pad.activity = Activity.from_state(state["activity"])
         pad.clean = None if state["clean"] is None else Activity.from_state(state["clean"])
         pad.taint, pad.tainted_step = state["taint"], state["tainted_step"]
-        pad.prompts = tuple(state["prompts"])
+        pad._prompts = tuple(state["prompts"])
         pad.parts = tuple(cls.from_state(part) for part in state["parts"])
         pad.same = dict(state["same"])
         for name, count in zip(_COUNTERS, state["counters"], strict=True):

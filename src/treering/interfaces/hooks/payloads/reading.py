@@ -130,4 +130,4 @@ class HookReader:
 def _event(call: HookCall, index: int, draft: Fields) -> dict[str, object]:
     """An event with an id that is the same whenever the line is read."""
     named = {"id": event_id(call.id, index), "agent": call.subagent, **draft}
-    return event_mapping(named, at=call.at, step=0)
+    return event_mapping(named, at=call.at)
