@@ -83,4 +83,6 @@ def _ignored(tx: Transaction, candidates: Sequence[InjectionCandidate], point: I
 def _contradicted(look: InjectionLookup, found: Iterable[InjectionCandidate]) -> frozenset[str]:
     said = without_delimited(look.so_far.said)
     records = [each.record for each in found if each.record is not None]
-    return contradicted_by(said, records, look.gate.now) if said.strip() and records else frozenset()
+    if not said.strip() or not records:
+        return frozenset()
+    return contradicted_by(said, records, look.gate.now, look.tx.index.languages())
