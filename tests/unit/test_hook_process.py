@@ -168,6 +168,23 @@ def test_what_the_user_has_just_corrected_is_not_looked_up(remembering: HookedRe
     assert "Use uv for everything." in remembering.call(START, session_id="session-1")
 
 
+@pytest.mark.parametrize("command", ["/memory off", "/treering:memory off injection"])
+def test_memory_that_is_turned_off_gives_nothing_before_a_server_reads_it(
+    remembering: HookedRepository, command: str
+) -> None:
+    assert remembering.call(PROMPT, prompt=command) == ""
+    assert remembering.call(PROMPT, prompt="Rename src/a.py.") == ""
+    assert "Use uv for everything." in remembering.call(START, session_id="session-1")
+    assert remembering.call(PROMPT, prompt="/memory on") == ""
+    assert "reentrant" in remembering.call(PROMPT, prompt="Rename src/a.py.")
+
+
+def test_half_of_a_surrogate_pair_in_the_name_of_a_session_is_no_error(remembering: HookedRepository) -> None:
+    assert "Use uv for everything." in remembering.call(START, session_id="session \ud83d")
+    assert remembering.call(START, session_id="session \ud83d") == ""
+    assert remembering.log() == []
+
+
 def test_a_correction_in_the_prompt_itself_holds_for_it(remembering: HookedRepository) -> None:
     assert remembering.call(PROMPT, prompt="The lock in src/a.py is not a problem, go on.") == ""
     assert "reentrant" in remembering.call(PROMPT, prompt="Rename src/a.py.", session_id="session-1")

@@ -24,7 +24,16 @@ from treering.core.injection_rules import (
 )
 from treering.core.light_json import dumps, loads
 from treering.core.text_marks import MEMORY, delimited, needs_no_escape, short_id
-from treering.interfaces.hooks.agents import MAX_SESSION, PROMPT, SESSION_FIELDS, START, TOOL, HookEvent, named
+from treering.interfaces.hooks.agents import (
+    MAX_SESSION,
+    PROMPT,
+    SESSION_FIELDS,
+    START,
+    TOOL,
+    HookEvent,
+    memory_command,
+    named,
+)
 from treering.interfaces.hooks.user_words import corrections, may_contradict
 from treering.location.hook_files import iso_time
 from treering.location.hook_spool import session_lines
@@ -74,12 +83,15 @@ def look_up(
     group = group_of_session(scope["project"], event.session)
     if group == CONTROL or (group != FULL and event.point != START):
         return "", []
+    spooled = sorted(session_lines(folder, event.session), key=lambda line: str(line.get("at")))
+    if _is_turned_off(_typed(spooled, event.session)):
+        return "", []
     now = time.time()
     reader = read_memory(file, scope, event.session, now, deadline)
     try:
         if not reader.is_current():
             return "", []
-        found = _admitted(reader, event, root, now, list(session_lines(folder, event.session)))
+        found = _admitted(reader, event, root, now, spooled)
     finally:
         reader.close()
     return _rendered(found, event)
@@ -203,6 +215,12 @@ def _typed(spooled: "Iterable[dict[str, Any]]", session: str) -> "Iterator[str]"
         payload = line.get("payload")
         if isinstance(payload, dict) and named(payload, *SESSION_FIELDS)[:MAX_SESSION] == session:
             yield named(payload, "prompt")
+
+
+def _is_turned_off(prompts: "Iterable[str]") -> bool:
+    """Whether the last `/memory off` or `/memory on` that waits to be carried out is `off`."""
+    asked = [command for each in prompts if (command := memory_command(each)) in ("off", "on")]
+    return asked[-1:] == ["off"]
 
 
 def _given(reader: "Any", spooled: "Iterable[dict[str, Any]]", session: str) -> set[str]:
