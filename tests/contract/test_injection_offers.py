@@ -14,9 +14,10 @@ from tests.observed import failing, observe, records, turns
 from tests.session_events import GO_FAILURE, Session
 from treering.compose import now
 from treering.context.injection.given_items import GivenItems
-from treering.context.injection.points import MAX_GOTCHAS, POINTS
+from treering.context.injection.points import POINTS
 from treering.core.citations import citations_in, is_citation_of
 from treering.core.delimiters import without_delimited
+from treering.core.injection_rules import MAX_GOTCHAS
 from treering.core.injections import Injection, InjectionPoint, ItemKind, Occasion, SessionGroup
 from treering.core.records import Source
 from treering.core.trust import TrustLevel

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from treering.context.injection.contradictions import contradicted_by
-from treering.context.injection.points import MAX_GOTCHAS
 from treering.core.delimiters import without_delimited
 from treering.core.injection_rates import InjectionRates, ignored_in_a_row
-from treering.core.injection_rules import UNTRACEABLE_TYPES
+from treering.core.injection_rules import MAX_GOTCHAS, UNTRACEABLE_TYPES
 from treering.core.injections import ItemOutcome
 from treering.core.project_settings import INJECTION_RATES
 from treering.core.queries import InjectedItemFilter, Order

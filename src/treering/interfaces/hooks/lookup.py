@@ -16,6 +16,7 @@ from treering.core.injection_rules import (
     INFERRED_RULES_FROM,
     INJECTION_NOTE,
     LOST_CONTEXT,
+    MAX_GOTCHAS,
     MIN_CONFIDENCES,
     UNTRACEABLE_TYPES,
     USES_OF_TRUST,
@@ -80,7 +81,7 @@ def look_up(
     scope, file = _scope(target), target.get("file")
     if scope is None or event.point not in MAX_ITEMS or not isinstance(file, str) or _is_inside(file, root):
         return "", []
-    group = group_of_session(scope["project"], event.session)
+    group = FULL if target.get("groups") is False else group_of_session(scope["project"], event.session)
     if group == CONTROL or (group != FULL and event.point != START):
         return "", []
     spooled = sorted(session_lines(folder, event.session), key=lambda line: str(line.get("at")))
@@ -124,7 +125,9 @@ def _admitted(reader: "Any", event: HookEvent, root: str, now: float, spooled: "
             found.setdefault(record["id"], each)
     traceable = [id for id, (_, _, record) in found.items() if record["type"] not in UNTRACEABLE_TYPES]
     ignored = reader.ignored(dumps(traceable), event.point, IGNORED_TIMES) if traceable else set()
-    return [each for id, each in found.items() if id not in ignored][: MAX_ITEMS[event.point or ""]]
+    kept = [each for id, each in found.items() if id not in ignored]
+    spare = [each for each in kept if each[2]["type"] == "gotcha"][MAX_GOTCHAS:]
+    return [each for each in kept if each not in spare][: MAX_ITEMS[event.point or ""]]
 
 
 def _found(reader: "Any", event: HookEvent, root: str, now: float, level: str) -> "Iterator[Found]":
