@@ -13,13 +13,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import treering
+from bench.prose import questions, records
 from bench.results import percentile, table, write_section
 from tests.mcp_messages import greeting, line
-from treering.compose import open_store
 from treering.core.injections import SessionGroup, session_group
 from treering.core.records import Knowledge, Source
-from treering.core.scope import Scope
-from treering.core.settings import Settings
+from treering.core.settings import EmbedderSettings, Settings
 from treering.interfaces.hooks.agents import AGENTS, Agent, Hook
 from treering.interfaces.hooks.command import hook_command
 from treering.location.hook_files import SPOOL, TARGET, hook_folder, read_json, write_json
@@ -31,7 +31,8 @@ COMMAND = str(Path(sys.executable).with_name("treering"))
 GOALS = {True: 90, False: 60}  # wall p95 in ms: hooks that inject, and those that only record
 PROCESSOR_GOAL = 60
 TYPES = ("gotcha", "error_pattern", "dead_end", "preference", "requirement", "decision", "fact", "module_insight")
-_BATCH = 5_000
+SETTINGS = Settings(embedder=EmbedderSettings(provider="bundled", batch=2_000))
+QUESTIONS = questions(RUNS + 1)
 _START_SECONDS = 120
 
 
@@ -44,25 +45,20 @@ class Took(NamedTuple):
 
 
 def fill(file: Path) -> None:
-    """A memory of many records, most of them about files; a few are rules of people."""
+    """A memory of many records in English prose, each about a file, with vectors; a few are rules of people."""
     pick, now = random.Random(22), datetime.now(UTC)
-    store = open_store(str(file), None, Settings())
-    try:
-        for first in range(0, RECORDS, _BATCH):
-            records = [_record(number, pick, now) for number in range(first, first + _BATCH)]
-            with store.transaction(Scope(project=PROJECT), now) as tx:
-                tx.knowledge.create_many(records)
-    finally:
-        store.close()
+    texts = enumerate(records(RECORDS))
+    with treering.open(file, project=PROJECT, settings=SETTINGS) as memory:
+        memory.remember_many(_record(number, text, pick, now) for number, text in texts)
+        memory.settle(timeout=3_600)
 
 
-def _record(number: int, pick: random.Random, now: datetime) -> Knowledge:
-    words = " ".join(pick.choice(("lock", "cache", "retry", "schema", "test", "queue", "path")) for _ in range(12))
+def _record(number: int, text: str, pick: random.Random, now: datetime) -> Knowledge:
     at = now - timedelta(minutes=RECORDS - number)
     return Knowledge.make(
         id=f"record-{number:06}",
         type=TYPES[number % len(TYPES)] if number % 50 else "preference",
-        content=f"Record {number}: {words}.",
+        content=text,
         confidence=pick.choice((0.5, 0.7, 0.9)),
         files=(f"src/module{number % 2_000}.py",),
         source=Source.USER_TAUGHT if number % 50 == 0 else Source.OBSERVER_INFERRED,
@@ -82,7 +78,7 @@ def payload(agent: Agent, hook: Hook, root: Path, session: str, number: int) -> 
         "hook_event_name": hook.name,
         "transcript_path": str(root / "transcript.jsonl"),
         "source": "startup",
-        "prompt": f"Please fix the failing test of src/module{number % 2_000}.py",
+        "prompt": f"Please fix src/module{number % 2_000}.py: {QUESTIONS[number]}",
         "tool_name": "Edit",
         "tool_use_id": f"call-{number}",
         "tool_input": {"file_path": file, "old_string": "a" * 400, "new_string": "b" * 400},
@@ -203,7 +199,8 @@ def main() -> None:
     headers = ("agent", "hook", "point", "wall p50", "wall p95", "processor p50", "processor p95", "injected")
     body = (
         f"Whole process from start to exit, {RUNS} runs of each hook, one after the other, each in a new session; a "
-        f"memory of {RECORDS:,} records. "
+        f"memory of {RECORDS:,} records of English prose, with vectors; each prompt names a file and has some words of "
+        "a sentence. "
         f"Load average of the machine: {loads[0]:.1f} before, {loads[1]:.1f} after; wall times depend on it. "
         "Peer: the hooks of claude-mem take 366–467 ms of wall time.\n\n"
         f"With the session's MCP server (`treering mcp`), which answers over its socket. {summary(served)}\n\n"

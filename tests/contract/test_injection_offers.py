@@ -14,9 +14,10 @@ from tests.observed import failing, observe, records, turns
 from tests.session_events import GO_FAILURE, Session
 from treering.compose import now
 from treering.context.injection.given_items import GivenItems
-from treering.context.injection.points import MAX_GOTCHAS, POINTS
+from treering.context.injection.points import POINTS
 from treering.core.citations import citations_in, is_citation_of
 from treering.core.delimiters import without_delimited
+from treering.core.injection_rules import MAX_GOTCHAS
 from treering.core.injections import Injection, InjectionPoint, ItemKind, Occasion, SessionGroup
 from treering.core.records import Source
 from treering.core.trust import TrustLevel
@@ -57,6 +58,24 @@ def test_a_prompt_brings_what_it_is_about(memory: Memory) -> None:
     given = offer(memory, "prompt", prompt="Prepare the deployment of the harbour service and its tide key")
     assert names(given) == [known.id]
     assert offer(memory, "prompt", prompt="yes").silence == "nothing known"
+
+
+def test_an_offer_does_not_wait_for_the_vectors_of_many_new_records(open_memory: OpenMemory) -> None:
+    """It finds them by their words; the background, or a search that the agent asks for, embeds them."""
+    memory = open_memory(background=False)
+    taught(memory, "The deployment of the harbour service needs the tide key", type="fact", id="known")
+    memory.remember_many(f"Crane {number} lifts {number} tons" for number in range(100))
+    given = offer(memory, "prompt", prompt="Prepare the deployment of the harbour service and its tide key")
+    assert names(given) == ["known"]
+    assert _vectors(memory) == 0
+    memory.search("crane")
+    assert _vectors(memory) > 0
+
+
+def _vectors(memory: Memory) -> int:
+    with memory.store.reading(memory.scope, now()) as tx:
+        model = memory.models.embedder(tx.index.models(), hurried=True).model
+        return tx.index.coverage(model).vectors
 
 
 def test_files_come_as_paths_with_share_and_reason(memory: Memory) -> None:

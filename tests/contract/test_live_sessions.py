@@ -388,6 +388,22 @@ def test_an_answer_is_what_memory_offers(memory: Memory, live: LiveSessions, fol
     assert [each.point for each in given] == [InjectionPoint.START]
 
 
+def test_between_two_steps_the_files_of_the_last_five_calls_are_looked_up(
+    memory: Memory, live: LiveSessions, folder: str
+) -> None:
+    """The warning was stored after the file was touched."""
+    others = [bash("ls", f"{number}", f"o{number}") for number in range(4)]
+    work = [edit("tides/tide.go", "t0"), *others, claude("PostToolBatch", tool_calls=[])]
+    ids = put(folder, "claude", *(each | {"session_id": FULL} for each in work))
+    live.feed()
+    memory.remember("Tides are in UTC.", type="gotcha", files=["tides/tide.go"], source="user_taught", confidence=0.95)
+    assert "Tides are in UTC" in live.answer(ids[-1], 3)
+    later = [bash("ls", "5", "o5"), claude("PostToolBatch", tool_calls=[])]
+    ids = put(folder, "claude", *(each | {"session_id": FULL} for each in later), first=len(work))
+    memory.remember("Tides are rounded.", type="gotcha", files=["tides/tide.go"], source="user_taught", confidence=0.95)
+    assert live.answer(ids[-1], 3) == ""
+
+
 def test_a_pause_of_injections_silences_answers(memory: Memory, live: LiveSessions, folder: str) -> None:
     memory.remember("Always run make check before a commit.", type="preference", source="user_taught", confidence=0.95)
     [id] = put(folder, "claude", START | {"session_id": FULL})

@@ -62,6 +62,15 @@ def test_sessions_are_observed_listed_and_explained(terminal_on: Terminal, tmp_p
     assert "edited tides/tide.go" in shown
 
 
+def test_a_narrow_terminal_shows_the_whole_id_of_a_session(terminal: Terminal, tmp_path: Path) -> None:
+    """`treering session` needs it; the first prompt is cut instead."""
+    id = "0d4e1c0a-6f0c-4d8e-9a51-2d2b1f6f7c55"
+    terminal.ok("observe", str(recorded(tmp_path / "recorded", [id])), "--root", ROOT)
+    shown = terminal.ok("sessions")
+    assert id in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
 def test_why_shows_the_gate_and_the_reason(terminal: Terminal, tmp_path: Path) -> None:
     terminal.ok("observe", str(recorded(tmp_path / "recorded", ["s1"])), "--root", ROOT)
     brief, whole = terminal.ok("session", "s1"), terminal.ok("session", "s1", "--why")

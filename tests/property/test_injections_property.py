@@ -11,9 +11,10 @@ from tests.conftest import OpenMemory
 from tests.injecting import offered, session_of
 from tests.samples import NOW
 from treering.context.injection.gate import InjectionGate
-from treering.context.injection.points import MAX_GOTCHAS, POINTS
+from treering.context.injection.points import POINTS
 from treering.core.delimiters import without_delimited
 from treering.core.injection_rates import InjectionRates
+from treering.core.injection_rules import MAX_GOTCHAS
 from treering.core.injections import InjectedItem, InjectionPoint, ItemKind, ItemOutcome, Occasion
 from treering.core.records import Knowledge, Source
 from treering.core.settings import TrustSettings

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ import pytest
 import treering
 from tests.hook_calls import PROMPT, START, TOOL, HookedRepository
 from treering.core.delimiters import escaped
-from treering.core.injections import InjectedItem
+from treering.core.injection_rules import MAX_GOTCHAS
+from treering.core.injections import InjectedItem, SessionGroup, session_group
 from treering.core.records import Source
 from treering.interfaces.hooks.agents import AGENTS, MAX_CHARACTERS, SECONDS
 from treering.interfaces.hooks.lookup import IGNORED_TIMES
 from treering.interfaces.hooks.trimming import MAX_BYTES, trimmed
-from treering.location.hook_files import LOST, PAUSE, read_json, socket_path, write_json
+from treering.location.hook_files import LOST, PAUSE, TARGET, read_json, socket_path, write_json
 from treering.location.hook_spool import LOOK_UP, MAX_LINE_BYTES, FolderLock
 
 
@@ -166,6 +168,41 @@ def test_what_the_user_has_just_corrected_is_not_looked_up(remembering: HookedRe
     assert remembering.call(PROMPT, prompt=said) == ""
     assert "Use uv for everything." not in remembering.call(START, source="resume")
     assert "Use uv for everything." in remembering.call(START, session_id="session-1")
+
+
+@pytest.mark.parametrize("command", ["/memory off", "/treering:memory off injection"])
+def test_memory_that_is_turned_off_gives_nothing_before_a_server_reads_it(
+    remembering: HookedRepository, command: str
+) -> None:
+    assert remembering.call(PROMPT, prompt=command) == ""
+    assert remembering.call(PROMPT, prompt="Rename src/a.py.") == ""
+    assert "Use uv for everything." in remembering.call(START, session_id="session-1")
+    assert remembering.call(PROMPT, prompt="/memory on") == ""
+    assert "reentrant" in remembering.call(PROMPT, prompt="Rename src/a.py.")
+
+
+def test_half_of_a_surrogate_pair_in_the_name_of_a_session_is_no_error(remembering: HookedRepository) -> None:
+    assert "Use uv for everything." in remembering.call(START, session_id="session \ud83d")
+    assert remembering.call(START, session_id="session \ud83d") == ""
+    assert remembering.log() == []
+
+
+def test_at_most_four_gotchas_are_looked_up(remembering: HookedRepository) -> None:
+    with treering.open(remembering.folder / "memory.db", project="p", background=False) as memory:
+        for number in range(6):
+            memory.remember(f"Trap {number} of the file.", type="gotcha", files=["src/a.py"], confidence=0.95)
+        memory.remember("Files are in UTF-8.", type="decision", files=["src/a.py"], confidence=0.95)
+    given = remembering.call(PROMPT, prompt="Rename src/a.py.")
+    assert given.count("gotcha") == MAX_GOTCHAS
+    assert "Files are in UTF-8." in given
+
+
+@pytest.mark.parametrize(("groups", "is_given"), [(True, False), (False, True)])
+def test_the_setting_ends_the_control_groups(remembering: HookedRepository, groups: bool, is_given: bool) -> None:
+    sessions = (f"session-{number}" for number in count())
+    control = next(each for each in sessions if session_group("p", each) is SessionGroup.CONTROL)
+    write_json(remembering.hooks, TARGET, read_json(remembering.hooks, TARGET) | {"groups": groups})
+    assert bool(remembering.call(START, session_id=control)) is is_given
 
 
 def test_a_correction_in_the_prompt_itself_holds_for_it(remembering: HookedRepository) -> None:

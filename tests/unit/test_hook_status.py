@@ -109,6 +109,7 @@ def test_the_target_is_what_the_library_resolves(location: HookLocation) -> None
         target = read_json(location.folder, TARGET)
         assert target["file"] == str(embedded_path())
         assert target["project"] == memory.scope.project
+        assert target["groups"] is memory.settings.context.control_groups
         assert not location.has_spool
 
 

@@ -8,6 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from tests.session_events import Session
+from treering.context.injection.contradictions import contradicted_by
 from treering.context.injection.deadline import MAX_THREADS, BackgroundThreads, Pending
 from treering.core.injection_rates import InjectionRates, ignored_in_a_row
 from treering.core.injection_rules import AFTER_COMPACTION
@@ -19,6 +20,7 @@ from treering.core.injections import (
     items_in_context,
 )
 from treering.core.records import Knowledge
+from treering.knowledge.facts import wordings
 from treering.observe.injection_outcomes import SessionTrace, outcome_of
 
 NOW = datetime(2026, 11, 18, tzinfo=UTC)
@@ -120,3 +122,21 @@ def test_a_record_that_was_taken_back_since_is_contradicted() -> None:
     assert outcome_of(item(), record(deprecated_at=LATER), nothing) is CONTRADICTED
     assert outcome_of(item(), record(flagged=True, updated_at=LATER), nothing) is CONTRADICTED
     assert outcome_of(item(injected_at=LATER), record(flagged=True), nothing) is IGNORED
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("The harbour uses port 9090.", "The harbour uses port 8080."),
+        ("Wir verwenden jetzt pnpm statt npm.", "Wir verwenden npm."),
+    ],
+)
+def test_a_prompt_is_compared_in_its_own_language(said: str, known: str) -> None:
+    assert contradicted_by(said, [record(type="fact", content=known)], NOW, ("en", "de")) == {"r"}
+
+
+def test_a_prompt_of_unknown_language_is_read_in_that_of_the_memory_only() -> None:
+    """Loading the rules of a language takes longer than an agent waits."""
+    wordings.language.cache_clear()
+    assert contradicted_by("dict keys sorted", [record(type="fact", content="dict keys")], NOW, ("en",)) == frozenset()
+    assert wordings.language.cache_info().currsize == 1

@@ -13,6 +13,7 @@ INFERRED_RULES_FROM = frozenset(("autonomous",))
 others, which a project reaches on its own, they wait for a confirmation."""
 
 USES_OF_TRUST = 2  # uses after which the level does not matter
+MAX_GOTCHAS = 4  # of one injection
 WARNING_CONFIDENCE = 0.65  # of what is said about files, at any level
 
 UNTRACEABLE_TYPES = frozenset(("preference", "requirement"))

@@ -77,10 +77,12 @@ class Search:
         tainted: bool = True,
         code: bool | None = None,
         note_access: bool = True,
+        catch_up: bool = True,
     ) -> Answer:
         """The best matches for a query; `Memory.search` documents the options.
 
-        With `note_access`, the results count as accessed, which keeps inferred records from expiring.
+        With `note_access`, the results count as accessed, which keeps inferred records from expiring. Without
+        `catch_up`, the search does not wait for the vectors of many new documents.
         """
         from treering.search.code_hits import check_code_option, code_request, names_code
         from treering.search.pipeline import search
@@ -106,6 +108,7 @@ class Search:
             repeated=repeated,
             private=private,
             as_of=as_of is not None,
+            catch_up=catch_up,
         )
         answer = search(self.scope, self.store, now, request, settings=self.settings, models=self.models)
         if as_of is None and note_access:

@@ -289,11 +289,11 @@ def search(
     with store.reading(scope, now, for_search=True) as tx:
         tx.entities.expect_names(partial(query_name_keys, request.query), max_links=MAX_LINKS)
         with watch.stage("embed"):
-            meaning = embed_query_within(tx, privacy, models, settings)
+            meaning = embed_query_within(tx, privacy, models, settings, embed_new=request.catch_up)
         if meaning is not None:
             return run.answer(tx, meaning)
     with watch.stage("embed"):
-        meaning = embed_query(scope, store, now, privacy, models=models, settings=settings)
+        meaning = embed_query(scope, store, now, privacy, models=models, settings=settings, embed_new=request.catch_up)
     with store.reading(scope, now, for_search=True) as tx:
         tx.entities.expect_names(partial(query_name_keys, request.query), max_links=MAX_LINKS)
         return run.answer(tx, meaning)

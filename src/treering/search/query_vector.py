@@ -88,11 +88,12 @@ def embed_query(
     models: Models,
     settings: Settings,
     parts: Sequence[str] = (),
+    embed_new: bool = True,
 ) -> QueryVector:
     """Embed the query and, if the model runs in this process, as many new documents as a search has time for.
 
-    `parts` of episodes are embedded as well. A query that a model on another machine may not read is embedded by the
-    local model only.
+    `parts` of episodes are embedded as well. Without `embed_new`, only the query is embedded. A query that a model on
+    another machine may not read is embedded by the local model only.
     """
     embedding = _QueryEmbedding(scope, store, now, privacy.query, models, settings, parts)
     try:
@@ -100,8 +101,8 @@ def embed_query(
             known = tx.index.models()
             embedder = models.embedder(known, hurried=True)
             allowed = privacy.may_leave(tx, embedder.location)
-            embed_new = embedder.location is ModelLocation.HERE and embedder.local and set(known) <= {embedder.model}
-            space = embedding.read_space(tx, embedder, embed_new=embed_new)
+            is_here = embedder.location is ModelLocation.HERE and embedder.local and set(known) <= {embedder.model}
+            space = embedding.read_space(tx, embedder, embed_new=embed_new and is_here)
     except ModelUnavailable as exc:
         models.failed("embedder", exc)
         return QueryVector(skip_reason=str(exc))
@@ -110,7 +111,7 @@ def embed_query(
     local_model, local = local_embedder(models), None
     if local_model is not None:
         with store.reading(scope, now, for_search=True) as tx:
-            local_space = embedding.read_space(tx, local_model, embed_new=True)
+            local_space = embedding.read_space(tx, local_model, embed_new=embed_new)
         local = embedding.meaning(local_model, local_space)
     if not allowed:
         return local or QueryVector(skip_reason=WITHHELD_QUERY)
@@ -118,18 +119,20 @@ def embed_query(
 
 
 def embed_query_within(
-    tx: Transaction, privacy: QueryPrivacy, models: Models, settings: Settings
+    tx: Transaction, privacy: QueryPrivacy, models: Models, settings: Settings, *, embed_new: bool = True
 ) -> QueryVector | None:
-    """Embed the query in an open transaction.
+    """Embed the query in an open transaction, and documents without a vector if they are few.
 
-    None if that takes longer, because the model runs outside this process or many documents have no vector yet; then
-    call `embed_query` without a transaction.
+    None if that takes longer, because the model runs outside this process or, with `embed_new`, many documents have no
+    vector yet; then call `embed_query` without a transaction.
     """
     try:
         known = tx.index.models()
         embedder = models.embedder(known, hurried=True)
-        embeds_new = set(known) <= {embedder.model}
-        if not embedder.local or (embeds_new and not embed_within(tx, embedder, settings.embedder)):
+        if not embedder.local:
+            return None
+        is_behind = set(known) <= {embedder.model} and not embed_within(tx, embedder, settings.embedder)
+        if is_behind and embed_new:
             return None
         return _embedded(embedder, privacy.query, tx.index.dimension(embedder.model) if known else None)
     except ModelUnavailable as exc:

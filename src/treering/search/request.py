@@ -39,7 +39,8 @@ class SearchRequest:
     `files` are the files in play, `phase` is the phase of the work. A `thorough` search may call a language model; a
     `precise` one returns only records that match the query with certainty. With `repeated`, duplicates of better
     results are kept. A `private` query is never sent to a model on another machine. `as_of` is set if the filters
-    restrict the search to what was known at an earlier time.
+    restrict the search to what was known at an earlier time. Without `catch_up`, the search does not wait for the
+    vectors of many new documents: it finds them by their words only, until a background job has embedded them.
     """
 
     query: str
@@ -53,6 +54,7 @@ class SearchRequest:
     repeated: bool = False
     private: bool = False
     as_of: bool = False
+    catch_up: bool = True
 
 
 def filters_of(where: SearchFilter | None, knowledge: KnowledgeFilter | None, turns: TurnFilter | None) -> Filters:

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _MAX_REASON, _MAX_TEXT = 300, 1_000
 _FIRST_SESSIONS = 3
-_NO_SESSION, _FIRST_PROMPT = "none", "Prepare the first search, which fails in tests/prepare.py"
+_NO_SESSION = "none"
+_FIRST_PROMPT = "Prepare the first search of this week, which fails in tests/prepare.py since the 3rd of May 2024"
 _GROUP_SILENCE: Mapping[SessionGroup, str] = {
     SessionGroup.CONTROL: "control group",
     SessionGroup.PASSIVE: "passive group",
@@ -113,7 +114,8 @@ class InjectionEngine:
         from treering.context.injection.contradictions import load_comparison
         from treering.context.injection.points import POINTS
 
-        load_comparison(self.clock())
+        with suppress(StoreError), self.store.reading(self.scope, self.clock(), for_search=True) as tx:
+            load_comparison(tx.now, frozenset(tx.index.languages()))
         for point, spec in POINTS.items():
             nothing = Occasion(_NO_SESSION, point, prompt=_FIRST_PROMPT, search="prepare", files=("prepare",))
             with suppress(StoreError):

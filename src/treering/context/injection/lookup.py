@@ -90,6 +90,7 @@ class InjectionLookup:
             precise=precise,
             private=True,
             note_access=False,
+            catch_up=False,
         )
         hits = ((hit, hit.record) for hit in answer if isinstance(hit.record, Knowledge))
         return [(hit, record) for hit, record in hits if self.gate.admits(record)]

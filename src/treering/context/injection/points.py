@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 InjectionSource = Callable[["InjectionLookup"], Iterator["InjectionCandidate"]]
 
 MAX_SECONDS = 3.0  # whatever the caller allows
-MAX_GOTCHAS = 4  # of one injection
 
 
 @dataclass(frozen=True, slots=True)

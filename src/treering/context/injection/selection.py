@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from treering.context.injection.contradictions import contradicted_by
-from treering.context.injection.points import MAX_GOTCHAS
 from treering.core.delimiters import without_delimited
 from treering.core.injection_rates import InjectionRates, ignored_in_a_row
-from treering.core.injection_rules import UNTRACEABLE_TYPES
+from treering.core.injection_rules import MAX_GOTCHAS, UNTRACEABLE_TYPES
 from treering.core.injections import ItemOutcome
 from treering.core.project_settings import INJECTION_RATES
 from treering.core.queries import InjectedItemFilter, Order
@@ -83,4 +82,6 @@ def _ignored(tx: Transaction, candidates: Sequence[InjectionCandidate], point: I
 def _contradicted(look: InjectionLookup, found: Iterable[InjectionCandidate]) -> frozenset[str]:
     said = without_delimited(look.so_far.said)
     records = [each.record for each in found if each.record is not None]
-    return contradicted_by(said, records, look.gate.now) if said.strip() and records else frozenset()
+    if not said.strip() or not records:
+        return frozenset()
+    return contradicted_by(said, records, look.gate.now, look.tx.index.languages())

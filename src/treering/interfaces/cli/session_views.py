@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from treering.core.observations import Candidate, GateDecision, ObservedSession
@@ -66,26 +65,30 @@ def replayed(done: "ReplaySummary") -> RenderableType:
 
 
 def listed(found: Sequence[ObservedSession]) -> RenderableType:
-    """One line per session: when, type, size, records and its first prompt."""
+    """One line per session: when, id, type, size, records and its first prompt, which a narrow terminal cuts first."""
     if not found:
         return Text("no observed sessions; `treering observe FILE…` reads recorded ones", show.FAINT)
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    longest = max(len(show.safe(each.id)) for each in found)
-    for width in (None, longest, None, None, None, None):  # `treering session` needs the complete id
-        grid.add_column(no_wrap=True, min_width=width)
-    for each in found:
-        promoted = sum(1 for candidate in each.candidates if candidate.decision is GateDecision.PROMOTED)
-        prompt = show.preview(each.prompts[0], 60) if each.prompts else ""
-        outcome = each.outcome.value if each.outcome else "running"
-        grid.add_row(
-            show.when(each.started_at),
-            Text(show.safe(each.id)),
-            f"{each.type.value}, {outcome}",
-            _counted(each.events, "event"),
-            _counted(promoted, "record"),
-            Text(prompt, show.FAINT),
-        )
-    return grid
+    rows = [_row(each) for each in found]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for *fields, prompt in rows:
+        line = Text(no_wrap=True, overflow="ellipsis")
+        line.append("".join(f"{field:<{width}}  " for field, width in zip(fields, widths, strict=False)))
+        lines.append(line.append(prompt, show.FAINT))
+    return Group(*lines)
+
+
+def _row(seen: ObservedSession) -> tuple[str, ...]:
+    promoted = sum(1 for candidate in seen.candidates if candidate.decision is GateDecision.PROMOTED)
+    outcome = seen.outcome.value if seen.outcome else "running"
+    return (
+        show.when(seen.started_at),
+        show.safe(seen.id),
+        f"{seen.type.value}, {outcome}",
+        _counted(seen.events, "event"),
+        _counted(promoted, "record"),
+        show.preview(seen.prompts[0], 60) if seen.prompts else "",
+    )
 
 
 def session(found: "SessionReport", *, why: bool) -> RenderableType:

@@ -135,7 +135,8 @@ class HookEvent:
     def __init__(self, agent: Agent, payload: "dict[str, Any]") -> None:
         self.agent, self.payload = agent, payload
         self.hook = named(payload, "hook_event_name", "hookEventName")[:100]
-        self.session = named(payload, *SESSION_FIELDS)[:MAX_SESSION]
+        # As the spool stores it: half of a surrogate pair cannot be written.
+        self.session = named(payload, *SESSION_FIELDS)[:MAX_SESSION].encode("utf-8", "replace").decode()
 
     @property
     def point(self) -> str | None:
@@ -155,14 +156,20 @@ class HookEvent:
     @property
     def is_command(self) -> bool:
         """Whether the prompt is `/memory off`, `on` or `status`, which is carried out and answered during a pause."""
-        command, *words = named(self.payload, "prompt")[:200].lower().split() or ("",)
-        return command in _MEMORY_COMMANDS and (not words or words[0] in ("off", "on", "status"))
+        return bool(memory_command(named(self.payload, "prompt")))
 
     def output(self, text: str) -> "dict[str, Any]":
         """What the hook prints to give the agent this text."""
         if self.agent.answer_field:
             return {self.agent.answer_field: text}
         return {"hookSpecificOutput": {"hookEventName": self.hook, "additionalContext": text}}
+
+
+def memory_command(prompt: str) -> str:
+    """What a prompt asks of memory: off, on or status; empty if it is another prompt."""
+    command, word, *_ = (*prompt[:200].lower().split(), "", "")
+    word = word or "status"
+    return word if command in _MEMORY_COMMANDS and word in ("off", "on", "status") else ""
 
 
 def is_low_value(event: HookEvent) -> bool:

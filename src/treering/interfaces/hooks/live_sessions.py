@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from treering.observe.watch import Watch
     from treering.ports.clock import Clock
 
+RECENT_CALLS = 5  # of tools, whose files are looked up between two steps
 MAX_SESSIONS = 16  # watches in memory; others continue from their checkpoints
 IDLE_SECONDS = 1_800.0  # after which a watch is dropped, and a session whose agent reports no end is finished
 _WARM_UP = "words that nothing matches"
@@ -61,6 +63,16 @@ class _LiveSession:
     outcome: SessionOutcome | None = None
     has_failed: bool = False
     is_changed: bool = False
+    touched: deque[tuple[str, ...]] = field(default_factory=lambda: deque(maxlen=RECENT_CALLS))
+    """Files of the last calls of tools, the oldest first."""
+
+    def at(self, occasion: Occasion) -> Occasion:
+        """The occasion with the step, and between two steps with what the last calls showed."""
+        if occasion.point is not InjectionPoint.STEP:
+            return replace(occasion, step=self.watch.step)
+        recent = (path for paths in reversed(self.touched) for path in paths)
+        files = tuple(dict.fromkeys((*occasion.files, *recent)))
+        return replace(occasion, step=self.watch.step, alerts=self.watch.alerts(), files=files)
 
 
 class LiveSessions:
@@ -262,9 +274,11 @@ class LiveSessions:
             live.outcome = _outcome(reading.end, live)
         if reading.compacts:
             live.is_changed = True
-        if (occasion := reading.occasion) is not None:
-            alerts = live.watch.alerts() if occasion.point is InjectionPoint.STEP else ()
-            self._answers[id] = replace(occasion, step=live.watch.step, alerts=alerts)
+        occasion = reading.occasion
+        if any(event.get("kind") == "tool_result" for event in reading.events):
+            live.touched.append(() if occasion is None else occasion.files)
+        if occasion is not None:
+            self._answers[id] = live.at(occasion)
 
     def _taint_recorded(self, reading: HookReading, source: str) -> None:
         """Taint what the agent has just stored through our tools, although it has read content from outside."""

@@ -82,6 +82,7 @@ class HookLocation:
             "tenant": scope.tenant,
             "project": scope.project,
             "principal": scope.principal,
+            "groups": memory.settings.context.control_groups,
         }
         with suppress(OSError):
             try:

@@ -16,6 +16,7 @@ from treering.core.injection_rules import (
     INFERRED_RULES_FROM,
     INJECTION_NOTE,
     LOST_CONTEXT,
+    MAX_GOTCHAS,
     MIN_CONFIDENCES,
     UNTRACEABLE_TYPES,
     USES_OF_TRUST,
@@ -24,7 +25,16 @@ from treering.core.injection_rules import (
 )
 from treering.core.light_json import dumps, loads
 from treering.core.text_marks import MEMORY, delimited, needs_no_escape, short_id
-from treering.interfaces.hooks.agents import MAX_SESSION, PROMPT, SESSION_FIELDS, START, TOOL, HookEvent, named
+from treering.interfaces.hooks.agents import (
+    MAX_SESSION,
+    PROMPT,
+    SESSION_FIELDS,
+    START,
+    TOOL,
+    HookEvent,
+    memory_command,
+    named,
+)
 from treering.interfaces.hooks.user_words import corrections, may_contradict
 from treering.location.hook_files import iso_time
 from treering.location.hook_spool import session_lines
@@ -71,15 +81,18 @@ def look_up(
     scope, file = _scope(target), target.get("file")
     if scope is None or event.point not in MAX_ITEMS or not isinstance(file, str) or _is_inside(file, root):
         return "", []
-    group = group_of_session(scope["project"], event.session)
+    group = FULL if target.get("groups") is False else group_of_session(scope["project"], event.session)
     if group == CONTROL or (group != FULL and event.point != START):
+        return "", []
+    spooled = sorted(session_lines(folder, event.session), key=lambda line: str(line.get("at")))
+    if _is_turned_off(_typed(spooled, event.session)):
         return "", []
     now = time.time()
     reader = read_memory(file, scope, event.session, now, deadline)
     try:
         if not reader.is_current():
             return "", []
-        found = _admitted(reader, event, root, now, list(session_lines(folder, event.session)))
+        found = _admitted(reader, event, root, now, spooled)
     finally:
         reader.close()
     return _rendered(found, event)
@@ -112,7 +125,9 @@ def _admitted(reader: "Any", event: HookEvent, root: str, now: float, spooled: "
             found.setdefault(record["id"], each)
     traceable = [id for id, (_, _, record) in found.items() if record["type"] not in UNTRACEABLE_TYPES]
     ignored = reader.ignored(dumps(traceable), event.point, IGNORED_TIMES) if traceable else set()
-    return [each for id, each in found.items() if id not in ignored][: MAX_ITEMS[event.point or ""]]
+    kept = [each for id, each in found.items() if id not in ignored]
+    spare = [each for each in kept if each[2]["type"] == "gotcha"][MAX_GOTCHAS:]
+    return [each for each in kept if each not in spare][: MAX_ITEMS[event.point or ""]]
 
 
 def _found(reader: "Any", event: HookEvent, root: str, now: float, level: str) -> "Iterator[Found]":
@@ -203,6 +218,12 @@ def _typed(spooled: "Iterable[dict[str, Any]]", session: str) -> "Iterator[str]"
         payload = line.get("payload")
         if isinstance(payload, dict) and named(payload, *SESSION_FIELDS)[:MAX_SESSION] == session:
             yield named(payload, "prompt")
+
+
+def _is_turned_off(prompts: "Iterable[str]") -> bool:
+    """Whether the last `/memory off` or `/memory on` that waits to be carried out is `off`."""
+    asked = [command for each in prompts if (command := memory_command(each)) in ("off", "on")]
+    return asked[-1:] == ["off"]
 
 
 def _given(reader: "Any", spooled: "Iterable[dict[str, Any]]", session: str) -> set[str]:
