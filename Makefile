@@ -132,7 +132,7 @@ format: $(VENV)/.check  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(if $(NAME),$(VENV)/.bench,$(VENV)/.run) $(if $(filter calibrate,$(NAME)),$(VENV)/.calibration)  ## run a bench: NAME=short, ARGS=…; without NAME, list them (bench/README.md)
+bench: $(if $(NAME),$(VENV)/.bench,$(VENV)/.run) $(if $(filter calibrate,$(NAME)),$(VENV)/.calibration) $(if $(filter panel,$(NAME)),$(VENV)/.browser panel)  ## run a bench: NAME=short, ARGS=…; without NAME, list them (bench/README.md)
 	@$(BIN)/python -m bench $(NAME) $(ARGS)
 
 clean:  ## remove everything that make created

@@ -27,6 +27,7 @@ _BENCHES = (
     Bench("mcp-parts", "processor time of an MCP call, by part", "mcp", ("bench.mcp_parts",)),
     Bench("mcp-workers", "fifty MCP clients, 1, 2 and 4 server processes", "mcp", ("bench.mcp_workers",)),
     Bench("rest-load", "fifty clients of the REST API; searches on PostgreSQL", "rest", ("bench.rest_load",)),
+    Bench("panel", "interaction to next paint at 100,000 records (--folder FOLDER)", "panel", ("bench.panel",)),
     Bench("tokens", "token counts (--vocabularies FOLDER)", "sessions", ("bench.tokens",)),
     Bench("conversation", "a conversation of 5,000 messages", "sessions", ("bench.conversation",)),
     Bench("replay", "recorded sessions through each strategy", "sessions", ("bench.replay",)),

@@ -1,5 +1,6 @@
 """Where a browser for the tests of the panel is, and whether the panel is built."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 DIST = ROOT / "src/treering/interfaces/panel/dist"
 AXE = ROOT / "panel/node_modules/axe-core/axe.min.js"
+_FIRST_PAGES = ("index.html", "src/pages/health/HealthPage.tsx")
 VARIABLE = "TREERING_TEST_BROWSER"
 """Path of the browser; `required` makes its absence an error."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
@@ -41,6 +43,18 @@ def missing() -> str | None:
     if not (DIST / "index.html").is_file() or not AXE.is_file():
         return "the panel is not built; run `make panel`"
     return None
+
+
+def first_load() -> list[str]:
+    """The JavaScript files that the first page loads, by their paths in the built panel."""
+    manifest = json.loads((DIST / ".vite/manifest.json").read_text())
+    waiting, files = list(_FIRST_PAGES), set[str]()
+    while waiting:
+        chunk = manifest[waiting.pop()]
+        if chunk["file"] not in files:
+            files.add(chunk["file"])
+            waiting += chunk.get("imports", [])
+    return sorted(file for file in files if file.endswith(".js"))
 
 
 def is_required() -> bool:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -23,6 +24,8 @@ RECORDS: list[Mapping[str, Any]] = _DATA["records"]
 """Arguments of `remember`, and how many days ago it happened."""
 FILES: Mapping[str, str] = _DATA["files"]
 """Sources of the sample repository."""
+COMMITS: list[tuple[int, list[str]]] = _DATA["commits"]
+"""How many days ago which files changed, after a first commit of them all."""
 
 
 class MovedClock:
@@ -41,7 +44,7 @@ def fill(folder: Path, *, records: int = 0) -> Path:
     place = folder / "memory.db"
     today = datetime.now(UTC).replace(microsecond=0)
     clock = MovedClock(today)
-    repository = _repository(folder / "atlas")
+    repository = _repository(folder / "atlas", today)
     with treering.open(place, project=PROJECT, clock=clock, background=False, repository=repository) as memory:
         stored = _remember(memory, clock, today)
         _change(memory, clock, today, stored)
@@ -61,12 +64,24 @@ def fill(folder: Path, *, records: int = 0) -> Path:
     return place
 
 
-def _repository(root: Path) -> Path:
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    (root / ".git").mkdir(exist_ok=True)
+def _repository(root: Path, today: datetime) -> Path:
+    """A git repository with the sources and the commits that changed them."""
+    root.mkdir(exist_ok=True)
+    commits = [(today - timedelta(days=60), FILES)]
+    for days, names in COMMITS:
+        commits.append((today - timedelta(days=days), {name: f"{FILES[name]}# {days}\n" for name in names}))
+    commits.append((today, {name: FILES[name] for _, names in COMMITS for name in names}))
+    history = "".join(_commit(at, files) for at, files in commits)
+    for command, given in (("init -q -b main", ""), ("fast-import --quiet", history), ("reset -q --hard", "")):
+        subprocess.run(["git", *command.split()], cwd=root, input=given, text=True, check=True)
     return root
+
+
+def _commit(at: datetime, files: Mapping[str, str]) -> str:
+    """A commit as `git fast-import` reads it."""
+    changes = "".join(f"M 100644 inline {name}\ndata {len(text.encode())}\n{text}\n" for name, text in files.items())
+    when = f"Maya <maya@example.com> {int(at.timestamp())} +0000"
+    return f"commit refs/heads/main\ncommitter {when}\ndata 4\nwork\n{changes}\n"
 
 
 def _remember(memory: Memory, clock: MovedClock, today: datetime) -> list[str]:

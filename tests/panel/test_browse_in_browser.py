@@ -222,6 +222,20 @@ def test_u_restores_the_record_that_delete_took_out_of_the_list(
     expect(articles).to_have_count(3)
 
 
+def test_own_changes_are_not_conflicts(open_panel: OpenPanel, panel_server: PanelServer) -> None:
+    stored = panel_server.remember("The ferry bell rings twice.")
+    page = open_panel("browse?q=ferry bell rings", project=SCRATCH)
+    card = page.get_by_role("article", name="The ferry bell rings twice.")
+    card.focus()
+    page.route("**/search", lambda route: route.abort())  # the list stays as it is
+    for key, message in (("p", "Pinned"), ("u", "Undone"), ("m", "Muted")):
+        page.keyboard.press(key)
+        _toast(page, message)
+    expect(page.get_by_role("alertdialog")).to_have_count(0)
+    record = panel_server.request("GET", f"records/{stored['id']}", project=SCRATCH)["record"]
+    assert (record["pinned"], record["muted"]) == (False, True)
+
+
 def test_spaces_are_not_a_search(open_panel: OpenPanel) -> None:
     page = open_panel("browse?q=%20%20")
     expect(page.get_by_role("article").first).to_be_visible()

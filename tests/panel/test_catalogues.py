@@ -6,6 +6,7 @@ from pathlib import Path
 
 from treering.conversation.summary_job import SUMMARISE
 from treering.core.jobs import AFTER_SESSION, EMBED, EMBED_CODE, LEARN_SESSION, LINK_ENTITIES
+from treering.core.payloads import knowledge_types
 from treering.entities.enrichment import ENRICHED, STRAYS
 from treering.entities.link_jobs import LINKED
 from treering.maintenance.queue import MAINTAIN
@@ -17,7 +18,7 @@ _GROUP = re.compile(r'label\("([a-z0-9_.]+)"|options\("([a-z0-9_.]+)"')
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 
 
-def _catalogue(language: str) -> dict[str, str]:
+def catalogue(language: str) -> dict[str, str]:
     messages: dict[str, str] = json.loads((SOURCES / f"i18n/{language}.json").read_text())
     return messages
 
@@ -27,12 +28,12 @@ def _code() -> str:
 
 
 def test_both_languages_have_the_same_messages() -> None:
-    english, french = (_catalogue(language) for language in LANGUAGES)
+    english, french = (catalogue(language) for language in LANGUAGES)
     assert list(english) == list(french)
 
 
 def test_no_message_is_empty_and_placeholders_agree() -> None:
-    english, french = (_catalogue(language) for language in LANGUAGES)
+    english, french = (catalogue(language) for language in LANGUAGES)
     assert all(text.strip() for text in (*english.values(), *french.values()))
     different = [
         key for key in english if set(_PLACEHOLDER.findall(english[key])) != set(_PLACEHOLDER.findall(french[key]))
@@ -49,7 +50,7 @@ def test_every_message_is_used() -> None:
         base = re.sub(r"\.(one|other)$", "", key)
         return key in named or base in named or key.rpartition(".")[0] in groups
 
-    assert [key for key in _catalogue("en") if not is_used(key)] == []
+    assert [key for key in catalogue("en") if not is_used(key)] == []
 
 
 def test_stored_text_never_becomes_html() -> None:
@@ -57,7 +58,12 @@ def test_stored_text_never_becomes_html() -> None:
     assert ".innerHTML" not in _code()
 
 
+def test_every_field_of_a_payload_has_a_name() -> None:
+    fields = {name for type in knowledge_types().values() for name in type.payload.model_fields}
+    assert {f"payload.{name}" for name in fields} <= set(catalogue("en"))
+
+
 def test_every_kind_of_job_has_a_name() -> None:
     kinds = (AFTER_SESSION, EMBED, EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, MAINTAIN, SUMMARISE)
     keys = {*(f"job.{kind}" for kind in kinds), *(f"stage.{mark}" for mark in (LINKED, ENRICHED, STRAYS))}
-    assert keys <= set(_catalogue("en"))
+    assert keys <= set(catalogue("en"))

@@ -95,7 +95,7 @@ def test_hostile_names_are_shown_as_text(open_panel: OpenPanel) -> None:
     page = open_panel("health")
     page.route("**/code/files", lambda route: route.fulfill(json=_hostile_map(name)))
     page.goto(page.url.replace("/health", "/map?view=list&group=files"))
-    page.get_by_role("button", name=name).click()
+    page.get_by_role("button", name=name).first.click()
     expect(page.get_by_role("heading", level=2, name=name)).to_be_visible()
     page.keyboard.press("v")
     expect(page.get_by_test_id("map-canvas").locator("canvas").first).to_be_attached()

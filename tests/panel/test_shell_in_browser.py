@@ -138,6 +138,24 @@ def test_a_restarted_server_is_found_again_and_nothing_is_lost(
     expect(page.get_by_text("The lighthouse keeper starts the nightly backup.")).to_be_visible()
 
 
+def test_offline_the_panel_keeps_what_it_shows_and_recovers(open_panel: OpenPanel, panel_server: PanelServer) -> None:
+    text = "The pier is painted in spring."
+    panel_server.remember(text)
+    page = open_panel("browse?q=pier painted", project=SCRATCH)
+    card = page.get_by_role("article", name=text)
+    expect(card).to_be_visible()
+    page.context.set_offline(True)
+    card.get_by_role("button", name="Pin").click()
+    messages = page.get_by_role("region", name="Messages")
+    expect(messages).to_contain_text("The change failed and was taken back")
+    expect(page.get_by_text("The server does not answer. What you see may be old")).to_be_visible()
+    expect(card).not_to_contain_text("pinned")
+    page.context.set_offline(False)
+    expect(page.get_by_text("The server does not answer. What you see may be old")).to_be_hidden()
+    card.get_by_role("button", name="Pin").click()
+    expect(card).to_contain_text("pinned")
+
+
 def test_an_unknown_project_is_an_honest_error(open_panel: OpenPanel) -> None:
     page = open_panel("browse", project="nowhere")
     expect(page.get_by_role("alert")).to_contain_text("nowhere")

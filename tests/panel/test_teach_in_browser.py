@@ -37,7 +37,7 @@ def test_a_rule_file_is_previewed_then_imported(open_panel: OpenPanel, panel_ser
     page.get_by_role("button", name="Import 2 changes").click()
     expect(page.get_by_text("2 changes imported")).to_be_visible()
     assert panel_server.request("GET", "records?total=true&limit=1")["total"] == before + 2
-    page.get_by_role("button", name="Make the text").click()
+    page.get_by_role("button", name="Create the text").click()
     expect(page.get_by_label("Export as a rule file").last).to_contain_text("Never use print in the ferry module.")
 
 

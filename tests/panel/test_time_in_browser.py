@@ -82,7 +82,7 @@ def test_views_are_changed_by_keys_alone(open_panel: OpenPanel) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(page.get_by_role("tab", name="What was replaced")).to_have_attribute("aria-selected", "true")
-    expect(page.get_by_role("main").get_by_role("button").first).to_be_visible()
+    expect(page.get_by_role("main").get_by_role("link", name="Open").first).to_be_visible()
     expect(page.get_by_role("status", name="Loading")).to_have_count(0)
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")

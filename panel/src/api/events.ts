@@ -26,7 +26,9 @@ export function useServerEvents(project: string): void {
     const follow = () => (document.visibilityState === "hidden" ? stream.pause() : stream.resume());
     follow();
     document.addEventListener("visibilitychange", follow);
+    const unsubscribe = connection.subscribe(() => connection.get() === "offline" && stream.check());
     return () => {
+      unsubscribe();
       document.removeEventListener("visibilitychange", follow);
       stream.pause();
     };
@@ -68,9 +70,13 @@ class EventStream {
     this.source?.close();
   }
 
+  /** A request failed: the stream may be dead without knowing it, and only a new one proves that the server is back. */
+  check(): void {
+    if (this.source && this.source.readyState !== EventSource.CLOSED) void this.lost(this.source);
+  }
+
   private open(): void {
-    const path = `/api/v1/projects/${encodeURIComponent(this.project)}/events`;
-    const source = new EventSource(path);
+    const source = new EventSource(`/api/v1/projects/${encodeURIComponent(this.project)}/events`);
     this.source = source;
     source.onopen = () => {
       this.delay = FIRST_DELAY;
@@ -78,15 +84,15 @@ class EventStream {
       if (this.wasLost) this.changed("reset");
       this.wasLost = false;
     };
-    source.onerror = () => void this.lost(source, path);
+    source.onerror = () => void this.lost(source);
     for (const name of EVENTS) source.addEventListener(name, () => this.changed(name));
   }
 
   /** An `EventSource` does not say why it failed and gives up on an error status, so the reason is asked for. */
-  private async lost(source: EventSource, path: string): Promise<void> {
+  private async lost(source: EventSource): Promise<void> {
     source.close();
     this.wasLost = true;
-    await reportState(path);
+    await reportState(source.url);
     if (this.isPaused || source !== this.source || connection.get() === "signed-out") return;
     this.timer = setTimeout(() => this.open(), this.delay);
     this.delay = Math.min(this.delay * 2, LONGEST_DELAY);

@@ -36,28 +36,20 @@ interface RecordActions {
  * result, also if the page does not show that yet.
  */
 class OwnVersions {
-  private readonly next = new Map<string, number>();
+  private readonly made = new Map<string, number>();
   private readonly running = new Map<string, Promise<unknown>>();
 
-  change(record: Knowledge, send: (version: number) => Promise<unknown>): Promise<unknown> {
-    const before = this.running.get(record.id) ?? Promise.resolve();
+  /** `seen` is the version that the page shows; `send` returns the changed record if it still has the same id. */
+  change<T>(id: string, seen: number, send: (version: number) => Promise<T>): Promise<T> {
+    const before = this.running.get(id) ?? Promise.resolve();
     const change = before.catch(() => undefined).then(async () => {
-      const version = this.latest(record.id, record.version);
-      const made = await send(version);
-      if (isVersionOf(made, record.id)) this.next.set(`${record.id} ${version}`, made.version);
+      const made = await send(Math.max(seen, this.made.get(id) ?? 0));
+      if (isRecord(made) && made.id === id) this.made.set(id, made.version);
+      return made;
     });
-    this.running.set(record.id, change);
+    this.running.set(id, change);
     return change;
   }
-
-  private latest(id: string, version: number): number {
-    const next = this.next.get(`${id} ${version}`);
-    return next === undefined || next <= version ? version : this.latest(id, next);
-  }
-}
-
-function isVersionOf(value: unknown, id: string): value is Knowledge {
-  return hasId(value, id) && typeof (value as Knowledge).version === "number";
 }
 
 const ActionsContext = createContext<RecordActions | null>(null);
@@ -77,20 +69,24 @@ export function RecordActionsProvider({ children }: { children: ReactNode }) {
     const at = (id: string, version: number) => ({
       params: { path: { project, id }, header: { ...ifMatch(version), "Idempotency-Key": newKey() } },
     });
+    const own = new OwnVersions();
     const undo = async (id: string) => {
       try {
-        await client.POST("/api/v1/projects/{project}/records/{id}/undo", { params: { path: { project, id } } });
+        const restored = await own.change(id, 0, async () => {
+          const undone = await data(client.POST("/api/v1/projects/{project}/records/{id}/undo", { params: { path: { project, id } } }));
+          return undone.record?.record;
+        });
+        if (isRecord(restored)) patchCaches(cache, project, id, restored);
         toasts.show(t("actions.undone"));
       } catch (error) {
         toasts.fail(t("actions.undo_failed"), error);
       }
       await refreshRecords(cache, project);
     };
-    const own = new OwnVersions();
     const apply = async (record: Knowledge, change: Change) => {
       const rollback = patchCaches(cache, project, record.id, change.expected);
       try {
-        await own.change(record, change.send);
+        await own.change(record.id, record.version, change.send);
         toasts.show(t(change.done), () => void undo(record.id));
       } catch (error) {
         rollback();
@@ -183,13 +179,17 @@ function patched<T>(value: T, id: string, expected: Partial<Knowledge> | null): 
     return changed.length === value.length && changed.every((each, index) => each === value[index]) ? value : (changed as T);
   }
   if (typeof value !== "object" || value === null) return value;
-  if (hasId(value, id) && "content" in value) return expected === null ? value : { ...value, ...expected };
+  if (isRecord(value)) return value.id === id && expected !== null ? { ...value, ...expected } : value;
   let copy: Record<string, unknown> | null = null;
   for (const [name, part] of Object.entries(value)) {
     const changed = patched(part as unknown, id, expected);
     if (changed !== part) copy = { ...(copy ?? (value as Record<string, unknown>)), [name]: changed };
   }
   return (copy as T | null) ?? value;
+}
+
+function isRecord(value: unknown): value is Knowledge {
+  return typeof value === "object" && value !== null && "content" in value && "version" in value;
 }
 
 function hasId(value: unknown, id: string): boolean {

@@ -4,7 +4,7 @@ import { Button as AriaButton, Tooltip, TooltipTrigger, type ButtonProps as Aria
 import styles from "./Button.module.css";
 
 export interface ButtonProps extends Omit<AriaButtonProps, "className" | "children" | "style"> {
-  variant?: "primary" | "normal" | "quiet" | "danger";
+  variant?: "primary" | "normal" | "quiet" | "danger" | "filter" | "chosen";
   size?: "s" | "m";
   icon?: LucideIcon;
   children: ReactNode;

@@ -81,7 +81,7 @@ export interface RateChartProps {
   axis: string;
 }
 
-const LEFT = 40;
+const LEFT = 46;
 
 /** A share over time as a line, beside a reference, with the same figures as a table. */
 export function RateChart({ title, name, points, reference, axis }: RateChartProps) {

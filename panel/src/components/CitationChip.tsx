@@ -1,55 +1,90 @@
-import { BookMarked } from "lucide-react";
-import { useState } from "react";
+import { BookMarked, Flag } from "lucide-react";
+import { Button as AriaButton, Dialog, DialogTrigger, Popover } from "react-aria-components";
 import { Link } from "wouter";
-import { pagePath } from "@/app/pages";
+import { useRecordActions } from "@/api/recordActions";
+import { useRecord, type FoundRecord, type Knowledge } from "@/api/records";
 import { useProject } from "@/app/project";
+import { recordPath } from "@/app/recordPath";
 import { useT } from "@/i18n";
+import { ConfidenceDots, StateBadges, TypeBadge } from "./Badges";
 import { Button } from "./Button";
 import styles from "./CitationChip.module.css";
+import { Provenance } from "./Provenance";
+import { Skeleton } from "./States";
 
-export interface Cited {
+interface CitationChipProps {
+  /** Complete or short, as in `[Memory #id: text]`. */
   id: string;
-  text: string;
-  /** Number of the citation in an answer. */
-  number?: number;
-  isDeadEnd?: boolean;
+  text?: string | undefined;
+  /** Shown instead of the text if a text cites many records. */
+  number?: number | undefined;
 }
 
-/** A record that a text is based on; opens the record. Red for dead ends. */
-export function CitationChip({ id, text, number, isDeadEnd = false }: Cited) {
+/** A record that an agent cites: amber, red for dead ends. Pressed, it shows the record, to open it or to flag it. */
+export function CitationChip({ id, text, number }: CitationChipProps) {
+  const { t } = useT();
+  const found = useRecord(id);
+  const record = knowledgeOf(found.data);
+  const shown = text || record?.content || id;
+  const name = t(record?.type === "dead_end" ? "citation.dead_end" : "citation.record", { text: shown });
+  const tone = record?.flagged ? styles.flagged : record?.type === "dead_end" ? styles.deadEnd : "";
+  return (
+    <DialogTrigger>
+      <AriaButton
+        className={`${styles.chip} ${tone}`}
+        aria-label={number === undefined ? name : `${number} ${name}`}
+      >
+        {number === undefined ? <BookMarked aria-hidden size={12} className={styles.icon} /> : number}
+        {number === undefined && <span className={styles.text}>{shown}</span>}
+      </AriaButton>
+      <Popover className={styles.popover!} offset={6}>
+        <Dialog className={styles.dialog!} aria-label={t("citation.title")}>
+          {({ close }) => (
+            <>
+              {found.isPending && <Skeleton lines={2} />}
+              {found.isError && <p>{t("citation.gone")}</p>}
+              {found.data && <Cited found={found.data} text={shown} onDone={close} />}
+            </>
+          )}
+        </Dialog>
+      </Popover>
+    </DialogTrigger>
+  );
+}
+
+function Cited({ found, text, onDone }: { found: FoundRecord; text: string; onDone: () => void }) {
   const { t } = useT();
   const project = useProject();
+  const actions = useRecordActions();
+  const record = knowledgeOf(found);
+  const path = recordPath(project, found);
+  const flag = () => {
+    if (record) actions.flag(record);
+    onDone();
+  };
   return (
-    <Link
-      href={pagePath(project, "browse", { record: id })}
-      className={`${styles.chip} ${isDeadEnd ? styles.deadEnd : ""}`}
-      title={text}
-      aria-label={t(isDeadEnd ? "citation.dead_end" : "citation.open", { text })}
-    >
-      {number === undefined ? <BookMarked aria-hidden size={12} /> : <span className={styles.number}>{number}</span>}
-      <span className={styles.text}>{text}</span>
-    </Link>
+    <>
+      {record && (
+        <p className={styles.head}>
+          <TypeBadge type={record.type} />
+          <ConfidenceDots value={record.confidence} />
+          <StateBadges record={record} />
+        </p>
+      )}
+      <p className={styles.content}>{record?.content ?? text}</p>
+      {record && <Provenance record={record} />}
+      <p className={styles.actions}>
+        {path && <Link href={path}>{t("citation.open")}</Link>}
+        {record && (
+          <Button size="s" variant="danger" icon={Flag} isDisabled={record.flagged} onPress={flag}>
+            {t("action.flag")}
+          </Button>
+        )}
+      </p>
+    </>
   );
 }
 
-const MOST_SHOWN = 5;
-
-/** A row of citations; more than five are shown as their number until they are opened. */
-export function CitationChips({ citations }: { citations: readonly Cited[] }) {
-  const { tn } = useT();
-  const [isOpen, setOpen] = useState(false);
-  if (citations.length > MOST_SHOWN && !isOpen) {
-    return (
-      <Button size="s" icon={BookMarked} onPress={() => setOpen(true)}>
-        {tn("citation.used", citations.length)}
-      </Button>
-    );
-  }
-  return (
-    <span className={styles.row}>
-      {citations.map((each) => (
-        <CitationChip key={each.id} {...each} />
-      ))}
-    </span>
-  );
+function knowledgeOf(found: FoundRecord | undefined): Knowledge | undefined {
+  return found?.kind === "knowledge" ? (found.record as Knowledge) : undefined;
 }

@@ -1,8 +1,12 @@
+import { ArrowLeft } from "lucide-react";
 import type { ReactNode } from "react";
+import { Link } from "wouter";
 import styles from "./Layout.module.css";
 
 interface PageFrameProps {
   title: string;
+  /** The page above this one. */
+  back?: { href: string; label: string };
   /** One sentence about the page. */
   lead?: ReactNode;
   actions?: ReactNode;
@@ -12,11 +16,16 @@ interface PageFrameProps {
 }
 
 /** Heading, actions and content of a page. */
-export function PageFrame({ title, lead, actions, isFilled = false, children }: PageFrameProps) {
+export function PageFrame({ title, back, lead, actions, isFilled = false, children }: PageFrameProps) {
   return (
     <div className={`${styles.page} ${isFilled ? styles.filled : ""}`}>
       <header className={styles.header}>
-        <div>
+        <div className={styles.heading}>
+          {back && (
+            <Link href={back.href} className={styles.back}>
+              <ArrowLeft aria-hidden size={14} /> {back.label}
+            </Link>
+          )}
           <h1 tabIndex={-1}>{title}</h1>
           {lead && <p className={styles.lead}>{lead}</p>}
         </div>

@@ -27,7 +27,9 @@ export function PageTabs({ label, tabs, parameter = "tab", kept = [] }: PageTabs
   const asked = parameters.get(parameter);
   const open = tabs.find((tab) => tab.id === asked)?.id ?? tabs[0]!.id;
   useEffect(() => {
-    scroller.current?.querySelector("[data-selected]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    // The tabs are in the page one frame after their list.
+    const frame = requestAnimationFrame(() => scroller.current?.querySelector("[data-selected]")?.scrollIntoView({ block: "nearest", inline: "center" }));
+    return () => cancelAnimationFrame(frame);
   }, [open]);
   const select = (key: string) =>
     setParameters((before) => {

@@ -53,7 +53,7 @@ export function Provenance({ record, isFull = false }: { record: Knowledge; isFu
       {files.length > shown.length && <Item>{tn("provenance.more_files", files.length - shown.length)}</Item>}
       {evidence > 0 && <Item icon={<Link2 aria-hidden size={13} />}>{tn("provenance.evidence", evidence)}</Item>}
       {sessions > 1 && <Item icon={<Quote aria-hidden size={13} />}>{tn("provenance.sessions", sessions)}</Item>}
-      {record.tainted && record.taint && <Item>{t("provenance.taint", { source: record.taint.source, reason: record.taint.reason ?? "" })}</Item>}
+      {record.tainted && record.taint && <Item>{t("provenance.taint", { source: [record.taint.source, record.taint.reason && `(${record.taint.reason})`].filter(Boolean).join(" ") })}</Item>}
     </ul>
   );
 }

@@ -1,4 +1,7 @@
-import { Fragment, type ReactNode } from "react";
+import { BookMarked } from "lucide-react";
+import { Fragment, useState, type ReactNode } from "react";
+import { useT } from "@/i18n";
+import { Button } from "./Button";
 import { CitationChip } from "./CitationChip";
 import styles from "./SafeText.module.css";
 
@@ -7,8 +10,26 @@ import styles from "./SafeText.module.css";
  * nothing that was stored can run. A link shows its address, so that its label cannot hide it.
  */
 export function SafeText({ text, isPlain = false }: { text: string; isPlain?: boolean }) {
+  const { tn } = useT();
+  const [isOpen, setOpen] = useState(false);
   if (isPlain) return <div className={styles.plain}>{text}</div>;
-  return <div className={styles.text}>{blocks(text)}</div>;
+  const cited = citedIds(text);
+  if (cited.length <= MOST_CITATIONS || isOpen) return <div className={styles.text}>{blocks(text, element)}</div>;
+  return (
+    <div className={styles.text}>
+      {blocks(text, (match) => element(match, cited))}
+      <Button size="s" icon={BookMarked} onPress={() => setOpen(true)}>
+        {tn("citation.used", cited.length)}
+      </Button>
+    </div>
+  );
+}
+
+/** More citations than these are shown as numbers until they are opened. */
+const MOST_CITATIONS = 5;
+
+function citedIds(text: string): string[] {
+  return [...new Set([...text.matchAll(INLINE)].flatMap((match) => match.groups!["memory"] ?? []))];
 }
 
 /** A short stored text on one line of thought: code and bold, without links, lists and citations. */
@@ -20,7 +41,9 @@ const FENCE = /^```/;
 const BULLET = /^\s*(?:[-*•]|\d+[.)])\s+/;
 const HEADING = /^#{1,6}\s+/;
 
-function blocks(text: string): ReactNode[] {
+type Render = (match: RegExpMatchArray) => ReactNode;
+
+function blocks(text: string, render: Render): ReactNode[] {
   const made: ReactNode[] = [];
   const lines = text.split(/\r?\n/);
   for (let at = 0; at < lines.length; ) {
@@ -32,12 +55,12 @@ function blocks(text: string): ReactNode[] {
       made.push(
         <ul key={at}>
           {part.map((each, index) => (
-            <li key={index}>{inline(each.replace(BULLET, ""))}</li>
+            <li key={index}>{inline(each.replace(BULLET, ""), render)}</li>
           ))}
         </ul>,
       );
-    } else if (HEADING.test(line)) made.push(<p key={at} className={styles.heading}>{inline(line.replace(HEADING, ""))}</p>);
-    else if (line.trim()) made.push(<p key={at}>{inline(part.join("\n"))}</p>);
+    } else if (HEADING.test(line)) made.push(<p key={at} className={styles.heading}>{inline(line.replace(HEADING, ""), render)}</p>);
+    else if (line.trim()) made.push(<p key={at}>{inline(part.join("\n"), render)}</p>);
     at = end;
   }
   return made;
@@ -60,9 +83,9 @@ function endOfBlock(lines: readonly string[], at: number): number {
 }
 
 const INLINE =
-  /(`[^`\n]+`)|(\*\*[^*\n]+\*\*)|\[\^?\s*Memory\s+#([\w-]+):\s*([^\]\n]{1,400})\]|\[([^\]\n]+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s<>"')]+)/g;
+  /(?<code>`[^`\n]+`)|(?<bold>\*\*[^*\n]+\*\*)|\[\^?\s?Memory\s#(?<memory>[\w-]+)(?::\s*(?<said>[^\]\n]{1,400}))?\]|\[(?<label>[^\]\n]+)\]\((?<address>https?:\/\/[^\s)]+)\)|(?<url>https?:\/\/[^\s<>"')]+)/gi;
 
-function inline(text: string, render: (match: RegExpMatchArray) => ReactNode = element): ReactNode[] {
+function inline(text: string, render: Render): ReactNode[] {
   const made: ReactNode[] = [];
   let from = 0;
   for (const match of text.matchAll(INLINE)) {
@@ -74,12 +97,14 @@ function inline(text: string, render: (match: RegExpMatchArray) => ReactNode = e
   return made;
 }
 
-function element([all, code, bold, memory, memoryText, label, address, url]: RegExpMatchArray): ReactNode {
+/** `numbered` are the cited ids whose numbers are shown instead of their texts. */
+function element(match: RegExpMatchArray, numbered?: readonly string[]): ReactNode {
+  const { code, bold, memory, said, label, address, url } = match.groups!;
   if (code) return <code>{code.slice(1, -1)}</code>;
   if (bold) return <strong>{bold.slice(2, -2)}</strong>;
-  if (memory) return <CitationChip id={memory} text={memoryText!} />;
+  if (memory) return <CitationChip id={memory} text={said} number={numbered && numbered.indexOf(memory) + 1} />;
   const target = address ?? url;
-  if (!target) return all;
+  if (!target) return match[0];
   return (
     <>
       {label && `${label} `}
@@ -91,6 +116,6 @@ function element([all, code, bold, memory, memoryText, label, address, url]: Reg
 }
 
 function shortElement(match: RegExpMatchArray): ReactNode {
-  const [all, code, bold] = match;
-  return code || bold ? element(match) : all;
+  const { code, bold } = match.groups!;
+  return code || bold ? element(match) : match[0];
 }

@@ -23,7 +23,7 @@ const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 /** Plural messages have the keys `NAME.one` and `NAME.other`. */
-type PluralKey = { [K in MessageKey]: K extends `${infer Name}.other` ? Name : never }[MessageKey];
+export type PluralKey = { [K in MessageKey]: K extends `${infer Name}.other` ? Name : never }[MessageKey];
 
 /** Messages, numbers and dates of one language. */
 export class Translator {

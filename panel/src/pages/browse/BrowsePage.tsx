@@ -16,7 +16,7 @@ import { VirtualList } from "@/components/VirtualList";
 import { useT } from "@/i18n";
 import styles from "./BrowsePage.module.css";
 import { ExplainDrawer } from "./ExplainDrawer";
-import { FilterBar } from "./FilterBar";
+import { FilterBar, SortControl } from "./FilterBar";
 import { forgetFilter, hasFilters, listFilter, NO_FILTERS, passes, searchRequest, useBrowsing, type Browsing } from "./filters";
 import { ForgetDialog } from "./ForgetDialog";
 import { RecordDetails } from "./RecordDetails";
@@ -108,11 +108,6 @@ export default function BrowsePage() {
     <PageFrame
       title={t("nav.browse")} lead={t("browse.lead")}
       isFilled
-      actions={
-        <Button icon={Trash2} isDisabled={!canForget(browsing, items)} onPress={() => setOpened({ action: "forget" })}>
-          {t("browse.forget_many")}
-        </Button>
-      }
     >
       <div className={styles.tools}>
         <SearchField ref={field} label={t("browse.search")} value={typed} onChange={setTyped} hint={<Kbd>/</Kbd>} />
@@ -120,10 +115,16 @@ export default function BrowsePage() {
       </div>
       <div className={styles.columns}>
         <div className={styles.list}>
-          <p className={styles.count} role="status">
-            {found.total === undefined ? " " : tn(browsing.query ? "browse.hits" : "browse.count", found.total)}
-            {found.isUncertain && <span className={styles.uncertain}>{t("browse.uncertain")}</span>}
-          </p>
+          <div className={styles.head}>
+            <p className={styles.count} role="status">
+              {found.total === undefined ? " " : tn(browsing.query ? "browse.hits" : "browse.count", found.total)}
+              {found.isUncertain && <span className={styles.uncertain}>{t("browse.uncertain")}</span>}
+            </p>
+            <SortControl browsing={browsing} onChange={change} />
+            <Button size="s" icon={Trash2} isDisabled={!canForget(browsing, items)} onPress={() => setOpened({ action: "forget" })}>
+              {t("browse.forget_many")}
+            </Button>
+          </div>
           {found.error ? <ProblemView error={found.error} onRetry={found.retry} /> : null}
           {found.isPending && <div className={styles.padded}><Skeleton lines={6} /></div>}
           {!found.isPending && items.length === 0 && !found.error && <NothingFound browsing={browsing} onClear={() => change({ ...NO_FILTERS, query: "" })} />}

@@ -1,5 +1,6 @@
-import { ArrowDownWideNarrow, ArrowUpNarrowWide, X } from "lucide-react";
+import { ArrowDownWideNarrow, ArrowUpNarrowWide, Plus, X } from "lucide-react";
 import { useState } from "react";
+import { useMediaQuery } from "@/app/useMediaQuery";
 import { Button, IconButton } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
 import { MultiSelect, Select, TextField } from "@/components/Fields";
@@ -15,7 +16,7 @@ interface FilterBarProps {
 const NAMED = ["files", "modules", "tags", "sessions"] as const;
 type Named = (typeof NAMED)[number];
 
-/** Filters and sort order of the list. */
+/** Filters of the list. */
 export function FilterBar({ browsing, onChange }: FilterBarProps) {
   const { t, label, percent } = useT();
   const options = (group: string, values: readonly string[]) => values.map((id) => ({ id, label: label(group, id) }));
@@ -50,21 +51,24 @@ export function FilterBar({ browsing, onChange }: FilterBarProps) {
           {t("filters.clear")}
         </Button>
       )}
-      <span className={styles.sort}>
-        <Select
-          label={t("filters.sort")}
-          options={browsing.query ? [{ id: "created_at", label: t("sort.relevance") }] : SORTS.map((id) => ({ id, label: label("sort", id) }))}
-          value={browsing.query ? "created_at" : browsing.sort}
-          onChange={(sort) => onChange({ sort })}
-        />
-        <IconButton
-          icon={browsing.isAscending ? ArrowUpNarrowWide : ArrowDownWideNarrow}
-          label={t(browsing.isAscending ? "sort.ascending" : "sort.descending")}
-          isDisabled={browsing.query !== ""}
-          onPress={() => onChange({ isAscending: !browsing.isAscending })}
-        />
-      </span>
     </div>
+  );
+}
+
+/** Order of the list. A search is ordered by relevance. */
+export function SortControl({ browsing, onChange }: FilterBarProps) {
+  const { t, label } = useT();
+  const isWide = useMediaQuery("(min-width: 761px)");
+  if (browsing.query) return null;
+  return (
+    <span className={styles.sort}>
+      <Select label={t("filters.sort")} options={SORTS.map((id) => ({ id, label: label("sort", id) }))} value={browsing.sort} onChange={(sort) => onChange({ sort })} showLabel={isWide} />
+      <IconButton
+        icon={browsing.isAscending ? ArrowUpNarrowWide : ArrowDownWideNarrow}
+        label={t(browsing.isAscending ? "sort.ascending" : "sort.descending")}
+        onPress={() => onChange({ isAscending: !browsing.isAscending })}
+      />
+    </span>
   );
 }
 
@@ -76,7 +80,7 @@ function NamedFilter({ field, values, onChange }: { field: Named; values: readon
   const name = label("filters", field);
   if (values.length > 0) {
     return (
-      <Button icon={X} onPress={() => onChange([])} aria-label={t("filters.remove", { name, values: values.join(", ") })}>
+      <Button variant="chosen" icon={X} onPress={() => onChange([])} aria-label={t("filters.remove", { name, values: values.join(", ") })}>
         <span className={styles.set}>
           {name}: <code>{values.join(", ")}</code>
         </span>
@@ -90,7 +94,7 @@ function NamedFilter({ field, values, onChange }: { field: Named; values: readon
   };
   return (
     <>
-      <Button variant="quiet" onPress={() => setOpen(true)}>
+      <Button variant="filter" icon={Plus} onPress={() => setOpen(true)}>
         {name}
       </Button>
       <Dialog title={name} isOpen={isOpen} onClose={() => setOpen(false)} footer={<Button variant="primary" onPress={apply}>{t("filters.apply")}</Button>}>

@@ -1,5 +1,6 @@
 import { X } from "lucide-react";
 import { Link } from "wouter";
+import type { Schemas } from "@/api/client";
 import { useHistory, useRecord, type FoundRecord, type Knowledge } from "@/api/records";
 import { recordPath } from "@/app/recordPath";
 import { useProject } from "@/app/project";
@@ -65,7 +66,7 @@ function Whole({ record, onAction, onOpen }: { record: Knowledge; onAction: Reco
         {record.modules.length > 0 && <Field name={t("record.modules")}>{record.modules.join(", ")}</Field>}
         {record.valid_until && <Field name={t("record.valid_until")}>{dateTime(record.valid_until)}</Field>}
         {fields.map(([name, value]) => (
-          <Field key={name} name={name.replaceAll("_", " ")}>
+          <Field key={name} name={label("payload", name)}>
             <SafeText text={typeof value === "string" ? value : JSON.stringify(value, null, 1)} isPlain />
           </Field>
         ))}
@@ -97,12 +98,21 @@ function Whole({ record, onAction, onOpen }: { record: Knowledge; onAction: Reco
   );
 }
 
+/** Names another record by its text; by its id until it is loaded, and if it cannot be. */
 function OpenButton({ id, onOpen }: { id: string; onOpen: (id: string) => void }) {
+  const found = useRecord(id);
   return (
-    <button type="button" className={styles.open} onClick={() => onOpen(id)}>
-      <code>{id}</code>
+    <button type="button" className={styles.open} onClick={() => onOpen(id)} title={id}>
+      {found.data ? textOf(found.data) : <code>{id}</code>}
     </button>
   );
+}
+
+function textOf({ kind, record }: FoundRecord): string {
+  if (kind === "knowledge") return (record as Knowledge).content;
+  if (kind === "turn") return (record as Schemas["Turn"]).text;
+  if (kind === "episode") return (record as Schemas["Episode"]).task.input;
+  return (record as Schemas["Pattern"]).name;
 }
 
 function Field({ name, children }: { name: string; children: React.ReactNode }) {

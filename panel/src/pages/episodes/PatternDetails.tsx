@@ -1,4 +1,3 @@
-import { ArrowLeft } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { usePattern, useDeprecatePattern, useSimilarPatterns, type Pattern } from "@/api/patterns";
@@ -23,26 +22,23 @@ export function PatternDetails({ id }: { id: string }) {
   const { t, label } = useT();
   const project = useProject();
   const pattern = usePattern(id);
-  const back = (
-    <Link href={pagePath(project, "episodes", { tab: "patterns" })} className={styles.back}>
-      <ArrowLeft aria-hidden size={14} />
-      {t("patterns.back")}
-    </Link>
-  );
+  const back = { href: pagePath(project, "episodes", { tab: "patterns" }), label: t("patterns.back") };
   if (!pattern.data) {
     return (
-      <PageFrame title={t("patterns.one")} lead={back}>
+      <PageFrame title={t("patterns.one")} back={back}>
         {pattern.isError ? <ProblemView error={pattern.error} onRetry={() => void pattern.refetch()} /> : <Skeleton lines={8} />}
       </PageFrame>
     );
   }
+  const facts = (
+    <span className={styles.badges}>
+      <PatternStatusBadge status={pattern.data.status} />
+      <span>{label("category", pattern.data.category)}</span>
+      {pattern.data.deprecation_reason && <span>{pattern.data.deprecation_reason}</span>}
+    </span>
+  );
   return (
-    <PageFrame title={pattern.data.name} lead={back} actions={pattern.data.status !== "DEPRECATED" && <Deprecate pattern={pattern.data} />}>
-      <div className={styles.badges}>
-        <PatternStatusBadge status={pattern.data.status} />
-        <span>{label("category", pattern.data.category)}</span>
-        {pattern.data.deprecation_reason && <span>{pattern.data.deprecation_reason}</span>}
-      </div>
+    <PageFrame title={pattern.data.name} back={back} lead={facts} actions={pattern.data.status !== "DEPRECATED" && <Deprecate pattern={pattern.data} />}>
       <Grid>
         <PatternEvidence pattern={pattern.data} />
         <PatternContent pattern={pattern.data} />

@@ -2,7 +2,7 @@ import { Link } from "wouter";
 import type { Schemas } from "@/api/client";
 import { pagePath } from "@/app/pages";
 import { useProject } from "@/app/project";
-import { useT, type MessageKey } from "@/i18n";
+import { useT, type MessageKey, type PluralKey } from "@/i18n";
 import styles from "./ScoreCard.module.css";
 
 type Part = Schemas["ScorePartAnswer"];
@@ -10,7 +10,7 @@ type Part = Schemas["ScorePartAnswer"];
 interface PartText {
   name: MessageKey;
   /** What would raise it. */
-  advice: MessageKey;
+  advice: PluralKey;
   page: string;
   parameters?: Record<string, string>;
 }
@@ -25,7 +25,7 @@ const PARTS: Record<string, PartText> = {
 
 /** The score as tree rings, one for each part, and what would raise it. */
 export function ScoreCard({ score, parts }: { score: number; parts: readonly Part[] }) {
-  const { t, number } = useT();
+  const { t, tn, number } = useT();
   const project = useProject();
   return (
     <div className={styles.layout}>
@@ -47,7 +47,7 @@ export function ScoreCard({ score, parts }: { score: number; parts: readonly Par
               <span className={styles.points}>{t("health.points", points)}</span>
               {part.share < 1 && (
                 <Link href={pagePath(project, text.page, text.parameters)} className={styles.advice}>
-                  {t(text.advice, { count: number(part.lowered_by) })}
+                  {tn(text.advice, part.lowered_by)}
                 </Link>
               )}
             </li>

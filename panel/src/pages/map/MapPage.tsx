@@ -11,7 +11,7 @@ import { EmptyState, ProblemView, Skeleton } from "@/components/States";
 import { useT } from "@/i18n";
 import { Legend } from "./Legend";
 import type { MapCamera } from "./MapCanvas";
-import { codeMap, fileNode, GROUPINGS, MEASURES, type Grouping, type Measure } from "./mapModel";
+import { codeMap, fileNode, GROUPINGS, MEASURES, type CodeMap, type Grouping, type Measure } from "./mapModel";
 import { NodeDetails } from "./NodeDetails";
 import { NodeList } from "./NodeList";
 import styles from "./MapPage.module.css";
@@ -138,7 +138,7 @@ function Explorer({ files }: { files: FileMap }) {
           {selected ? (
             <NodeDetails key={selected.id} node={selected} map={map} files={files} onSelect={select} />
           ) : (
-            <Overview files={files} />
+            <Overview files={files} map={map} onSelect={select} />
           )}
         </aside>
       </div>
@@ -146,10 +146,14 @@ function Explorer({ files }: { files: FileMap }) {
   );
 }
 
-function Overview({ files }: { files: FileMap }) {
+/** How many parts the overview names as least covered. */
+const LEAST_COVERED = 8;
+
+function Overview({ files, map, onSelect }: { files: FileMap; map: CodeMap; onSelect: (id: string) => void }) {
   const { t, number, percent } = useT();
   const covered = files.files.filter((file) => file.records.length > 0).length;
   const memories = new Set(files.files.flatMap((file) => file.records)).size;
+  const gaps = map.nodes.filter((node) => node.coverage < 1).sort((a, b) => a.coverage - b.coverage || b.paths.length - a.paths.length).slice(0, LEAST_COVERED);
   return (
     <div className={styles.overview}>
       <h2>{t("map.whole")}</h2>
@@ -163,6 +167,24 @@ function Overview({ files }: { files: FileMap }) {
         ]}
       />
       <p className={styles.hint}>{t("map.hint")}</p>
+      {gaps.length > 0 && (
+        <section>
+          <h3>{t("map.gaps")}</h3>
+          <ul className={styles.gaps}>
+            {gaps.map((node) => (
+              <li key={node.id}>
+                <button type="button" onClick={() => onSelect(node.id)}>
+                  <span className={styles.gapName}>{node.label}</span>
+                  <span className={styles.gapBar} aria-hidden>
+                    <span style={{ width: `${node.coverage * 100}%` }} />
+                  </span>
+                  <span>{percent(node.coverage)}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
     </div>
   );
 }

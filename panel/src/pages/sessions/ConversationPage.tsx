@@ -1,6 +1,5 @@
-import { ArrowLeft, MessagesSquare, Pin } from "lucide-react";
+import { MessagesSquare, Pin } from "lucide-react";
 import { useState } from "react";
-import { Link } from "wouter";
 import { useWindow, type WindowMessage, type WindowReasons } from "@/api/conversations";
 import { pagePath } from "@/app/pages";
 import { useProject } from "@/app/project";
@@ -12,28 +11,20 @@ import { EmptyState, ProblemView, Skeleton } from "@/components/States";
 import { Figures } from "@/components/Figures";
 import { useT } from "@/i18n";
 import styles from "./ConversationPage.module.css";
-import page from "./SessionPage.module.css";
 
 /** The window of a conversation as it was built: messages in it, removed ones and why, tokens by role. */
 export function ConversationPage({ id }: { id: string }) {
-  const { t } = useT();
+  const { t, label } = useT();
   const project = useProject();
   const found = useWindow(id);
   const rules = found.data?.stats.rules;
-  const lead = rules && [rules.model, t("sessions.strategy", { name: rules.strategy ?? "" })].filter(Boolean).join(" · ");
+  const lead = rules && [rules.model, t("sessions.strategy", { name: label("window_strategy", rules.strategy ?? "") })].filter(Boolean).join(" · ");
   return (
-    <>
-      <p className={page.back}>
-        <Link href={pagePath(project, "sessions")}>
-          <ArrowLeft aria-hidden size={14} /> {t("sessions.all")}
-        </Link>
-      </p>
-      <PageFrame title={id} lead={lead}>
-        {found.isError && <ProblemView error={found.error} onRetry={() => void found.refetch()} />}
-        {found.isPending && <Skeleton lines={10} />}
-        {found.data && <WindowView window={found.data} />}
-      </PageFrame>
-    </>
+    <PageFrame title={id} back={{ href: pagePath(project, "sessions"), label: t("sessions.all") }} lead={lead}>
+      {found.isError && <ProblemView error={found.error} onRetry={() => void found.refetch()} />}
+      {found.isPending && <Skeleton lines={10} />}
+      {found.data && <WindowView window={found.data} />}
+    </PageFrame>
   );
 }
 

@@ -1,4 +1,4 @@
-import { ArrowLeft, EyeOff, ListChecks } from "lucide-react";
+import { EyeOff, ListChecks } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import type { Schemas } from "@/api/client";
 import { problemOf } from "@/api/problems";
@@ -31,28 +31,21 @@ export function SessionPage({ id }: { id: string }) {
     </Button>
   );
   return (
-    <>
-      <p className={styles.back}>
-        <Link href={pagePath(project, "sessions")}>
-          <ArrowLeft aria-hidden size={14} /> {t("sessions.all")}
-        </Link>
-      </p>
-      <PageFrame title={session?.prompts[0] ?? id} lead={session && <Facts session={session} />} actions={!isUnobserved && actions}>
-        {isUnobserved && (
-          <EmptyState
-            icon={EyeOff}
-            title={t("sessions.unobserved")}
-            action={<Link href={pagePath(project, "browse", { session: id })}>{t("sessions.unobserved_records")}</Link>}
-          >
-            {t("sessions.unobserved_todo")} <code>treering init</code>
-          </EmptyState>
-        )}
-        {found.isError && !isUnobserved && <ProblemView error={found.error} onRetry={() => void found.refetch()} />}
-        {injected.isError && <ProblemView error={injected.error} onRetry={() => void injected.refetch()} />}
-        {found.isPending && <Skeleton lines={10} />}
-        {found.data && <Content details={found.data} items={injected.data?.items ?? []} />}
-      </PageFrame>
-    </>
+    <PageFrame title={session?.prompts[0] ?? id} back={{ href: pagePath(project, "sessions"), label: t("sessions.all") }} lead={session && <Facts session={session} />} actions={!isUnobserved && actions}>
+      {isUnobserved && (
+        <EmptyState
+          icon={EyeOff}
+          title={t("sessions.unobserved")}
+          action={<Link href={pagePath(project, "browse", { session: id })}>{t("sessions.unobserved_records")}</Link>}
+        >
+          {t("sessions.unobserved_todo")} <code>treering init</code>
+        </EmptyState>
+      )}
+      {found.isError && !isUnobserved && <ProblemView error={found.error} onRetry={() => void found.refetch()} />}
+      {injected.isError && <ProblemView error={injected.error} onRetry={() => void injected.refetch()} />}
+      {found.isPending && <Skeleton lines={10} />}
+      {found.data && <Content details={found.data} items={injected.data?.items ?? []} />}
+    </PageFrame>
   );
 }
 
@@ -77,14 +70,16 @@ function Facts({ session }: { session: ObservedSession }) {
 function Content({ details, items }: { details: Schemas["SessionDetails"]; items: readonly InjectedItem[] }) {
   const { t, number } = useT();
   const { session } = details;
-  const used = items.filter((each) => each.outcome === "used").length;
+  const used = items.filter((each) => each.outcome === "used");
+  const saved = used.reduce((sum, each) => sum + (each.tokens ?? 0), 0);
   const tokens = items.reduce((sum, each) => sum + (each.tokens ?? 0), 0);
   const learned = session.candidates.filter((each) => each.decision !== "rejected").length;
   const figures = [
     { name: t("sessions.figure_events"), value: number(session.events), note: t("sessions.figure_steps", { n: number(session.steps) }) },
     { name: t("sessions.figure_read"), value: number(session.tokens), note: t("sessions.figure_tokens") },
     { name: t("sessions.figure_given"), value: number(items.length), note: t("sessions.figure_given_tokens", { n: number(tokens) }) },
-    { name: t("sessions.figure_used"), value: number(used), note: items.length ? t("sessions.of", { n: number(items.length) }) : "" },
+    { name: t("sessions.figure_used"), value: number(used.length), note: items.length ? t("sessions.of", { n: number(items.length) }) : "" },
+    { name: t("health.saved"), value: number(saved), note: t("sessions.figure_saved") },
     { name: t("sessions.figure_learned"), value: number(learned), note: t("sessions.of_candidates", { n: number(session.candidates.length) }) },
   ];
   return (

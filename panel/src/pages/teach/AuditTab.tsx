@@ -34,7 +34,7 @@ export function AuditTab() {
       {audit.isSuccess && audit.entries.length === 0 && <EmptyState icon={ScrollText} title={t("teach.audit.none")} />}
       {audit.entries.length > 0 && (
         <div className={styles.scroll} role="region" aria-label={t("teach.audit.tab")} tabIndex={0}>
-          <table className={styles.table}>
+          <table className={`${styles.table} ${styles.audit}`}>
             <thead>
               <tr>
                 <th scope="col">{t("teach.audit.time")}</th>
@@ -79,7 +79,11 @@ function Entry({ entry }: { entry: AuditEntry }) {
       <td className={styles.when}>
         {label("kind", entry.kind)} {target ? <Link href={target} title={entry.subject}>{subject}</Link> : <span title={entry.subject}>{subject}</span>}
       </td>
-      <td className={styles.detail}>{detailText(entry.detail)}</td>
+      <td className={styles.detail}>
+        {detailsOf(entry.detail)
+          .map(([name, value]) => `${label("audit_detail", name)}: ${value}`)
+          .join(" · ")}
+      </td>
       <td>{entry.actor}</td>
     </tr>
   );
@@ -92,7 +96,8 @@ function targetOf(project: string, { kind, subject }: AuditEntry): string | unde
   return undefined;
 }
 
-function detailText(detail: Readonly<Record<string, unknown>>): string {
+/** Names and values of what an entry notes, without empty values and lists. */
+function detailsOf(detail: Readonly<Record<string, unknown>>): [string, string][] {
   const shown = Object.entries(detail).filter(([, value]) => value !== null && value !== "" && !Array.isArray(value));
-  return shown.map(([name, value]) => `${name.replaceAll("_", " ")}: ${typeof value === "object" ? JSON.stringify(value) : String(value)}`).join(" · ");
+  return shown.map(([name, value]) => [name, typeof value === "object" ? JSON.stringify(value) : String(value)]);
 }

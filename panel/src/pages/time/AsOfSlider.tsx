@@ -43,9 +43,11 @@ export function AsOfSlider({ first, last, day, onChange, marks }: AsOfSliderProp
           <span>{t("time.now")}</span>
         </div>
       </div>
-      <Button size="s" icon={RotateCcw} isDisabled={day === undefined} onPress={() => onChange(undefined)}>
-        {t("time.now")}
-      </Button>
+      {day !== undefined && (
+        <Button size="s" icon={RotateCcw} onPress={() => onChange(undefined)}>
+          {t("time.back_to_now")}
+        </Button>
+      )}
     </section>
   );
 }
