@@ -108,3 +108,16 @@ def test_integration_tests_refer_to_the_binaries_that_they_run(path: str, statem
     source = f"{PROGRAMS.get(path, '')}fn f() {{ let p = {statement}; }}\n"
     found = edges_of({**PROGRAMS, path: source}, LANGUAGE)
     assert {target for origin, kind, target in found if (origin, kind) == (f"{path}::f", "references")} == programs
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "tests"),
+    [
+        ("tests/it.rs", "cli_test!(one, |dir: Dir| { dir.run(); });", True),
+        ("crates/a/tests/it.rs", "rgtest! { one, two }", True),
+        ("tests/util.rs", "thread_local! { static X: u8 = 1; }", False),
+        ("src/lib.rs", "cli_test!(one, two);", False),
+    ],
+)
+def test_a_file_whose_tests_are_made_by_macros_is_a_file_of_tests(path: str, source: str, tests: bool) -> None:
+    assert any(each.test for each in LANGUAGE.extract(path, source.encode()).definitions) == tests
