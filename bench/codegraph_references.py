@@ -8,6 +8,7 @@ names. An edge of the graph is right if the server sees that use, called or not.
 
 import argparse
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -20,63 +21,101 @@ from treering.code.languages.python import LANGUAGE
 from treering.code.languages.references import REFERENCE_KINDS
 from treering.core.graph import EdgeKind
 
-HEADERS = ("code", "references", "found", "recall", "edges judged", "right", "precision")
+HEADERS = ("code", "kind", "references", "found", "recall", "edges judged", "right", "precision")
 
 
 class NameUse(NamedTuple):
     origin: str
     line: int
     column: int
-    called: bool
+    kind: EdgeKind | None
+    """The kind of reference; None for a call or a decorator."""
 
 
-def uses(path: str, tree: ast.Module) -> Iterator[NameUse]:
-    """Every name and attribute that is read; a head belongs to its definition."""
-    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    decorators = {id(each) for node in ast.walk(tree) if isinstance(node, Named) for each in node.decorator_list}
+def uses(path: str, source: bytes) -> Iterator[NameUse]:
+    """Every name and attribute that is read, also in annotations that are strings; a head belongs to its definition."""
+    tree = ast.parse(source)
+    kinds = {id(node): kind for node, kind in _marked(tree)}
+    waiting: list[tuple[ast.AST, str, EdgeKind | None]] = [(tree, "", EdgeKind.REFERENCES)]
     while waiting:
-        node, around = waiting.pop()
+        node, around, inherited = waiting.pop()
         origin = f"{path}::{around}" if around else path
-        is_called = id(node) in called or id(node) in decorators
+        kind = kinds.get(id(node), inherited)
         match node:
             case ast.Name(ctx=ast.Load(), lineno=line, col_offset=column):
-                yield NameUse(origin, line, column, is_called)
+                yield NameUse(origin, line, column, kind)
             case ast.Attribute(ctx=ast.Load(), attr=name, end_lineno=int(line), end_col_offset=int(end)):
-                yield NameUse(origin, line, end - len(name.encode()), is_called)
+                yield NameUse(origin, line, end - len(name.encode()), kind)
+                kind = EdgeKind.REFERENCES if kind is not EdgeKind.ANNOTATES else kind
+            case ast.Constant(value=str(text), lineno=line, col_offset=column) if kind is EdgeKind.ANNOTATES:
+                for offset in _quoted_names(text):
+                    yield NameUse(origin, line, column + 1 + offset, kind)
         if isinstance(node, Named):
             around = f"{around}.{node.name}" if around else node.name
-        waiting += [(child, around) for child in ast.iter_child_nodes(node)]
+        passed_on = kind if kind in (EdgeKind.ANNOTATES, EdgeKind.CATCHES) else EdgeKind.REFERENCES
+        waiting += [(child, around, passed_on) for child in ast.iter_child_nodes(node)]
+
+
+def _marked(tree: ast.Module) -> Iterator[tuple[ast.AST, EdgeKind | None]]:
+    """The expressions whose position decides what kind of use they are."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=func):
+                yield func, None
+            case ast.arg(annotation=ast.expr() as annotation) | ast.AnnAssign(annotation=annotation):
+                yield annotation, EdgeKind.ANNOTATES
+            case ast.ExceptHandler(type=ast.expr() as caught):
+                yield caught, EdgeKind.CATCHES
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.returns is not None:
+            yield node.returns, EdgeKind.ANNOTATES
+        if isinstance(node, Named):
+            yield from ((each, None) for each in node.decorator_list)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise) and node.exc is not None:
+            yield node.exc.func if isinstance(node.exc, ast.Call) else node.exc, EdgeKind.RAISES
+
+
+def _quoted_names(text: str) -> Iterator[int]:
+    """The offsets of the names of an annotation in a string of one line."""
+    try:
+        inside = ast.parse(text, mode="eval") if "\n" not in text and text.isascii() else None
+    except SyntaxError:
+        return
+    for node in ast.walk(inside) if inside is not None else ():
+        if isinstance(node, ast.Name):
+            yield node.col_offset
+        elif isinstance(node, ast.Attribute) and node.end_col_offset is not None:
+            yield node.end_col_offset - len(node.attr)
 
 
 class ServerAnswer(NamedTuple):
-    references: set[Pair]
+    references: dict[EdgeKind, set[Pair]]
     every: set[Pair]
     """With calls."""
-    kinds: dict[str, str]
 
 
 def asked(root: Path, programs: Path) -> ServerAnswer:
     trees = sources(root)
     defined = [(path, *each) for path, tree in trees.items() for each in definitions(path, tree)]
     at = {((root / path).as_uri(), line): id for path, id, _, line in defined}
-    references: set[Pair] = set()
+    references: defaultdict[EdgeKind, set[Pair]] = defaultdict(set)
     every: set[Pair] = set()
     with LanguageServer(programs, root) as server:
-        for path, tree in trees.items():
-            named = list(uses(path, tree))
+        for path in trees:
+            named = list(uses(path, (root / path).read_bytes()))
             answers = server.defined(root / path, [(use.line, use.column) for use in named])
             for use, places in zip(named, answers, strict=True):
-                pairs = {(use.origin, at[place]) for place in places if place in at}
+                pairs = {(use.origin, at[place].removesuffix(".__init__")) for place in places if place in at}
                 pairs = {(origin, target) for origin, target in pairs if not f"{origin}.".startswith(f"{target}.")}
                 every |= pairs
-                references |= set() if use.called else pairs
-    return ServerAnswer(references, every, {id: kind for _, id, kind, _ in defined})
+                if use.kind is not None:
+                    references[use.kind] |= pairs
+    return ServerAnswer(references, every)
 
 
 class GraphAnswer(NamedTuple):
     edges: set[Pair]
-    judged: set[Pair]
+    judged: dict[EdgeKind, set[Pair]]
     """References that a name in the text shows."""
 
 
@@ -91,7 +130,7 @@ def built(root: Path) -> GraphAnswer:
         if one.kind in ("constant", "type")
     }
     edges: set[Pair] = set()
-    judged: set[Pair] = set()
+    judged: defaultdict[EdgeKind, set[Pair]] = defaultdict(set)
     for path, found in resolve_all(facts, LANGUAGE).items():
         for edge in found.edges:
             if edge.kind in (EdgeKind.IMPORTS, EdgeKind.EXPORTS) or edge.target in constants:
@@ -100,7 +139,7 @@ def built(root: Path) -> GraphAnswer:
             edges.add(pair)
             written = edge.kind is not EdgeKind.REGISTERS or edge.origin in constants
             if edge.kind in REFERENCE_KINDS and written:
-                judged.add(pair)
+                judged[edge.kind].add(pair)
     return GraphAnswer(edges, judged)
 
 
@@ -114,25 +153,24 @@ def main() -> None:
     rows = []
     for folder in given.folders:
         truth, graph = asked(folder.resolve(), pyright(given.cache)), built(folder.resolve())
-        found, right = truth.references & graph.edges, graph.judged & truth.every
-        rows.append(
-            (
-                folder.name,
-                f"{len(truth.references):,}",
-                f"{len(found):,}",
-                f"{len(found) / len(truth.references):.3f}",
-                f"{len(graph.judged):,}",
-                f"{len(right):,}",
-                f"{len(right) / len(graph.judged):.3f}",
-            )
-        )
-        show("missing", truth.references - graph.edges, given.show)
-        show("false", graph.judged - truth.every, given.show)
+        wanted, judged = (set().union(*each.values()) for each in (truth.references, graph.judged))
+        rows.append((folder.name, "all", *shares(wanted, graph.edges), *shares(judged, truth.every)))
+        for kind in sorted(REFERENCE_KINDS):
+            recall = shares(truth.references.get(kind, set()), graph.edges)
+            rows.append((folder.name, kind.value, *recall, *shares(graph.judged.get(kind, set()), truth.every)))
+        show("missing", wanted - graph.edges, given.show)
+        show("false", judged - truth.every, given.show)
     body = table(HEADERS, rows)
     if given.write:
         write_section("references", "References of Python against basedpyright", body)
     else:
         print(body)
+
+
+def shares(pairs: set[Pair], found: set[Pair]) -> tuple[str, str, str]:
+    """Number of pairs, of those found, and their share."""
+    met = len(pairs & found)
+    return f"{len(pairs):,}", f"{met:,}", f"{met / len(pairs):.3f}" if pairs else "–"
 
 
 def show(what: str, pairs: set[Pair], limit: int) -> None:

@@ -7,7 +7,6 @@ among the dependents; `test_files` lists those that are likely to test the funct
 
 import argparse
 import json
-import shutil
 import subprocess
 import tempfile
 from collections import defaultdict
@@ -124,19 +123,20 @@ def measured(mirror: Path, changes: Sequence[FunctionChange], *, show: bool) -> 
                 listed = f"{len(outcome.listed)} of {outcome.every}"
                 found = f"{outcome.found} of {len(change.tests)}{' top' if outcome.in_top else ''}"
                 print(f"{change.commit[:8]} {change.repository} {change.function}: {found}, {listed}", flush=True)
+                for path in sorted(set(change.tests) - set(outcome.listed)):
+                    print(f"    {'not listed' if path in outcome.reached else 'not reached'}: {path}", flush=True)
     return outcomes
 
 
 def check_out(directory: Path, commit: str, root: Path) -> None:
-    """Replace the files in `root` by those of a commit."""
-    shutil.rmtree(root, ignore_errors=True)
-    root.mkdir(parents=True)
-    archive = git(directory, "archive", commit)
-    subprocess.run(["tar", "-x", "-C", root], input=archive, check=True)
+    """Check out a commit in `root`, a clone that is made first: git's ignore rules depend on what it tracks."""
+    if not root.exists():
+        subprocess.run(["git", "clone", "--quiet", "--shared", "--no-checkout", directory, root], check=True)
+    git(root / ".git", f"--work-tree={root}", "checkout", "--quiet", "--force", commit)
 
 
 def asked(change: FunctionChange, root: Path, database: Path) -> Outcome:
-    every = sum(1 for path in root.rglob("*.py") if is_test_file(path.relative_to(root).as_posix()))
+    every = sum(1 for path in root.rglob("*") if is_test_file(path.relative_to(root).as_posix()))
     with treering.open(str(database), project=root.name, repository=root, background=False) as memory:
         memory.code.index(root, history=False)
         try:

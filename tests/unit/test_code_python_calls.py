@@ -469,6 +469,55 @@ def test_the_arguments_choose_the_overload(argument: str, classes: str) -> None:
     }
 
 
+OVERLOADS_BY_NUMBER = """
+    from typing import overload
+    class A:
+        def act(self): ...
+    class B:
+        def act(self): ...
+    class C:
+        def act(self): ...
+    class D:
+        def act(self): ...
+    class Table:
+        @overload
+        def get(self, key) -> A: ...
+        @overload
+        def get(self, key, default: int) -> B: ...
+        @overload
+        def get(self, key, default, more, last=...) -> C: ...
+        @overload
+        def get(self, key, *, strict: bool) -> D: ...
+        def get(self, key, *rest, **options): ...
+    def user(table: Table, unknown):
+        table.get(ARGUMENTS).act()
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "classes"),
+    [
+        ("1", "A"),
+        ("key=1", "A"),
+        ("1, 2", "B"),
+        ("1, # first\n 2", "B"),
+        ("1, default=2", "B"),
+        ("1, 2, 3", "C"),
+        ("1, 2, more=3", "C"),
+        ("1, 2, 3, 4", "C"),
+        ("1, strict=True", "D"),
+        ("*unknown", "ABCD"),
+        ("1, **unknown", "ABCD"),
+        ("1, 'text'", "ABCD"),
+    ],
+)
+def test_number_and_keywords_of_arguments_choose_the_overload(arguments: str, classes: str) -> None:
+    found = calls({"m.py": OVERLOADS_BY_NUMBER.replace("ARGUMENTS", arguments)})
+    assert {target for origin, target in found if origin == "m.py::user" and target.endswith(".act")} == {
+        f"m.py::{name}.act" for name in classes
+    }
+
+
 def test_wrappers_of_functools_keep_the_function() -> None:
     code = """
         import functools

@@ -293,3 +293,28 @@ def test_a_property_that_is_read_reaches_its_overrides() -> None:
     """
     graph = fresh_graph({"a.py": textwrap.dedent(code).encode()})
     assert "a.py::Base.links" in graph.impact("a.py::Page.cache").dependents.ids
+
+
+def test_assigning_to_an_inherited_property_does_not_hide_it() -> None:
+    base = """
+        class App:
+            @property
+            def debug(self) -> bool: ...
+            @debug.setter
+            def debug(self, value): ...
+    """
+    child = """
+        from base import App
+        class Shop(App):
+            def start(self): self.debug = True
+        def show(shop: Shop): return shop.debug
+    """
+    found = edges_of({"base.py": textwrap.dedent(base), "shop.py": textwrap.dedent(child)}, LANGUAGE)
+    assert ("shop.py::show", "depends_logically", "base.py::App.debug") in found
+
+
+def test_a_property_that_a_class_defines_again_is_its_own() -> None:
+    base = "class App:\n    @property\n    def debug(self): ...\n"
+    child = "from base import App\nclass Shop(App):\n    def debug(self): ...\n    def run(self): self.debug()\n"
+    found = edges_of({"base.py": base, "shop.py": child}, LANGUAGE)
+    assert ("shop.py::Shop.run", "calls", "shop.py::Shop.debug") in found

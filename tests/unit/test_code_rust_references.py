@@ -76,3 +76,48 @@ def test_a_method_is_reached_through_the_trait_that_it_implements() -> None:
 
 def test_an_import_and_an_implementation_are_no_uses_by_the_file() -> None:
     assert not {origin for origin, _, _ in references("") if "::" not in origin}
+
+
+PROGRAMS = {
+    "Cargo.toml": '[package]\nname = "app"\n[[bin]]\nname = "tool"\npath = "cli/start.rs"\n',
+    "cli/start.rs": "fn main() {}\n",
+    "lib/Cargo.toml": '[package]\nname = "lib"\n',
+    "lib/src/lib.rs": "",
+    "lib/src/main.rs": "fn main() {}\n",
+    "lib/src/bin/other.rs": "fn main() {}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "statement", "programs"),
+    [
+        ("tests/it.rs", 'env!("CARGO_BIN_EXE_tool")', {"cli/start.rs::main"}),
+        ("tests/it.rs", 'std::env::var_os("CARGO_BIN_EXE_tool").map(PathBuf::from)', {"cli/start.rs::main"}),
+        ("tests/it.rs", 'Command::cargo_bin("tool").unwrap()', {"cli/start.rs::main"}),
+        ("tests/it.rs", 'assert_cmd::cargo::cargo_bin_cmd!("tool")', {"cli/start.rs::main"}),
+        ("tests/it.rs", "std::process::Command::new(root.join(name))", {"cli/start.rs::main"}),
+        ("tests/it.rs", 'Command::new("git")', set()),
+        ("tests/it.rs", 'Command::cargo_bin("unknown")', set()),
+        ("cli/start.rs", "Command::new(editor)", set()),
+        ("lib/tests/it.rs", 'env!("CARGO_BIN_EXE_lib")', {"lib/src/main.rs::main"}),
+        ("lib/tests/it.rs", 'Command::cargo_bin("other")', {"lib/src/bin/other.rs::main"}),
+        ("lib/tests/it.rs", "Command::new(root.join(name))", set()),
+    ],
+)
+def test_integration_tests_refer_to_the_binaries_that_they_run(path: str, statement: str, programs: set[str]) -> None:
+    source = f"{PROGRAMS.get(path, '')}fn f() {{ let p = {statement}; }}\n"
+    found = edges_of({**PROGRAMS, path: source}, LANGUAGE)
+    assert {target for origin, kind, target in found if (origin, kind) == (f"{path}::f", "references")} == programs
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "tests"),
+    [
+        ("tests/it.rs", "cli_test!(one, |dir: Dir| { dir.run(); });", True),
+        ("crates/a/tests/it.rs", "rgtest! { one, two }", True),
+        ("tests/util.rs", "thread_local! { static X: u8 = 1; }", False),
+        ("src/lib.rs", "cli_test!(one, two);", False),
+    ],
+)
+def test_a_file_whose_tests_are_made_by_macros_is_a_file_of_tests(path: str, source: str, tests: bool) -> None:
+    assert any(each.test for each in LANGUAGE.extract(path, source.encode()).definitions) == tests

@@ -37,6 +37,14 @@ def test_files_far_behind_the_best_are_left_out() -> None:
     assert ranked(("a_test.py::test_x", 1, 0.8), named) == ["a_test.py", "decode_test.py"]
 
 
+def test_files_of_tests_that_import_the_file_are_added_if_they_are_named_alike() -> None:
+    importers = ["tests/test_tokens.py", "tests/test_other.py", "shop/token_decode.py"]
+    (file,) = ranked_test_files(NODE, [], importers)
+    assert (file.path, file.tests, file.depth) == ("tests/test_tokens.py", 0, 0)
+    reaching = ("tests/test_tokens.py::test_x", 1, 0.8)
+    assert ranked_test_files(NODE, [reaching], importers) == ranked_test_files(NODE, [reaching])
+
+
 def test_tests_and_the_nearest_step_are_counted_for_each_file() -> None:
     (file,) = ranked_test_files(
         NODE, [("a_test.py", 3, 0.2), ("a_test.py::test_x", 2, 0.4), ("a_test.py::test_y", 4, 0.1)]

@@ -9,11 +9,13 @@ import stat
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from treering.code.files.ignore_rules import IGNORE_FILE, IgnoreRules, load_folder_rules
 from treering.code.files.outer_ignore_rules import GitHome, load_outer_rules
+from treering.code.files.tracked_files import TrackedFiles, load_tracked_files
 from treering.code.language_choice import PROJECT_MARKS, content_kind, language_named, unread_language_named
 from treering.code.language_table import ContentKind
 from treering.core.errors import FolderUnavailable
@@ -211,10 +213,18 @@ class _FolderWalk:
         if name in self._vendored or (beside_manifest and name in self._built) or name.endswith(".egg-info"):
             self.skipped[VENDORED] += 1
             return False
-        if rules is not None and rules.ignores(path):
+        if self._is_ignored(path, rules):
             self.skipped[IGNORED] += 1
             return False
         return True
+
+    def _is_ignored(self, path: str, rules: IgnoreRules | None) -> bool:
+        """Whether the rules apply to a file, or to a folder with a trailing slash: git ignores nothing it tracks."""
+        return rules is not None and rules.ignores(path) and not self._tracked.has(path)
+
+    @cached_property
+    def _tracked(self) -> TrackedFiles:
+        return load_tracked_files(self._root)
 
     def _file(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules | None) -> DiscoveredFile | None:
         """Return the file, or None after counting why it is skipped."""
@@ -223,7 +233,7 @@ class _FolderWalk:
             self._count_unread(entry.name, path, rules)
             return None
         kind = content_kind(path)
-        if rules is not None and rules.ignores(path):
+        if self._is_ignored(path, rules):
             self.skipped[IGNORED] += 1
         elif not _is_nameable(path):
             self.skipped[ODD_NAME] += 1
@@ -247,7 +257,7 @@ class _FolderWalk:
 
     def _count_unread(self, name: str, path: str, rules: IgnoreRules | None) -> None:
         """Count a file that belongs to the project but is not read."""
-        if rules is None or not rules.ignores(path):
+        if not self._is_ignored(path, rules):
             self.unread[unread_language_named(name) or OTHER] += 1
 
 

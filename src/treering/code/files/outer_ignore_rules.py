@@ -44,7 +44,7 @@ def load_outer_rules(root: Path, home: GitHome | None) -> IgnoreRules | None:
 
     If the rules ignore the root itself, they do not apply: the user named the root explicitly.
     """
-    top = next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
+    top = repository_around(root)
     if top is None:
         return None
     inside = "" if top == root else f"{root.relative_to(top).as_posix()}/"
@@ -54,6 +54,11 @@ def load_outer_rules(root: Path, home: GitHome | None) -> IgnoreRules | None:
         if file is not None:
             rules = IgnoreRules("", file, rules, before)
     return None if inside and rules is not None and rules.ignores("") else rules
+
+
+def repository_around(root: Path) -> Path | None:
+    """Return the folder of the repository that contains the root; None if there is none."""
+    return next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
 
 
 def _files(top: Path, inside: str, home: GitHome | None) -> Iterator[tuple[str, Path, bool]]:
@@ -70,14 +75,17 @@ def _files(top: Path, inside: str, home: GitHome | None) -> Iterator[tuple[str, 
 
 
 def _common_git_folder(git: Path) -> Path | None:
-    """Return the folder that a repository's worktrees share; `.git` of a worktree or submodule only points to it."""
+    """Return the folder that a repository's worktrees share."""
+    own = own_git_folder(git)
+    return None if own is None else own / (text_of(own / "commondir").strip() or ".")
+
+
+def own_git_folder(git: Path) -> Path | None:
+    """Return the folder of a repository or worktree; `.git` of a worktree or submodule only points to it."""
     if git.is_dir():
         return git
     named = text_of(git).partition("gitdir:")[2].strip()
-    if not named:
-        return None
-    own = git.parent / named
-    return own / (text_of(own / "commondir").strip() or ".")
+    return git.parent / named if named else None
 
 
 def _users_file(top: Path, shared: Path | None, home: GitHome) -> Path:

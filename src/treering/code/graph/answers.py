@@ -221,9 +221,11 @@ class Impact:
 
     @property
     def test_files(self) -> tuple[TestFile, ...]:
-        """The files of the listed tests, those likely to test the node first; without files far behind the
-        best."""
-        return ranked_test_files(self.node, self.dependents.test_steps)
+        """The files of the listed tests, those likely to test the node first; without files far behind the best.
+
+        Files of tests that only import the node's file are among them if they share a word of its name.
+        """
+        return ranked_test_files(self.node, self.dependents.test_steps, self.importers)
 
     @property
     def direct(self) -> tuple[ReachedNode, ...]:

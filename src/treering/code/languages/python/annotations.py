@@ -12,6 +12,7 @@ from treering.code.languages.python.body import (
     UNKNOWN,
     Expression,
     ExpressionKind,
+    ParameterNames,
     PythonFunction,
     PythonOverload,
     Trait,
@@ -53,10 +54,24 @@ _NOT_A_TYPE = frozenset(
 
 
 class LazyArguments(Sequence[Values]):
-    """The positional arguments of a call, evaluated on access: most never are."""
+    """The first positional arguments of a call, evaluated on access: most never are."""
 
-    def __init__(self, project: PythonProject, parts: tuple[Expression, ...], where: EvaluationContext) -> None:
-        self._project, self._parts, self._where = project, parts, where
+    def __init__(self, project: PythonProject, call: Expression, where: EvaluationContext) -> None:
+        self._project, self._parts, self._where = project, call.parts[1:], where
+        self._rest = call.name
+
+    def fit(self, names: ParameterNames) -> bool:
+        """Whether a function with these parameters accepts their number and keywords."""
+        rest = self._rest.split()
+        if "*" in rest:
+            return True
+        keywords = {each for each in rest if each != "?"}
+        filled = len(self._parts) + rest.count("?")
+        if filled > len(names.positional) and not names.many:
+            return False
+        known = {*names.positional[filled:], *names.keyword_only}
+        missing = set(names.required).difference(names.positional[:filled], keywords)
+        return not missing and (names.keywords or keywords <= known)
 
     def __len__(self) -> int:
         return len(self._parts)
@@ -196,10 +211,14 @@ class Annotations(PythonProject):
         return msgspec.structs.replace(made, returns=returns, overloads=())
 
     def _accepts(self, overload: PythonOverload, given: Sequence[Values], where: EvaluationContext) -> bool:
-        """Whether no positional argument certainly differs from the type of its parameter."""
-        for number, (_, annotation) in enumerate(overload.parameters[: len(given)]):
-            wanted, values = self.annotated(annotation, where), given[number]
-            if wanted and values and not any(self._fits(value, wanted) for value in values):
+        """Whether it takes that many arguments, and none certainly differs from the type of its parameter."""
+        if isinstance(given, LazyArguments) and not given.fit(overload.names):
+            return False
+        annotations = dict(overload.parameters)
+        for number, name in enumerate(overload.names.positional[: len(given)]):
+            wanted = self.annotated(annotations[name], where) if name in annotations else NOTHING
+            values = given[number] if wanted else NOTHING
+            if values and not any(self._fits(value, wanted) for value in values):
                 return False
         return True
 

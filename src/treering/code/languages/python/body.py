@@ -16,6 +16,8 @@ class ExpressionKind(StrEnum):
     """A function or class of the same file, by qualified name."""
     ATTRIBUTE = "a"
     CALL = "c"
+    """The called part and its first positional arguments. `name` has `?` for each further one, `*` for unpacked
+    ones, and the keywords."""
     AWAIT = "w"
     SUBSCRIPT = "i"
     ELEMENT = "e"
@@ -79,11 +81,24 @@ class Trait:
     OVERLOAD = 128
 
 
+class ParameterNames(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The parameters of a function that its callers fill, without the receiver of a method."""
+
+    positional: tuple[str, ...] = ()
+    keyword_only: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    many: bool = False
+    """Whether it accepts any number of positional arguments."""
+    keywords: bool = False
+    """Whether it accepts any keyword."""
+
+
 class PythonOverload(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A signature of an overloaded function."""
 
     parameters: tuple[tuple[str, Expression], ...]
     returns: tuple[Expression, ...]
+    names: ParameterNames
 
 
 class PythonFunction(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -46,6 +46,7 @@ def receiver_of(node: Node) -> Node | None:
     return None if field is None else node.child_by_field_name(field) if field else first_of(node)
 
 
+_NOT_POSITIONAL = frozenset({"keyword_argument", "list_splat", "dictionary_splat"})
 _RECEIVERS = {
     "attribute": "object",
     "call": "function",
@@ -93,17 +94,25 @@ def _call(expressions: "PythonExpressions", node: Node, place: ExpressionSite, d
     parts = [expressions.of(function, place, depth)]
     if arguments is None or arguments.type != "argument_list":
         return Expression(ExpressionKind.CALL, "", tuple(parts))
-    given = arguments.named_children
+    given = [each for each in arguments.named_children if each.type != "comment"]
     if name == "TypeVar" and text_of(function) in _TYPE_VARIABLES:
         given = [bound for bound in (_keyword(given, "bound"),) if bound is not None]
         place = place._replace(annotation=True)
     elif name == "cast":
         place = place._replace(annotation=True)
     for argument in given[:MAX_ARGUMENTS]:
-        if argument.type in ("keyword_argument", "list_splat", "dictionary_splat"):
+        if argument.type in _NOT_POSITIONAL:
             break
         parts.append(expressions.of(argument, place, depth))
-    return Expression(ExpressionKind.CALL, "", tuple(parts))
+    rest = " ".join([_rest(argument) for argument in given[len(parts) - 1 :]])
+    return Expression(ExpressionKind.CALL, rest, tuple(parts))
+
+
+def _rest(argument: Node) -> str:
+    """Return what an argument that is not evaluated tells about the call, as in `ExpressionKind.CALL`."""
+    if argument.type == "keyword_argument":
+        return text_of(argument.child_by_field_name("name"))
+    return "*" if argument.type in _NOT_POSITIONAL else "?"
 
 
 def _keyword(arguments: list[Node], name: str) -> Node | None:

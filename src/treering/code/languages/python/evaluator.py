@@ -95,7 +95,7 @@ def _attribute(project: PythonEvaluator, expression: Expression, where: Evaluati
 
 def _call(project: PythonEvaluator, expression: Expression, where: EvaluationContext) -> Values:
     callees = project.evaluate(expression.parts[0], where)
-    given = LazyArguments(project, expression.parts[1:], where)
+    given = LazyArguments(project, expression, where)
     return merged([project.call(callee, given) for callee in callees] or [NOTHING])
 
 

@@ -23,7 +23,7 @@ from treering.code.languages.python.conversions import ExpressionSite
 from treering.code.languages.python.definitions import definitions_of
 from treering.code.languages.python.expressions import PythonExpressions
 from treering.code.languages.python.fixture_requests import requests_of
-from treering.code.languages.python.parameters import is_test_file
+from treering.code.languages.python.parameters import is_test_file, parameter_names
 from treering.code.languages.python.scopes import Binding, PythonScope
 from treering.code.languages.python.statements import GRAMMAR, read
 from treering.code.languages.python.string_literals import string_content
@@ -118,7 +118,11 @@ def _function(defined: DefinitionSyntax, expressions: PythonExpressions) -> Pyth
     )
     owner = defined.outer.qualname if defined.method else ""
     fixture = _fixture_name(defined) if traits & Trait.FIXTURE else ""
-    return PythonFunction(defined.qualname, owner, traits, returns, results, parameters, fixture)
+    overloads: tuple[PythonOverload, ...] = ()
+    if traits & Trait.OVERLOAD:
+        names = parameter_names(defined.node, method=defined.method, traits=traits)
+        overloads = (PythonOverload(parameters, returns, names),)
+    return PythonFunction(defined.qualname, owner, traits, returns, results, parameters, fixture, overloads)
 
 
 def _fixture_name(defined: DefinitionSyntax) -> str:
@@ -143,7 +147,7 @@ def _merged(functions: list[PythonFunction]) -> list[PythonFunction]:
         chosen = written[0]
         if overloads:
             returns = _distinct([returned for function in overloads for returned in function.returns])
-            signatures = tuple([PythonOverload(function.parameters, function.returns) for function in overloads])
+            signatures = tuple([signature for function in overloads for signature in function.overloads])
             chosen = msgspec.structs.replace(chosen, returns=returns, results=(), overloads=signatures)
         merged.append(chosen)
     return merged

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from treering.code.languages.python.body import Trait
+from treering.code.languages.python.body import ParameterNames, Trait
 from treering.code.languages.python.scopes import Binding, PythonScope
 from treering.code.languages.syntax_nodes import first_of, text_of
 
@@ -86,6 +86,28 @@ _READ: dict[str, Callable[[Node], _ParameterSyntax]] = {
     "list_splat_pattern": _splat("many"),
     "dictionary_splat_pattern": _splat("keywords"),
 }
+
+
+def parameter_names(node: Node, *, method: bool, traits: int) -> ParameterNames:
+    """Return the names of the parameters of a function, as its callers see them."""
+    parameters = node.child_by_field_name("parameters")
+    named: tuple[list[str], list[str]] = [], []
+    required: list[str] = []
+    many = keywords = keyword_only = False
+    for parameter in parameters.named_children if parameters is not None else ():
+        read = _READ.get(parameter.type)
+        if read is None:
+            keyword_only |= parameter.type == "keyword_separator"
+            continue
+        name, _, default, splat = read(parameter)
+        if splat:
+            many, keywords, keyword_only = many or splat == "many", keywords or splat == "keywords", True
+            continue
+        named[keyword_only].append(name)
+        required += [] if default is not None else [name]
+    positional = tuple(named[0][1:] if method and not traits & Trait.STATIC else named[0])
+    accepted = {*positional, *named[1]}
+    return ParameterNames(positional, tuple(named[1]), tuple(n for n in required if n in accepted), many, keywords)
 
 
 def bind_parameters(

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from treering.code.facts import SymbolLookup
 from treering.code.languages.python import surface
-from treering.code.languages.python.body import Expression, PythonClass, PythonFunction
+from treering.code.languages.python.body import Expression, PythonClass, PythonFunction, Trait
 from treering.code.languages.python.modules import PythonModules, directory_of, is_package, join
 from treering.code.languages.python.standard_library import BUILTINS, OBJECT, STRINGS
 from treering.code.languages.python.values import (
@@ -224,11 +224,23 @@ class PythonProject(ABC):
         return self._members[key]
 
     def member_among(self, classes: tuple[ClassValue, ...], name: str) -> ClassMember | None:
-        for one in classes:
+        for place, one in enumerate(classes):
             given = self._lookup(surface.NAME, one.path, one.qualname, name)
             if given:
-                return ClassMember(one, given[0][1])
+                inherited = self._property_among(classes[place:], name) if len(classes) > place + 1 else None
+                return inherited or ClassMember(one, given[0][1])
         return None
+
+    def _property_among(self, classes: tuple[ClassValue, ...], name: str) -> ClassMember | None:
+        """Return an inherited property to which the first class only assigns: `self.name = …` calls its setter."""
+        if not self._lookup(surface.PROPERTY, name):
+            return None
+        defined = (self.function(one.path, f"{one.qualname}.{name}") for one in classes)
+        owner, made = next(((one, made) for one, made in zip(classes, defined, strict=True) if made), (None, None))
+        if owner is None or made is None or not made.traits & Trait.PROPERTY:
+            return None
+        given = self._lookup(surface.NAME, owner.path, owner.qualname, name)
+        return ClassMember(owner, given[0][1]) if given else None
 
     def unknown_member(self, value: ClassValue, name: str) -> Values:
         """Return what is known of a member that no class of the project defines."""

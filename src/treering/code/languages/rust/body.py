@@ -61,6 +61,8 @@ class Manifest(msgspec.Struct, frozen=True, array_like=True, gc=False):
     dependencies: tuple[Dependency, ...] = ()
     workspace: bool = False
     shared: tuple[Dependency, ...] = ()
+    programs: tuple[tuple[str, str], ...] = ()
+    """Names and root files of the binaries that it declares."""
 
 
 class RustBody(msgspec.Struct, frozen=True, array_like=True, gc=False):

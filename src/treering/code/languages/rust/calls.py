@@ -31,6 +31,7 @@ from treering.code.languages.rust.standard_library import (
 from treering.code.languages.rust.type_lowering import TypeLowering
 
 _ARGUMENTS, _RESULT = int(CallFlow.ARGUMENTS), int(CallFlow.RESULT)
+_NEW_COMMAND = "Command::new"
 _FILLING = frozenset({"push", "push_back", "push_front", "insert", "send", "entry", "extend_one"})
 _LISTS = frozenset({"vec", "smallvec", "array"})
 
@@ -82,6 +83,8 @@ class CallInference(ABC):
             ty = self.type_of(callee)
             self._arguments(arguments)
             return _result(ty)
+        if callee.name.endswith(_NEW_COMMAND) and arguments and arguments[0].kind != "lit":
+            self.run(RustNode("program", "", (), node.line))
         meaning = self._values.meaning(callee, self._context)
         if meaning is None or meaning.member is None:
             types = self._arguments(arguments)
@@ -102,6 +105,11 @@ class CallInference(ABC):
             self._arguments(arguments)
             return meaning.ty
         return self._applied(member, arguments, 1 if member.decl.flag == "self" else 0)
+
+    def run(self, node: RustNode) -> None:
+        """Record a binary of the package that is run by its name, or by a path that is not known."""
+        for root in self._types.names.programs(node.name):
+            self._findings.run(root, node.line)
 
     def _chosen(self, member: RustMember, arguments: tuple[RustNode, ...]) -> RustMember:
         """Of the implementations of a generic trait, return the one for the type of the first argument."""

@@ -32,6 +32,7 @@ def read_manifest(path: str, source: bytes) -> tuple[Manifest | None, tuple[Prob
         dependencies=tuple(_dependencies(place, data)),
         workspace="workspace" in data,
         shared=tuple(_named(place, workspace, "dependencies")),
+        programs=tuple((_text(target, "name"), root) for target, root in _placed_targets(place, data, "bin")),
     ), ()
 
 
@@ -40,10 +41,15 @@ def _roots(place: str, data: Mapping[str, Any], package: Mapping[str, Any]) -> I
     if isinstance(build, str):
         yield joined(place, build)
     for kind in _TARGETS:
-        targets = data.get(kind)
-        for target in targets if isinstance(targets, list) else ():
-            if isinstance(target, dict) and isinstance(target.get("path"), str):
-                yield joined(place, target["path"])
+        yield from (root for _, root in _placed_targets(place, data, kind))
+
+
+def _placed_targets(place: str, data: Mapping[str, Any], kind: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Yield the targets that name their root file, with its path."""
+    targets = data.get(kind)
+    for target in targets if isinstance(targets, list) else ():
+        if isinstance(target, dict) and isinstance(target.get("path"), str):
+            yield target, joined(place, target["path"])
 
 
 def _dependencies(place: str, data: Mapping[str, Any]) -> Iterator[Dependency]:

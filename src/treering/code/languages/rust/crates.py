@@ -44,6 +44,25 @@ class Crates:
             self._libraries[key] = self._library(path, name)
         return self._libraries[key]
 
+    def programs(self, path: str, name: str = "") -> list[str]:
+        """Return the root files of the binaries of a file's package; with a name, only of that one."""
+        place = self._manifest(path)
+        if place is None:
+            return []
+        directory, manifest = place
+        declared = [root for named, root in manifest.programs if not name or named == name]
+        automatic = ["src/main.rs"] if name in ("", manifest.package) else []
+        automatic += [f"src/bin/{name}.rs", f"src/bin/{name}/main.rs"] if name else []
+        roots = dict.fromkeys([*declared, *(joined(directory, one) for one in automatic if not declared)])
+        return [root for root in roots if self._lookup("rs.item", root, "", "main")]
+
+    def is_test_of_programs(self, path: str) -> bool:
+        """Whether a file is an integration test of a package without a library: it can only run its binaries."""
+        place = self._manifest(path)
+        if place is None or not path.startswith(joined(place[0], "tests/")):
+            return False
+        return not self._lookup("rs.file", place[1].library_path)
+
     def reaches(self, path: str, other: str) -> bool:
         """Whether both files have the same package, or the first depends on the second, transitively."""
         there = self._manifest(other)

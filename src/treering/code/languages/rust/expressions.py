@@ -86,6 +86,10 @@ _IGNORED_NODES = frozenset(
 _QUOTING = frozenset({"quote", "quote_spanned", "parse_quote", "parse_quote_spanned", "stringify"})
 """Macros whose arguments are code for another place."""
 
+_PROGRAM_VARIABLE = b'"CARGO_BIN_EXE_'
+"""Cargo sets such a variable for each binary of a package whose integration tests it builds."""
+_PROGRAM_FINDERS = frozenset({"cargo_bin", "cargo_bin_cmd", "cargo_bin_str"})
+"""Functions and macros of test libraries that find a binary of the package by its name."""
 _BRACKETS = {b"[": (b"[", b"]"), b"{": (b"{", b"}")}
 
 
@@ -124,7 +128,8 @@ class RustExpressions:
         kind = tree.type
         literal = _LITERALS.get(kind)
         if literal is not None:
-            return literal
+            is_program = literal is STRING and (tree.text or b"").startswith(_PROGRAM_VARIABLE)
+            return self._program(tree) if is_program else literal
         if depth > MAX_DEPTH:
             return NOTHING
         reader = self._readers.get(kind)
@@ -136,6 +141,15 @@ class RustExpressions:
 
     def last_line_of(self, tree: Node) -> int:
         return self._lines.of(tree.end_byte)
+
+    def _program(self, tree: Node) -> RustNode:
+        """A string with the name of a binary of the package, or of the variable that holds its path."""
+        return RustNode("program", text_of(tree)[1:-1].removeprefix("CARGO_BIN_EXE_"), (), self.line_of(tree))
+
+    def _arguments(self, trees: list[Node], called: str, depth: int) -> tuple[RustNode, ...]:
+        if called in _PROGRAM_FINDERS and len(trees) == 1 and trees[0].type == "string_literal":
+            return (self._program(trees[0]),)
+        return self._all(trees, depth)
 
     def _all(self, trees: list[Node], depth: int) -> tuple[RustNode, ...]:
         read = self.read
@@ -189,7 +203,8 @@ class RustExpressions:
     def _call(self, tree: Node, depth: int) -> RustNode:
         function = tree.child_by_field_name("function")
         arguments = tree.child_by_field_name("arguments")
-        given = self._all(arguments.named_children, depth + 1) if arguments is not None else ()
+        called = text_of(function).rpartition(":")[2]
+        given = self._arguments(arguments.named_children, called, depth + 1) if arguments is not None else ()
         turbofish: tuple[RustNode, ...] = ()
         if function is not None and function.type == "generic_function":
             types = type_nodes(function.child_by_field_name("type_arguments"), depth)
@@ -287,8 +302,11 @@ class RustExpressions:
         tokens = next((child for child in tree.named_children if child.type == "token_tree"), None)
         if tokens is None or not tokens.named_child_count or name.rpartition("::")[2] in _QUOTING:
             return RustNode("macro", name, (), self.line_of(tree))
-        parts = self._tokens(tokens, depth + 1)
-        return RustNode("macro", name, parts, self.line_of(tree))
+        if name.rpartition("::")[2] in _PROGRAM_FINDERS:
+            return RustNode(
+                "macro", name, self._arguments(tokens.named_children, "cargo_bin", depth), self.line_of(tree)
+            )
+        return RustNode("macro", name, self._tokens(tokens, depth + 1), self.line_of(tree))
 
     def _tokens(self, tokens: Node, depth: int) -> tuple[RustNode, ...]:
         """Parse a macro's arguments as those of a call, a list or a block, depending on its brackets."""

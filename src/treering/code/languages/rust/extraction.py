@@ -1,13 +1,14 @@
 """Extraction of a Rust file or a Cargo.toml."""
 
 import posixpath
+import re
 from collections.abc import Callable
 
 import tree_sitter_rust
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, QueryCursor
 
-from treering.code.facts import Definition, EntryPoint, Facts
+from treering.code.facts import MODULE, Definition, DefinitionKind, EntryPoint, Facts
 from treering.code.languages.error_recovery import parse_with_recovery
 from treering.code.languages.line_index import LineIndex
 from treering.code.languages.queries import query_of
@@ -15,7 +16,7 @@ from treering.code.languages.rust.body import RustBody
 from treering.code.languages.rust.cargo import read_manifest
 from treering.code.languages.rust.items import ItemReader
 from treering.code.languages.rust.syntax_conversion import path_text
-from treering.code.languages.syntax_nodes import problems_of, text_of
+from treering.code.languages.syntax_nodes import first_of, problems_of, text_of
 
 MANIFEST = "Cargo.toml"
 
@@ -23,6 +24,7 @@ GRAMMAR = Grammar(tree_sitter_rust.language())
 _QUERY = query_of(GRAMMAR, "rust")
 _MARKS = ("test", "main", "command", "route")
 _ROUTE = b".route("
+_TESTS = re.compile(r"(^|/)tests/")
 
 
 def extract(path: str, source: bytes) -> Facts:
@@ -39,7 +41,15 @@ def extract(path: str, source: bytes) -> Facts:
     captured = QueryCursor(_QUERY).captures(root) if _ROUTE in source else {}
     routes = _routes(sorted(captured.get("handler", ()), key=lambda handler: handler.start_byte))
     definitions = tuple(_routed(definition, routes) for definition in items.definitions)
+    if _TESTS.search(path) and any(_makes_test(child) for child in root.named_children):
+        definitions = (Definition(MODULE, DefinitionKind.MODULE, 1, lines.of(root.end_byte), False, True), *definitions)
     return Facts(path, definitions, RustBody(items.in_order()), problems_of(root, lines, repaired_lines))
+
+
+def _makes_test(item: Node) -> bool:
+    """Whether it is a call of a macro outside functions whose name says that it makes tests: `cli_test!(…)`."""
+    called = first_of(item) if item.type == "expression_statement" else item
+    return called is not None and called.type == "macro_invocation" and "test" in text_of(called.named_children[0])
 
 
 def _attribute_classifier() -> Callable[[Node], str]:

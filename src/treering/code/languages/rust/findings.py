@@ -3,7 +3,7 @@
 import sys
 
 from treering.code.facts import Edge, Resolved, Unresolved
-from treering.code.languages.edges import SURE, EdgeSet
+from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.references import Reference, add_references
 from treering.code.languages.rust.body import Declaration, qualname
 from treering.code.languages.rust.names import PathTarget
@@ -43,6 +43,10 @@ class Findings:
     def refer_to_function(self, path: str, decl: Declaration) -> None:
         """Record a function that is used as a value; a constant that holds it registers it."""
         self.refer(path, decl, EdgeKind.REFERENCES if self.user == self.origin else EdgeKind.REGISTERS)
+
+    def run(self, root: str, line: int) -> None:
+        """Record that a binary of the project, given by its root file, is run."""
+        self.relate(self.origin, f"{root}::main", EdgeKind.REFERENCES, EVIDENT, line)
 
     def reach_file(self, path: str) -> None:
         if path != self._path and self.line < self._reached.get(path, sys.maxsize):

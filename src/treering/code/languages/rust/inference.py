@@ -59,6 +59,7 @@ class BodyInference(CallInference):
             "array": self._array,
             "range": self._range,
             "binary": self._binary,
+            "program": self.run,
             "lit": lambda node: ResolvedType("ext", node.name),
         }
 

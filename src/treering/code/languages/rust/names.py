@@ -61,6 +61,11 @@ class RustNames:
         """Whether implementations in another file may apply here: of the same crate or a transitive dependency."""
         return self._crates.reaches(self._path, path)
 
+    def programs(self, name: str) -> list[str]:
+        """Return the root file of the package's binary of this name; without a name, those it certainly tests."""
+        tested = bool(name) or self._crates.is_test_of_programs(self._path)
+        return self._crates.programs(self._path, name) if tested else []
+
     def resolve(self, module: RustModule, segments: tuple[str, ...], wanted: frozenset[str]) -> PathTarget | None:
         """Resolve a path in a module; return `None` if the target is unknown."""
         key = (module, segments, wanted)

@@ -115,8 +115,9 @@ def impact(found: "CodeImpact", limit: int) -> RenderableType:
         files = [Text(safe(path), ID) for path in found.importers[:limit]]
         title = f"for the whole file {safe(found.node.partition('::')[0])} instead: files that import it"
         parts += _titled(title, files, len(found.importers) - len(files))
-    if found.tests:
-        parts += [Text("tests that reach it, by file", HEAD), *_test_files(found, limit)]
+    if found.test_files:
+        title = "tests that reach it, by file" if found.tests else "files of tests that import its file"
+        parts += [Text(title, HEAD), *_test_files(found, limit)]
     if found.handlers:
         files = [Text(safe(id), ID) for id in found.handlers[:limit]]
         parts += _titled("errors that it raises are caught by", files, len(found.handlers) - len(files))
@@ -296,12 +297,16 @@ def _test_files(found: "CodeImpact", limit: int) -> Iterator[RenderableType]:
     counts = [f"{file.tests:,}" if file.tests else "" for file in listed]
     yield Listing(
         [
-            ListLine((Text(f"  {count:>4}", FAINT),), Text(safe(file.path), ID))
+            ListLine(
+                (Text(f"  {count:>4}", FAINT),),
+                Text(safe(file.path), ID),
+                Text("" if file.depth else "imports its file", FAINT),
+            )
             for count, file in zip(counts, listed, strict=True)
         ]
     )
     yield from _more(len(near) - len(listed), what="files")
-    farther = len({test.partition("::")[0] for test in found.tests}) - len(near)
+    farther = len({test.partition("::")[0] for test in found.tests}) - sum(bool(file.depth) for file in near)
     if farther:
         yield Text(f"{counted(farther, 'more file')} of tests reach it from farther away", FAINT)
 

@@ -66,6 +66,8 @@ class ImpactResult(Reply):
     dependents: tuple[ReachedCode, ...]
     tests: tuple[str, ...]
     """The nearest tests that are not among the dependents."""
+    test_files: tuple[str, ...] = ()
+    """Files of tests, those likely to test it first."""
     importers: tuple[str, ...]
     """Files that may use it in other ways and are not among the dependents."""
     handlers: tuple[str, ...] = ()
@@ -122,13 +124,14 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[
     records = (*found.annotations, *found.memories)
     known = render_listing([cited(record) for record in records], room // 4, cost=item_tokens)
     left = _beside(room, head, open_uses, known.text, *doubts)
-    dependents = _fitted(found.dependents[: asked.limit], left * 2 // 3)
+    dependents = _fitted(found.dependents[: asked.limit], left * 13 // 21)
     shown = {each.name for each in dependents}
     tests, importers = (
         tuple(lines_within([name for name in names if name not in shown][: asked.limit], left // 7))
         for names in (found.tests, found.importers)
     )
     handlers = tuple(lines_within(found.handlers[: asked.limit], left // 21))
+    test_files = tuple(lines_within([file.path for file in found.test_files[:_MAX_TEST_FILES]], left // 21))
     left_out = total - len(dependents)
     lines = (
         head,
@@ -136,6 +139,7 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[
         _more(left_out),
         open_uses,
         f"Tests among those: {names_within(tests)}" if tests else "",
+        f"Files of tests, those likely to test it first: {names_within(test_files)}" if test_files else "",
         f"Files that import its file: {names_within(importers)}" if importers else "",
         f"Errors that it raises are caught by: {names_within(handlers)}" if handlers else "",
         *doubts,
@@ -150,6 +154,7 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[
         dependents=dependents,
         tests=tests,
         importers=importers,
+        test_files=test_files,
         handlers=handlers,
         unresolved=found.unresolved_total,
         memories=known.items,
@@ -346,6 +351,7 @@ def _beside(room: int, *lines: str) -> int:
 
 
 _MANY = 1_000_000
+_MAX_TEST_FILES = 8
 
 
 def _more(count: int) -> str:
