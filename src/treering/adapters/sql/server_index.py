@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,10 +68,9 @@ class ServerIndex(SqlIndex):
         self._principal = context.scope.principal
         self._named = {"tenant": self._here[0], "project": self._here[1], "principal": self._principal}
         self._asked: tuple[IndexQuery, ServerQuery] | None = None
-        # Read by this transaction: documents, vectors of one model, document frequencies by code.
+        # Read by this transaction: documents, vectors of one model.
         self._documents: ServerDocuments | None = None
         self._read_vectors: tuple[str, dict[int, NDArray[np.float32] | None]] = ("", {})
-        self._frequencies: dict[int, int] = {}
         # Also in a writing transaction: only `_insert_vectors` and `drop_vectors` change it.
         self._models: Sequence[str] | None = None
 
@@ -284,8 +284,8 @@ class ServerIndex(SqlIndex):
             statistics.remember_frequency((code,), held)
         for word, held in zip(query.words, found.documents, strict=True):
             statistics.remember_frequency(word, held)
-        for form in {form for forms in wanted.words for form in forms} if not self._context.writing else ():
-            self._frequencies[form] = sum(found.held[code] for code in self._codes((form,)))
+        known = statistics.frequencies()
+        known |= {form: sum(found.held[code] for code in self._codes((form,))) for form in chain(*wanted.words)}
         shares = [wanted.share(place) for place in range(len(wanted.words))]
         self._asked = (wanted, found.scored(query.words, shares, statistics.ranking(), MAX_POSTINGS))
         return row[FOUND_COLUMNS:]
@@ -306,7 +306,8 @@ class ServerIndex(SqlIndex):
         self, codes: NDArray[np.uint32], other: Statement | None
     ) -> tuple[Mapping[int, int], Sequence[Any]]:
         """Document frequency by code, and the row of another statement that runs at the same time."""
-        wanted = {code: self._frequencies.get(code) for code in codes.tolist()}
+        known = self._statistics.frequencies()
+        wanted = {code: known.get(code) for code in codes.tolist()}
         for code in [code for code, count in wanted.items() if count is None]:
             wanted[code] = self._statistics.frequency(self._codes((code,)))
         missing = sorted(code for code, count in wanted.items() if count is None)
@@ -317,13 +318,11 @@ class ServerIndex(SqlIndex):
                 *statements,
             ]
         row = run_together(self._context, statements)
-        for code, held in zip(missing, read_array(row[0]).tolist() if missing else (), strict=True):
-            wanted[code] = held
+        counted = dict(zip(missing, read_array(row[0]).tolist() if missing else (), strict=True))
+        for code, held in counted.items():
             self._statistics.remember_frequency(self._codes((code,)), held)
-        found = {code: count for code, count in wanted.items() if count is not None}
-        if not self._context.writing:
-            self._frequencies |= found
-        return found, row[1:] if missing else row
+        known |= counted
+        return {code: count for code, count in (wanted | counted).items() if count is not None}, row[len(missing[:1]) :]
 
     def _alone(self, numbers: NDArray[np.int64]) -> ServerDocuments:
         """The documents without their neighbours."""
