@@ -148,11 +148,13 @@ class Remembered:
     embedded: dict[str, int] = field(default_factory=dict)
     """By model, a number up to which all documents had vectors when an embedding batch was read last."""
     unstored: PendingVectors = field(default_factory=PendingVectors)
+    documents: dict[str, dict[int, Any]] = field(default_factory=dict)
+    """Documents outside conversations by model of their vectors and by number, as `ServerVectors.read` stores them."""
 
     def forget_counts(self) -> None:
         """After a removal: everything that removed documents may have contributed to."""
         self.summary = self.languages = self.speakers = self.frequencies = None
-        self.spaces, self.common = {}, {}
+        self.spaces, self.common, self.documents = {}, {}, {}
 
 
 class Statistics:
