@@ -84,6 +84,19 @@ def test_a_stale_change_is_a_conflict_with_both_versions(client: TestClient) -> 
     assert again.status_code == 200
 
 
+def test_a_condition_given_twice_is_refused(client: TestClient) -> None:
+    id = stored(client, "The port is 8080.")["id"]
+    for name, values in (("If-Match", ('"v1"', '"v9"')), ("Idempotency-Key", ("one", "two"))):
+        answer = client.post(f"{P}/records/{id}/pin", headers=[(name, value) for value in values])
+        assert (answer.status_code, answer.json()["error"]) == (422, "InvalidInput"), answer.text
+    assert not client.get(f"{P}/records/{id}").json()["record"]["pinned"]
+
+
+def test_an_id_longer_than_any_is_not_found(client: TestClient) -> None:
+    answer = client.get(f"{P}/records/{'a' * 60_000}")
+    assert (answer.status_code, answer.json()["error"]) == (404, "NotFound"), answer.text[:300]
+
+
 def test_a_known_version_is_not_sent_again(client: TestClient) -> None:
     id = stored(client, "The port is 8080.")["id"]
     first = client.get(f"{P}/records/{id}")

@@ -115,6 +115,38 @@ def test_another_process_is_never_missed(server_memory: Memory, open_engine: Cal
     assert "zebra-0" not in {hit.id for hit in server_memory.search("where does the zebra sleep?")}
 
 
+def test_documents_and_counts_are_read_once(open_engine: Callable[..., Memory]) -> None:
+    """Until a document is stored, a search again reads the summary, the candidates and their records."""
+    memory = open_engine("postgresql", background=False)
+    for number in range(12):
+        memory.remember(f"Request {number} is cancelled by closing its socket", type="gotcha")
+    memory.settle()
+    first = memory.search(QUERY)
+    with sent_by(memory) as sent:
+        again = memory.search(QUERY)
+    assert [hit.id for hit in again] == [hit.id for hit in first]
+    assert len(sent.statements) == 3, "\n".join(sent.statements)
+
+
+def test_cached_documents_and_counts_do_not_change_a_ranking(
+    server_memory: Memory, open_engine: Callable[..., Memory]
+) -> None:
+    """After another process has stored, corrected and removed records."""
+    other = open_engine("postgresql", background=False)
+    other.remember("A socket is closed when its request is cancelled by a signal", id="new")
+    other.remember("The socket of a request times out after a minute", id="old")
+    other.settle()
+    server_memory.search(QUERY)
+    other.correct("old", text="The socket of a pending request times out after two minutes")
+    other.forget("new", hard=True)
+    other.remember("A pending request is cancelled by the supervisor")
+    other.settle()
+    fresh = open_engine("postgresql", background=False)
+    found, expected = (each.search(QUERY, explain=True) for each in (server_memory, fresh))
+    assert [hit.id for hit in found] == [hit.id for hit in expected]
+    assert [hit.score for hit in found] == pytest.approx([hit.score for hit in expected], abs=1e-3)
+
+
 def test_a_search_right_after_a_write_sends_few_statements_more(server_memory: Memory) -> None:
     """It embeds what was written, and leaves the vector in memory until the background stores it."""
     server_memory.remember("A pending request is cancelled by a flag")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from types import MappingProxyType
@@ -124,6 +125,7 @@ class Statement(Value):
 _ARTICLES = frozenset(files("treering.core.language").joinpath("articles.txt").read_text("utf-8").split())
 
 
+@lru_cache(maxsize=2_000)  # a search asks twice for each name that its query may contain
 def same_name(text: str) -> str:
     """Key that is equal for spellings of one name: "the API team", "API-Team", "our api team".
 

@@ -172,26 +172,6 @@ class Nearby:
         named = {"tenant": here[0], "project": here[1], "near_limit": limit, **values, **query.named()}
         return statement, named
 
-    def likeness(
-        self, here: tuple[str, str], model: str, query: Query, numbers: Sequence[int]
-    ) -> tuple[str, dict[str, Any]]:
-        """Statement for `compared` of the given documents that have a vector."""
-        statement = (
-            f"SELECT array_send(array_agg(near.number)), {self.products()} "
-            "FROM unnest(%(near_numbers)s::bigint[]) AS wanted (number) CROSS JOIN LATERAL ("
-            f"SELECT number, embedding::{self.schema}.vector FROM nearby WHERE tenant = %(tenant)s "
-            "AND project = %(project)s AND model = %(near_model)s AND number = wanted.number LIMIT 1) AS near"
-        )
-        named = {"tenant": here[0], "project": here[1], "near_model": model, "near_numbers": sent_array(numbers)}
-        return statement, {**named, **query.named()}
-
-    def beside(self) -> str:
-        """Join of the vector of each row of `found`."""
-        return (
-            f"LEFT JOIN LATERAL (SELECT embedding::{self.schema}.vector FROM nearby WHERE tenant = %(tenant)s "
-            "AND project = %(project)s AND model = %(near_model)s AND number = found.number LIMIT 1) AS near ON true"
-        )
-
     def products(self) -> str:
         """Columns for `Query.cosine`: three products per vector, NaN without one."""
         product = f"-(near.embedding OPERATOR({self.schema}.<#>) %({{side}})s::{self.schema}.vector)"

@@ -26,7 +26,7 @@ from treering.core.history import Action, Revision
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Visibility
-from treering.core.values import EMPTY, Record, is_storable
+from treering.core.values import EMPTY, KEY_BYTES, Record, is_storable
 from treering.ports.collections import RecordMatches
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ class Removals(Writes[V]):
         return self._context.connection.execute(statement).first() is not None
 
     def ids_like(self, part: str, *, limit: int) -> Sequence[str]:
-        if not is_storable(part):
+        # No id is longer, and SQLite refuses a long pattern.
+        if not is_storable(part) or len(part) > KEY_BYTES:
             return ()
         id = self._table.c.id
         like = or_(id.startswith(part, autoescape=True), id.endswith(part, autoescape=True))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from treering.adapters.sql.posting_blocks import read_array
 from treering.adapters.sql.server_words import kind_number
+from treering.adapters.vectors.signs import STORED
 from treering.adapters.words.segments import NEIGHBOURS, ConversationOrder
 from treering.ports.index import DOCUMENT_KINDS
 
@@ -42,17 +44,44 @@ _WITH_NEIGHBOURS = f"""
 """
 _READ = """
     SELECT array_agg(kind), array_agg(thread), string_agg(codes, ''), string_agg(counts, ''),
-        array_send(array_agg(number)), array_send(array_agg(at)), array_send(array_agg(speaker)),
+        {vector} array_send(array_agg(number)), array_send(array_agg(at)), array_send(array_agg(speaker)),
         array_send(array_agg(marks)), array_send(array_agg(length)), array_send(array_agg(place)),
-        array_send(array_agg(length(counts)::bigint)) {compared}
-    FROM (SELECT * FROM ({looked_up}) AS every ORDER BY number) AS found {vectors}
+        array_send(array_agg(length(counts)::bigint))
+    FROM ({looked_up}) AS found {vectors}
+"""
+_VECTOR = "string_agg(own.vector, ''), array_send(array_agg(coalesce(length(own.vector), 0)::bigint)),"
+# The order, which only the key has, rules out the index by model.
+_VECTORS = """
+    LEFT JOIN LATERAL (
+        SELECT vector FROM vectors WHERE tenant = %(tenant)s AND project = %(project)s AND model = %(model)s
+        AND vectors.number BETWEEN found.number AND found.number ORDER BY vectors.number LIMIT 1
+    ) AS own ON true
 """
 
 
-@dataclass(frozen=True, slots=True)
+class StoredDocument(NamedTuple):
+    """A document with its vector of one model, empty without one. It never changes, and numbers are not reused."""
+
+    whole: tuple[int, ...]
+    """Number, time, speaker, marks, length, place, and the number of distinct words."""
+    kind: str
+    thread: str
+    codes: bytes
+    counts: bytes
+    vector: bytes
+
+    @property
+    def number(self) -> int:
+        return self.whole[0]
+
+
+@dataclass(frozen=True)
 class ServerDocuments:
     """Documents ordered by number; `codes` and `counts` are concatenated, `distinct` is the number per document."""
 
+    model: str
+    vectors: Sequence[bytes]
+    """Vector of each document in the space of `model`; empty without one."""
     kinds: Sequence[str]
     threads: Sequence[str]
     codes: NDArray[np.uint32]
@@ -113,18 +142,50 @@ class ServerDocuments:
         found[thread < 0] = -1
         return found
 
+    @cached_property
+    def embedded(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Rows of the documents with a vector, and these vectors."""
+        rows = [row for row, vector in enumerate(self.vectors) if vector]
+        stored = np.frombuffer(b"".join(self.vectors), STORED).astype(np.float32)
+        return np.array(rows, np.int64), stored.reshape(len(rows), len(stored) // max(len(rows), 1))
 
-def documents_statement(*, neighbours: bool, compared: str = "", vectors: str = "") -> str:
-    """Selects visible documents, optionally with their neighbours in conversations, and columns of their vectors."""
-    return _READ.format(looked_up=_WITH_NEIGHBOURS if neighbours else _CHOSEN, compared=compared, vectors=vectors)
 
-
-def read_documents(row: Sequence[Any]) -> ServerDocuments:
-    kinds, threads, codes, counts = row[:4]
-    return ServerDocuments(
-        kinds or (),
-        threads or (),
-        np.frombuffer(codes or b"", "<u4"),
-        np.frombuffer(counts or b"", np.uint8),
-        *map(read_array, row[4:11]),
+def documents_statement(*, neighbours: bool, model: str) -> str:
+    """Selects visible documents, optionally with their neighbours in conversations, and their vectors of a model."""
+    return _READ.format(
+        looked_up=_WITH_NEIGHBOURS if neighbours else _CHOSEN,
+        vector=_VECTOR if model else "",
+        vectors=_VECTORS if model else "",
     )
+
+
+def read_documents(row: Sequence[Any], *, model: str) -> list[StoredDocument]:
+    """The documents of a row of `documents_statement`."""
+    kinds, threads, codes, counts = row[:4]
+    whole = np.array(list(map(read_array, row[-7:]))).T
+    if not len(whole):
+        return []
+    sizes = read_array(row[5]) if model else np.zeros(len(whole), np.int64)
+    parts = (_split(codes, 4 * whole[:, -1]), _split(counts, whole[:, -1]), _split(row[4] if model else b"", sizes))
+    return list(map(StoredDocument, map(tuple, whole.tolist()), kinds, threads, *parts))
+
+
+def joined_documents(found: Iterable[StoredDocument], *, model: str) -> ServerDocuments:
+    """The documents as columns; their vectors are those of `model`."""
+    ordered = sorted(found)
+    _, kinds, threads, codes, counts, stored = zip(*ordered, strict=True) if ordered else ((),) * 6
+    return ServerDocuments(
+        model,
+        stored,
+        kinds,
+        threads,
+        np.frombuffer(b"".join(codes), "<u4"),
+        np.frombuffer(b"".join(counts), np.uint8),
+        *np.array([each.whole for each in ordered], np.int64).reshape(-1, 7).T,
+    )
+
+
+def _split(joined: bytes | None, sizes: NDArray[np.int64]) -> list[bytes]:
+    ends = np.cumsum(sizes)
+    parts = zip((ends - sizes).tolist(), ends.tolist(), strict=True)
+    return [(joined or b"")[start:end] for start, end in parts]

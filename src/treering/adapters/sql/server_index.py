@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import Select, bindparam, select
 
-from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, SqlIndex, read_vector
+from treering.adapters.sql.index_base import MIN_LANGUAGE_SHARE, SqlIndex
 from treering.adapters.sql.kinds import EPISODES, TURNS
 from treering.adapters.sql.posting_blocks import move_to_blocks, read_array, sent_array
 from treering.adapters.sql.rows import sent_column
-from treering.adapters.sql.server_documents import ServerDocuments, documents_statement, read_documents
+from treering.adapters.sql.server_documents import ServerDocuments
 from treering.adapters.sql.server_matches import matching_statement, numbers_statement
 from treering.adapters.sql.server_statistics import EXACT, MAX_POSTINGS, Remembered, Statement, Statistics, run_together
 from treering.adapters.sql.server_vectors import ServerVectors, VectorFilter
@@ -67,10 +68,8 @@ class ServerIndex(SqlIndex):
         self._principal = context.scope.principal
         self._named = {"tenant": self._here[0], "project": self._here[1], "principal": self._principal}
         self._asked: tuple[IndexQuery, ServerQuery] | None = None
-        # Read by this transaction: documents, vectors of one model, document frequencies by code.
         self._documents: ServerDocuments | None = None
-        self._read_vectors: tuple[str, dict[int, NDArray[np.float32] | None]] = ("", {})
-        self._frequencies: dict[int, int] = {}
+        """Documents that this transaction read last, with vectors of one model."""
         # Also in a writing transaction: only `_insert_vectors` and `drop_vectors` change it.
         self._models: Sequence[str] | None = None
 
@@ -118,20 +117,15 @@ class ServerIndex(SqlIndex):
         return np.array(sorted(found), np.int64)
 
     def matching_ids(self, filters: Mapping[str, Filter], numbers: NDArray[np.int64]) -> Mapping[int, tuple[str, str]]:
-        """Reads the records and vectors as well: most callers need them next."""
+        """Reads the records as well: most callers need them next."""
         if self._context.writing or not filters or not len(numbers):
             return super().matching_ids(filters, numbers)
-        model = self._asked[0].model if self._asked else ""
         statement = matching_statement(self._context.scope, filters)
-        named = {"numbers": sent_array(numbers.tolist()), "model": model}
-        rows = self._context.connection.execute(statement, named).all()
+        rows = self._context.connection.execute(statement, {"numbers": sent_array(numbers.tolist())}).all()
         ahead = self._context.ahead
         ahead.records.update({(kind, id): record for _, kind, id, record, *_ in rows})
         ahead.numbers.update({(kind, id): number for number, kind, id, *_ in rows})
-        ahead.superseded_sources.update({id: learned for _, kind, id, _, _, learned in rows if kind == TURNS.name})
-        known = self._read_vectors[1] if model == self._read_vectors[0] else {}
-        known |= {number: None if vector is None else read_vector(vector) for number, _, _, _, vector, _ in rows}
-        self._read_vectors = (model, known)
+        ahead.superseded_sources.update({id: learned for _, kind, id, _, learned in rows if kind == TURNS.name})
         return {number: (kind, id) for number, kind, id, *_ in rows}
 
     def words_of(self, numbers: NDArray[np.int64]) -> Mapping[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]]:
@@ -141,17 +135,22 @@ class ServerIndex(SqlIndex):
         return self._documents.words(rows)
 
     def vectors(self, model: str, numbers: NDArray[np.int64]) -> Mapping[int, NDArray[np.float32]]:
-        known, wanted = self._read_vectors[1] if model == self._read_vectors[0] else {}, numbers.tolist()
-        if not known.keys() >= set(wanted):
+        found = self._documents
+        if found is None or found.model != model or found.rows_of(numbers) is None:
             return super().vectors(model, numbers)
+        rows, stored = found.embedded
+        known = dict(zip(found.number[rows].tolist(), stored, strict=True))
         kept = self._unstored.of(model)
-        stored = {number: vector for number in wanted if (vector := known[number]) is not None}
-        return {number: kept[number][2] for number in wanted if number in kept} | stored
+        return {
+            number: known[number] if number in known else kept[number][2]
+            for number in numbers.tolist()
+            if number in known or number in kept
+        }
 
     def word_scores(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         ranking, found = self._statistics.ranking(), self._documents
         if found is None or found.rows_of(numbers) is None:
-            found = self._alone(numbers)
+            found = self._vectors.read("", numbers, neighbours=False)
         if all(len(forms) == 1 for forms in wanted.words):
             rarity = self.rarity(np.array([code for forms in wanted.words for code in forms], np.uint32))
             weights = [wanted.share(place) * weight for place, weight in enumerate(rarity.tolist())]
@@ -164,7 +163,8 @@ class ServerIndex(SqlIndex):
         return scores / (sum(weights) or 1.0)
 
     def rarity(self, codes: NDArray[np.uint32]) -> NDArray[np.float64]:
-        return self._rarity(codes, self._count(codes))
+        ranking, counts = self._statistics.ranking(), self._count(codes)
+        return np.array([ranking.weight(counts[code]) for code in codes.tolist()])
 
     def similarity(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
         return self.feedback(np.empty(0, np.uint32), model, numbers, best)[1]
@@ -172,12 +172,13 @@ class ServerIndex(SqlIndex):
     def feedback(
         self, codes: NDArray[np.uint32], model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """One statement for both."""
         middle = self._vectors.centre(model, list(self.vectors(model, best).values()))
         if middle is None:
             return self.rarity(codes), np.full(len(numbers), np.nan)
-        counts, row = self._count_beside(codes, self._vectors.likeness_statement(model, middle, numbers))
-        return self._rarity(codes, counts), self._vectors.likeness(model, middle, numbers, row)
+        found = self._documents
+        if found is None or found.model != model or found.rows_of(numbers) is None:
+            found = self._vectors.read(model, numbers, neighbours=False)
+        return self.rarity(codes), self._vectors.likeness(found, middle, numbers)
 
     def coverage(self, model: str) -> Coverage:
         total = self._statistics.summary().totals.documents
@@ -251,7 +252,7 @@ class ServerIndex(SqlIndex):
         asked = self._ask(wanted)
         number, kind, score = asked.number, asked.kind, asked.score
         if among is not None and not asked.complete and len(among) <= EXACT:
-            found = self._alone(among)
+            found = self._vectors.read("", among, neighbours=False)
             number, kind, score = (
                 found.number,
                 found.kind_number,
@@ -284,8 +285,8 @@ class ServerIndex(SqlIndex):
             statistics.remember_frequency((code,), held)
         for word, held in zip(query.words, found.documents, strict=True):
             statistics.remember_frequency(word, held)
-        for form in {form for forms in wanted.words for form in forms} if not self._context.writing else ():
-            self._frequencies[form] = sum(found.held[code] for code in self._codes((form,)))
+        known = statistics.frequencies()
+        known |= {form: sum(found.held[code] for code in self._codes((form,))) for form in chain(*wanted.words)}
         shares = [wanted.share(place) for place in range(len(wanted.words))]
         self._asked = (wanted, found.scored(query.words, shares, statistics.ranking(), MAX_POSTINGS))
         return row[FOUND_COLUMNS:]
@@ -294,41 +295,21 @@ class ServerIndex(SqlIndex):
         """Codes of a word: in shared documents, and in the principal's own."""
         return tuple(sorted({owner | form for owner in (0, owner_code(self._principal)) for form in forms}))
 
-    def _rarity(self, codes: NDArray[np.uint32], counts: Mapping[int, int]) -> NDArray[np.float64]:
-        ranking = self._statistics.ranking()
-        return np.array([ranking.weight(counts[code]) for code in codes.tolist()])
-
     def _count(self, codes: NDArray[np.uint32]) -> Mapping[int, int]:
         """Document frequency by code."""
-        return self._count_beside(codes, None)[0]
-
-    def _count_beside(
-        self, codes: NDArray[np.uint32], other: Statement | None
-    ) -> tuple[Mapping[int, int], Sequence[Any]]:
-        """Document frequency by code, and the row of another statement that runs at the same time."""
-        wanted = {code: self._frequencies.get(code) for code in codes.tolist()}
+        known = self._statistics.frequencies()
+        wanted = {code: known.get(code) for code in codes.tolist()}
         for code in [code for code, count in wanted.items() if count is None]:
             wanted[code] = self._statistics.frequency(self._codes((code,)))
-        missing = sorted(code for code, count in wanted.items() if count is None)
-        statements = [other] if other else []
-        if missing:
-            statements = [
-                (COUNTED, {**self._named, "codes": sent_array(missing), "owner": owner_code(self._principal)}),
-                *statements,
-            ]
-        row = run_together(self._context, statements)
-        for code, held in zip(missing, read_array(row[0]).tolist() if missing else (), strict=True):
-            wanted[code] = held
-            self._statistics.remember_frequency(self._codes((code,)), held)
-        found = {code: count for code, count in wanted.items() if count is not None}
-        if not self._context.writing:
-            self._frequencies |= found
-        return found, row[1:] if missing else row
-
-    def _alone(self, numbers: NDArray[np.int64]) -> ServerDocuments:
-        """The documents without their neighbours."""
-        named = {**self._named, "numbers": sent_array(numbers.tolist())}
-        return read_documents(self._run(documents_statement(neighbours=False), named).one())
+        if missing := sorted(code for code, count in wanted.items() if count is None):
+            named = {**self._named, "codes": sent_array(missing), "owner": owner_code(self._principal)}
+            row = run_together(self._context, [(COUNTED, named)])
+            counted = dict(zip(missing, read_array(row[0]).tolist(), strict=True))
+            for code, held in counted.items():
+                self._statistics.remember_frequency(self._codes((code,)), held)
+            known |= counted
+            wanted |= counted
+        return {code: count for code, count in wanted.items() if count is not None}
 
     def _run(self, statement: str, values: Any) -> Any:
         return self._context.connection.exec_driver_sql(statement, values)

@@ -1,4 +1,4 @@
-"""The statement that checks candidates against the filters, and reads their records and vectors at the same time."""
+"""The statement that checks candidates against the filters, and reads their records at the same time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.kinds import KINDS, KNOWLEDGE, TURNS
-from treering.adapters.sql.tables import documents, facets, vectors
+from treering.adapters.sql.tables import documents, facets
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
@@ -38,8 +38,8 @@ _SOURCE = facets.alias("learned_from")
 
 
 def matching_statement(scope: Scope, filters: Mapping[str, Filter]) -> CompoundSelect[Any]:
-    """For those of `numbers` that pass: number, kind, id, record as JSON, vector of `model`, and whether a record
-    that was learned from it is deprecated."""
+    """For those of `numbers` that pass: number, kind, id, record as JSON, and whether a record that was learned from
+    it is deprecated."""
     return _statement(scope, tuple(filters.items()))
 
 
@@ -78,17 +78,6 @@ def _statement(scope: Scope, filters: tuple[tuple[str, Filter], ...]) -> Compoun
         .cte("candidates")
         .prefix_with("MATERIALIZED")
     )
-    vector = (
-        select(vectors.c.vector)
-        .where(
-            vectors.c.tenant == scope.tenant,
-            vectors.c.project == scope.project,
-            vectors.c.number.between(candidates.c.number, candidates.c.number),
-            vectors.c.model == bindparam("model"),
-        )
-        .order_by(vectors.c.number)
-    )
-    own = vector.limit(1).lateral("own")
     parts = []
     for name, where in filters:
         kind = _KINDS[name]
@@ -108,10 +97,9 @@ def _statement(scope: Scope, filters: tuple[tuple[str, Filter], ...]) -> Compoun
                 literal(name).label("kind"),
                 candidates.c.id,
                 found.c.record,
-                own.c.vector,
                 found.c.deprecated,
             )
-            .select_from(candidates.join(found, true()).outerjoin(own, true()))
+            .select_from(candidates.join(found, true()))
             .where(candidates.c.kind == name)
         )
     return union_all(*parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,8 @@ EXACT = 5_000
 """Up to this many vectors, all are compared: as fast as a graph, and exact."""
 _COMMON = 1_000
 """Document frequencies above this are cached: a few more documents hardly change the weight of such a word."""
+_MAX_FREQUENCIES = 100_000
+"""Document frequencies that are cached for one state of the documents."""
 # New vectors that a summary reads, so that the mean of a small space includes them.
 _APPENDED = 100
 # Newest documents from which the languages are determined.
@@ -138,16 +141,20 @@ class Remembered:
     spaces: dict[str, ServerVectorSpace] = field(default_factory=dict)
     common: dict[tuple[int, ...], tuple[int, datetime]] = field(default_factory=dict)
     """Document frequencies of common words, by their codes."""
+    frequencies: tuple[tuple[DocumentTotals, dict[int, int]], datetime] | None = None
+    """Document frequencies by code of a word, for as long as the documents are these."""
     gathered: set[str] = field(default_factory=set)
     """Models with all vectors in pgvector; new vectors are added there, too."""
     embedded: dict[str, int] = field(default_factory=dict)
     """By model, a number up to which all documents had vectors when an embedding batch was read last."""
     unstored: PendingVectors = field(default_factory=PendingVectors)
+    documents: dict[str, dict[int, Any]] = field(default_factory=dict)
+    """Documents outside conversations by model of their vectors and by number, as `ServerVectors.read` stores them."""
 
     def forget_counts(self) -> None:
         """After a removal: everything that removed documents may have contributed to."""
-        self.summary = self.languages = self.speakers = None
-        self.spaces, self.common = {}, {}
+        self.summary = self.languages = self.speakers = self.frequencies = None
+        self.spaces, self.common, self.documents = {}, {}, {}
 
 
 class Statistics:
@@ -213,6 +220,17 @@ class Statistics:
         """Cached document frequency of a common word with these codes; None if it must be counted."""
         found: int | None = self._fresh(self._remembered.common.get(codes))
         return found
+
+    def frequencies(self) -> dict[int, int]:
+        """Document frequencies by code, to be filled; shared by searches that see the same documents."""
+        if self._context.writing:
+            return {}
+        totals = self.summary().totals
+        counted, known = self._fresh(self._remembered.frequencies) or (None, {})
+        if counted != totals or len(known) > _MAX_FREQUENCIES:
+            known = {}
+            self._remembered.frequencies = ((totals, known), self._context.now)
+        return known
 
     def remember_frequency(self, codes: tuple[int, ...], documents: int) -> None:
         if documents > _COMMON and not self._context.writing:
@@ -286,12 +304,18 @@ def run_together(context: TransactionContext, statements: Sequence[Statement]) -
     context.companions.clear()
     every = [*statements, *((each.statement, each.named) for each in companions)]
     named = {name: value for _, values in every for name, value in values.items()}
-    tables = (f"({statement}) AS part_{place}" for place, (statement, _) in enumerate(every))
-    row = context.connection.exec_driver_sql(f"SELECT * FROM {', '.join(tables)}", named).one()
+    row = context.connection.exec_driver_sql(_joined(tuple(statement for statement, _ in every)), named).one()
     own = len(row) - len(companions)
     for companion, value in zip(companions, row[own:], strict=True):
         companion.receive(value)
     return row[:own]
+
+
+@lru_cache(maxsize=200)
+def _joined(statements: tuple[str, ...]) -> str:
+    """One statement with the columns of all, without indentation: the driver remembers up to 4,096 characters."""
+    tables = (f"({' '.join(statement.split())}) AS part_{place}" for place, statement in enumerate(statements))
+    return f"SELECT * FROM {', '.join(tables)}"
 
 
 def _added(known: VectorTotals | None, size: int, more: Sequence[Any]) -> VectorTotals:

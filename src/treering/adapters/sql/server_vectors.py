@@ -11,7 +11,12 @@ import numpy as np
 from treering.adapters.sql.context import Companion
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
 from treering.adapters.sql.posting_blocks import read_array, sent_array
-from treering.adapters.sql.server_documents import ServerDocuments, documents_statement, read_documents
+from treering.adapters.sql.server_documents import (
+    ServerDocuments,
+    documents_statement,
+    joined_documents,
+    read_documents,
+)
 from treering.adapters.sql.server_statistics import (
     EXACT,
     Remembered,
@@ -20,7 +25,6 @@ from treering.adapters.sql.server_statistics import (
     read_vectors,
     run_together,
 )
-from treering.adapters.sql.server_words import read_reals
 from treering.adapters.vectors.signs import centred
 from treering.ports.index import DOCUMENT_KINDS, IndexQuery
 
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
 
 _SEARCHED = set(DOCUMENT_KINDS)
 _AT_ONCE = 5_000
+_MAX_CACHED = 20_000
+"""Documents of a project that are cached, about a kilobyte each; beyond that, all are read again."""
 # If a filter leaves less than one in this many, the remaining vectors are compared one by one.
 _EXACT_BELOW_ONE_IN = 10
 
@@ -43,15 +49,6 @@ _SEEN = """
 _OF_KINDS = """
     SELECT number FROM documents
     WHERE tenant = %(tenant)s AND project = %(project)s AND kind = ANY(%(kinds)s::text[]) LIMIT %(limit)s
-"""
-_CHOSEN_VECTORS = """
-    SELECT array_send(array_agg(number)), string_agg(vector, '') FROM (
-        SELECT kept.number, kept.vector FROM unnest(%(numbers)s::bigint[]) AS wanted (number) CROSS JOIN LATERAL (
-            SELECT number, vector FROM vectors
-            WHERE tenant = %(tenant)s AND project = %(project)s AND model = %(model)s
-            AND number = wanted.number LIMIT 1
-        ) AS kept ORDER BY kept.number
-    ) AS found
 """
 _ALL_VECTORS = """
     SELECT array_send(array_agg(number)), string_agg(vector, '') FROM (
@@ -85,6 +82,7 @@ class ServerVectors:
         self._named = {"tenant": self._here[0], "project": self._here[1], "principal": context.scope.principal}
         self._gathered = remembered.gathered
         self._unstored = remembered.unstored
+        self._documents = remembered.documents
         self._statistics = statistics
         self._nearby = nearby
 
@@ -145,19 +143,30 @@ class ServerVectors:
 
     def documents(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> tuple[ServerDocuments, NDArray[np.float64]]:
         """Documents with their neighbours, and their cosines to the query; NaN for a missing or zero vector."""
-        named = {**self._named, "numbers": sent_array(numbers.tolist())}
         query = self._query(wanted)
-        nearby = self._whole_nearby(wanted.model) if query is not None else None
-        if query is not None and nearby is not None:
-            statement = documents_statement(neighbours=True, compared=f", {nearby.products()}", vectors=nearby.beside())
-            row = self._run(statement, {**named, **query.named(), "near_model": wanted.model}).one()
-            found, cosines = read_documents(row[:11]), query.cosine(*map(read_reals, row[11:]))
-            return found, self._with_unstored(wanted.model, query, found.number, found.number, cosines)
-        found = read_documents(self._run(documents_statement(neighbours=True), named).one())
+        found = self.read("" if query is None else wanted.model, numbers)
         if query is None:
             return found, np.full(len(found.number), np.nan)
-        row = run_together(self._context, [self.likeness_statement(wanted.model, query, found.number)])
-        return found, self.likeness(wanted.model, query, found.number, row)
+        return found, self.likeness(found, query, found.number)
+
+    def read(self, model: str, numbers: NDArray[np.int64], *, neighbours: bool = True) -> ServerDocuments:
+        """Documents with their vectors of a model, and with their neighbours in conversations.
+
+        Those outside conversations are read once, with their vector: `numbers` come from this transaction, so that
+        they still exist. Neighbours may be added later.
+        """
+        known = {} if self._context.writing else self._documents.setdefault(model, {})
+        wanted = numbers.tolist()
+        found = [known[number] for number in wanted if number in known]
+        if missing := [number for number in wanted if number not in known] if known else wanted:
+            statement = documents_statement(neighbours=neighbours, model=model)
+            named = {**self._named, "numbers": sent_array(missing), **({"model": model} if model else {})}
+            more = read_documents(self._run(statement, named).one(), model=model)
+            found += more
+            if len(known) > _MAX_CACHED:
+                known.clear()
+            known |= {each.number: each for each in more if not each.thread and bool(each.vector) == bool(model)}
+        return joined_documents(found, model=model)
 
     def centre(self, model: str, known: Sequence[NDArray[np.float32]]) -> Query | None:
         """The middle of the given vectors; None without one."""
@@ -167,19 +176,10 @@ class ServerVectors:
         middle = centred(np.array(known), space.mean).mean(axis=0)
         return Query(middle / (float(np.linalg.norm(middle)) or 1.0), space.mean)
 
-    def likeness_statement(self, model: str, query: Query, numbers: NDArray[np.int64]) -> Statement:
-        if (nearby := self._whole_nearby(model)) is not None:
-            return nearby.likeness(self._here, model, query, numbers.tolist())
-        return _CHOSEN_VECTORS, {**self._named, "model": model, "numbers": sent_array(numbers.tolist())}
-
-    def likeness(self, model: str, query: Query, numbers: NDArray[np.int64], row: Sequence[Any]) -> NDArray[np.float64]:
-        """Cosines to a centred vector, from a row of `likeness_statement`; NaN for a missing or zero vector."""
-        if self._whole_nearby(model) is not None:
-            there, found = query.compared(row)
-        else:
-            there = read_array(row[0])
-            found = query.likeness(read_vectors(row[1], len(there)))
-        return self._with_unstored(model, query, numbers, there, found)
+    def likeness(self, found: ServerDocuments, query: Query, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Cosines of `numbers` among the documents to a centred vector; NaN for a missing or zero vector."""
+        rows, stored = found.embedded
+        return self._with_unstored(found.model, query, numbers, found.number[rows], query.likeness(stored))
 
     def add(self, model: str, found: Sequence[MadeVector]) -> None:
         """Add vectors to pgvector, if it can be used, after those that are older than its table."""

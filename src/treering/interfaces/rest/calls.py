@@ -206,6 +206,7 @@ def endpoint(route: Route, calls: Calls) -> Callable[..., Awaitable[Response]]:
     keyword = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in given]
 
     async def run(request: Request, project: str, **arguments: Any) -> Response:
+        _check_conditions(request)
         call = CallRequest(
             path=request.url.path,
             content=await _content(request) if arguments.get("idempotency_key") else "",
@@ -230,6 +231,13 @@ def endpoint(route: Route, calls: Calls) -> Callable[..., Awaitable[Response]]:
     run.__name__ = route.operation
     run.__doc__ = inspect.getdoc(route.work)
     return run
+
+
+def _check_conditions(request: Request) -> None:
+    """Refuse a condition that is given twice: one of both would be ignored."""
+    for name in ("If-Match", "Idempotency-Key"):
+        if len(request.headers.getlist(name)) > 1:
+            raise InvalidInput(f"the request has several headers {name}; send one")
 
 
 async def _content(request: Request) -> str:
