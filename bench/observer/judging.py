@@ -60,7 +60,7 @@ class Past:
     def add(self, facts: SessionFacts) -> None:
         self.sessions += 1
         self.touched.update(facts.touched)
-        self.edited.update(set(facts.edits))
+        self.edited.update(list(facts.edits))  # a set would order files of equal counts differently in every process
         self.commands.update({name for _, name in facts.succeeded})
         for one, other in combinations(sorted(facts.touched), 2):
             if one in facts.edits or other in facts.edits:
