@@ -1,5 +1,5 @@
 import { SearchX, Trash2 } from "lucide-react";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { useRecords, type Knowledge } from "@/api/records";
 import { useSearch } from "@/api/search";
 import { useShortcuts } from "@/app/shortcuts";
@@ -100,8 +100,10 @@ export default function BrowsePage() {
     />
   );
 
-  const details = browsing.record !== undefined && (
-    <RecordDetails id={browsing.record} onAction={run} onOpen={(id) => change({ record: id })} onClose={() => change({ record: undefined })} hasHeading={isWide} />
+  // The next paint shows the row that was pressed; its details, which also change the width of the list, may follow.
+  const shownRecord = useDeferredValue(browsing.record);
+  const details = shownRecord !== undefined && (
+    <RecordDetails id={shownRecord} onAction={run} onOpen={(id) => change({ record: id })} onClose={() => change({ record: undefined })} hasHeading={isWide} />
   );
 
   return (
