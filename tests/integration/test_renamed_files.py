@@ -1,8 +1,10 @@
 """Files that are renamed in a git repository, and what sessions showed about them. On both engines."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from tests.observed import evidence
 from tests.samples import NOW
 from treering.compose import now
 from treering.compose.workers import _mark_stale
+from treering.core.errors import Conflict
 from treering.core.graph import CoAccessEdge
 from treering.memory import Memory
 from treering.observe.synthesis.renames import follow_renames
@@ -174,3 +177,46 @@ def test_nothing_is_followed_without_a_repository(memory: Memory, work: Work) ->
     observe(memory, work, "one", PLAN, DOCS)
     follow_renames(run_of(memory, now()), None)
     assert sessions_of(memory) == {PLAN: 1, DOCS: 1}
+
+
+@pytest.mark.parametrize("commits", range(4))  # of the statistics, then of each session
+def test_run_that_is_interrupted_anywhere_is_completed_by_the_next(
+    memory: Memory, work: Work, commits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        observe(memory, work, f"s{number}", PLAN, DOCS, day=-20 + number)
+    rename(work, PLAN, BERTHS)
+    write, allowed = memory.store.write, iter(range(commits))
+
+    def interrupted(*given: Any, **named: Any) -> Any:
+        if next(allowed, None) is None:
+            raise Conflict("another worker has taken over")
+        return write(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(memory.store, "write", interrupted)
+        with pytest.raises(Conflict):
+            follow(memory, work)
+    assert follow(memory, work) == 1
+    assert follow(memory, work) == 0
+    [(pair, edge)] = edges(memory).items()
+    assert (set(pair), edge.sessions, sessions_of(memory)) == ({DOCS, BERTHS}, 3, {DOCS: 3, BERTHS: 3})
+    assert {file.path for file in memory.context.prefetch("plan the berths")} == {DOCS, BERTHS}
+
+
+def test_renames_are_followed_beside_sessions_that_end(
+    open_engine: Callable[..., Memory], engine: str, work: Work
+) -> None:
+    memory = open_engine(engine, background=False)
+    for number in range(3):
+        observe(memory, work, f"s{number}", PLAN, DOCS, day=-20 + number)
+    rename(work, PLAN, BERTHS)
+    other = open_engine(engine, background=False)
+    with ThreadPoolExecutor(2) as threads:
+        for number in range(5):
+            ending = threads.submit(observe, other, work, f"n{number}", DOCS, BERTHS, day=-4)
+            following = threads.submit(follow, memory, work)
+            ending.result()
+            following.result()
+    [(pair, edge)] = edges(memory).items()
+    assert (set(pair), edge.sessions, sessions_of(memory)) == ({DOCS, BERTHS}, 8, {DOCS: 8, BERTHS: 8})
