@@ -118,6 +118,26 @@ def test_deleted_and_ignored_files_are_not_offered_without_contents_either(memor
     assert (file.path, file.content) == ("berths/plan.go", None)
 
 
+@pytest.mark.parametrize("contents", [False, True])
+@pytest.mark.parametrize("given", [False, True])
+def test_links_that_lead_outside_are_never_offered(memory: Memory, root: Path, contents: bool, given: bool) -> None:
+    outside = root.parent / "outside"
+    outside.mkdir()
+    (outside / "passwd").write_text("ann:x:0")
+    (root / "evil").symlink_to(outside)
+    (root / "berths" / "passwd").symlink_to(outside / "passwd")
+    (root / "near").symlink_to(root / "berths")
+    links = ("evil/passwd", "berths/passwd", "near/../../outside/passwd", "near/passwd")
+    for number in range(3):
+        observe(memory, f"s{number}", number + 1, "read evil/passwd", *links, root=str(root))
+    chosen = root if given else None
+    assert memory.context.prefetch("read evil/passwd", contents=contents, root=chosen) == ()
+    observe(memory, "last", 5, "read evil/passwd", "berths/plan.go", root=str(root))
+    for files in ([], ["berths/plan.go"], ["evil/passwd"]):
+        ranked = memory.context.prefetch("read evil/passwd", files, contents=contents, root=chosen)
+        assert {file.path for file in ranked} <= {"berths/plan.go"}
+
+
 def test_files_of_a_folder_that_is_elsewhere_are_offered_without_contents(memory: Memory, tmp_path: Path) -> None:
     observe(memory, "one", 1, "plan the berths", "berths/plan.go", ".env")
     observe(memory, "two", 2, "plan the berths", "berths/plan.go", root=str(tmp_path))

@@ -71,6 +71,18 @@ def observe_share(worker: int, workers: int, session: str = "shared", **place: A
         memory.settle(timeout=0.5)
 
 
+def observe_share_in_one_watch(worker: int, workers: int, session: str = "shared", **place: Any) -> None:
+    """Pass one's part of a session's events on with one watch and many checkpoints; then finish the session."""
+    with open_place(**place) as memory:
+        watch = memory.observe(session, root=ROOT)
+        tell(opened=worker)
+        for event in share_of(worker, workers, session):
+            watch.event(event)
+            watch.checkpoint()
+        watch.finish()
+        memory.settle(timeout=0.5)
+
+
 def _told(step: str, work: Callable[..., Any]) -> Callable[..., Any]:
     def told(*given: Any, **named: Any) -> Any:
         tell(**{step: True})

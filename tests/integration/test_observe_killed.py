@@ -7,7 +7,14 @@ from typing import Any
 
 from tests.integration.crew import Crew
 from tests.integration.crew_members import open_place
-from tests.integration.observing_member import events_of, observe_all, observe_forever, observe_share, share_of
+from tests.integration.observing_member import (
+    events_of,
+    observe_all,
+    observe_forever,
+    observe_share,
+    observe_share_in_one_watch,
+    share_of,
+)
 from tests.integration.written import assert_healthy
 from tests.lengths import at_length
 from tests.observed import RULE, evidence, records, turns
@@ -133,6 +140,24 @@ def test_processes_that_share_a_session_and_are_killed_lose_nothing(place: dict[
             crew.kill(pid)
     for pid in [crew.start(observe_share, worker=worker, workers=workers, **place) for worker in range(workers)]:
         crew.join(pid)
+    assert_shared_session_is_whole(place, workers)
+
+
+def test_watches_of_two_processes_join_at_each_checkpoint(place: dict[str, Any], crew: Crew) -> None:
+    workers = 2
+    with open_place(**place):  # creates the schema
+        pass
+    pids = [
+        crew.start(observe_share_in_one_watch, worker=worker, workers=workers, **place) for worker in range(workers)
+    ]
+    for pid in pids:
+        crew.join(pid)
+    assert sorted(crew.told("opened")) == [*range(workers)]
+    assert_shared_session_is_whole(place, workers)
+
+
+def assert_shared_session_is_whole(place: dict[str, Any], workers: int) -> None:
+    """The session has the events of all processes, each once, and is counted once."""
     with open_place(clock=lambda: now() + LATER, **place) as memory:
         memory.settle()
         session = memory.sessions.get("shared").session

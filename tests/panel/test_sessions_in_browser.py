@@ -1,8 +1,10 @@
 """The Sessions page: the list, one session, and the window of a conversation."""
 
+from datetime import datetime, timedelta
+
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.panel.conftest import OpenPanel, accessibility_findings
 from tests.panel.panel_server import PanelServer
@@ -118,6 +120,28 @@ def test_a_session_in_french(open_panel: OpenPanel) -> None:
     expect(page.get_by_role("heading", level=2, name="Chronologie")).to_be_visible()
     expect(page.get_by_text("Arrêté au filtre 3 sur 7 : fréquence").first).to_be_visible()
     expect(page.get_by_text("utilisé", exact=True).first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("language", "minutes", "shown"),
+    [("en", 0, "1 min"), ("en", 61, "1 hr, 1 min"), ("en", 14_061, "9 days, 18 hr"), ("fr", 14_061, "9 j et 18 h")],
+)
+def test_the_length_of_a_session_has_a_unit_that_fits(
+    language: str, minutes: int, shown: str, open_panel: OpenPanel
+) -> None:
+    page = open_panel(SESSION, language=language)
+
+    def answer(route: Route) -> None:
+        found = route.fetch()
+        details = found.json()
+        begun = datetime.fromisoformat(details["session"]["started_at"])
+        details["session"]["finished_at"] = (begun + timedelta(minutes=minutes)).isoformat()
+        route.fulfill(response=found, json=details)
+
+    page.route("**/sessions/build-047", answer)
+    page.reload()
+    facts = page.locator("span", has=page.get_by_text("build-047", exact=True)).last
+    expect(facts.get_by_text(shown, exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize("view", VIEWS)

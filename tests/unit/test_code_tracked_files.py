@@ -8,6 +8,7 @@ import pytest
 from tests.code_projects import written
 from treering.code.files.discovery import IGNORED, discover
 from treering.code.files.tracked_files import load_tracked_files
+from treering.context.prefetch.checkout import Checkout
 from treering.core.settings import CodeSettings
 
 FILES = {
@@ -75,3 +76,12 @@ def test_every_version_of_the_index_is_understood(root: Path, version: str) -> N
 def test_a_damaged_index_lists_nothing(root: Path, content: bytes) -> None:
     (root / ".git" / "index").write_bytes(content)
     assert found(root) == ["pack/src/index.ts"]
+
+
+def test_prefetch_offers_the_ignored_files_that_the_index_reads(root: Path) -> None:
+    checkout = Checkout.at(root, lambda: None)
+    assert checkout is not None
+    named = [path for path in FILES if path not in (".gitignore", "package.json", "pack/package.json")]
+    assert [path for path in named if not checkout.refusal(path)] == [path for path in named if path in found(root)]
+    assert checkout.refusal("pack/package.json") == ""
+    assert [checkout.refusal(path) for path in ("b.js", "made/other.js")] == ["ignored by git"] * 2

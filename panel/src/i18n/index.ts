@@ -22,6 +22,14 @@ const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", DAY / 1440],
 ];
 
+const MINUTE = DAY / 1440;
+/** Unit, its minutes, and those of the next larger unit. */
+const DURATION_UNITS: readonly ["day" | "hour" | "minute", number, number][] = [
+  ["day", 1440, Infinity],
+  ["hour", 60, 1440],
+  ["minute", 1, 60],
+];
+
 /** Plural messages have the keys `NAME.one` and `NAME.other`. */
 export type PluralKey = { [K in MessageKey]: K extends `${infer Name}.other` ? Name : never }[MessageKey];
 
@@ -56,6 +64,16 @@ export class Translator {
     const units = ["byte", "kilobyte", "megabyte", "gigabyte"];
     const power = Math.min(units.length - 1, size < 1 ? 0 : Math.floor(Math.log10(size) / 3));
     return this.number(size / 1000 ** power, { style: "unit", unit: units[power]!, maximumFractionDigits: power ? 1 : 0 });
+  };
+
+  /** A length of time in its two largest units: "9 days, 18 hr"; at least one minute. */
+  duration = (milliseconds: number): string => {
+    const minutes = Math.max(1, Math.round(milliseconds / MINUTE));
+    const counts = DURATION_UNITS.map(([unit, length, next]) => [unit, Math.floor((minutes % next) / length)] as const);
+    const largest = counts.findIndex(([, count]) => count > 0);
+    const shown = counts.slice(largest, largest + 2).filter(([, count]) => count > 0);
+    const parts = shown.map(([unit, count]) => this.number(count, { style: "unit", unit }));
+    return new Intl.ListFormat(this.language, { type: "unit", style: "short" }).format(parts);
   };
 
   date = (time: string | Date): string =>

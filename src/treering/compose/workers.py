@@ -182,6 +182,10 @@ def _count_health(run: StageRun) -> Mapping[str, int]:
 def _mark_stale(root: Path | None, run: StageRun) -> None:
     from treering.adapters.git.history import open_repository
     from treering.knowledge.staleness.stage import mark_stale
+    from treering.observe.synthesis.renames import follow_renames
 
     seconds = run.settings.staleness.git_seconds
-    mark_stale(run, None if root is None else open_repository(root, os.environ, seconds))
+    repository = None if root is None else open_repository(root, os.environ, seconds)
+    if run.cursor is None:
+        follow_renames(run, repository)
+    mark_stale(run, repository)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from math import sqrt
@@ -69,6 +70,54 @@ def updated_edges(
         if weight != edge.weight:
             changed.append(edge.model_copy(update={"weight": weight}))
     return changed
+
+
+def pair_of(edge: CoAccessEdge) -> FilePairKey:
+    return (edge.first, edge.second) if edge.first <= edge.second else (edge.second, edge.first)
+
+
+def renamed_edges(
+    edges: Iterable[CoAccessEdge], renamed: Mapping[str, str], session_count_by_file: Mapping[str, int]
+) -> list[CoAccessEdge]:
+    """The edges with the new paths. Edges that then have the same files are added; a file has no edge to itself.
+
+    A session that used a file under both names may be counted twice, but never more sessions than a file has.
+    """
+    by_pair: dict[FilePairKey, list[CoAccessEdge]] = defaultdict(list)
+    for edge in edges:
+        first, second = (renamed.get(path, path) for path in (edge.first, edge.second))
+        if first != second:
+            moved = edge.model_copy(update={"first": first, "second": second})
+            by_pair[pair_of(moved)].append(moved)
+    return [_sum(key, each, session_count_by_file) for key, each in by_pair.items()]
+
+
+def _sum(key: FilePairKey, edges: Sequence[CoAccessEdge], session_count_by_file: Mapping[str, int]) -> CoAccessEdge:
+    total = sum(each.sessions for each in edges)
+    files = [session_count_by_file.get(path, total) for path in key]
+    sessions = max(min(total, *files), *(each.sessions for each in edges))
+    orders = {(each.first, each.second) if each.directional else None for each in edges}
+    order = orders.pop() if len(orders) == 1 else None
+    first, second = order or key
+    timed = [each for each in edges if each.mean_delta_ms is not None]
+    delay = sum((each.mean_delta_ms or 0.0) * each.count for each in timed)
+    task_types = sum((Counter(dict(each.by_task_type)) for each in edges), Counter[str]())
+    return edges[0].model_copy(
+        update={
+            "id": edge_id(*key),
+            "first": first,
+            "second": second,
+            "directional": order is not None,
+            "weight": weight_of(sessions, *files),
+            "count": sum(each.count for each in edges),
+            "sessions": sessions,
+            "tainted_sessions": min(sessions, sum(each.tainted_sessions for each in edges)),
+            "mean_delta_ms": round(delay / max(1, sum(each.count for each in timed)), 1) if timed else None,
+            "by_task_type": FrozenDict(dict(task_types.most_common(_MAX_TASK_TYPES))),
+            "last_seen_at": max(each.last_seen_at for each in edges),
+            "promoted_at": min((each.promoted_at for each in edges if each.promoted_at), default=None),
+        }
+    )
 
 
 def weight_of(sessions: int, first: int, second: int) -> float:

@@ -44,3 +44,11 @@ class Repository(Protocol):
     def present(self, head: str, paths: Iterable[str]) -> frozenset[str]:
         """Those of the paths that are files at `head`."""
         ...
+
+    def renamed(self, head: str, first_used: Mapping[str, datetime]) -> Mapping[str, str]:
+        """Paths at `head` of files that were renamed, by their old path; `first_used` has the first use of each path.
+
+        A path at which there is a file now, committed or not, was not renamed. If several files had the path one after
+        the other, the one of its first use is meant.
+        """
+        ...

@@ -50,8 +50,8 @@ export function SessionPage({ id }: { id: string }) {
 }
 
 function Facts({ session }: { session: ObservedSession }) {
-  const { t, label, dateTime, number } = useT();
-  const minutes = Math.max(1, Math.round((Date.parse(session.finished_at ?? session.last_at) - Date.parse(session.started_at)) / 60_000));
+  const { t, label, dateTime, duration } = useT();
+  const length = Date.parse(session.finished_at ?? session.last_at) - Date.parse(session.started_at);
   return (
     <span className={styles.facts}>
       <OutcomeBadge session={session} />
@@ -61,7 +61,7 @@ function Facts({ session }: { session: ObservedSession }) {
       {session.agent && <span>{session.agent}</span>}
       <span>{label("session_type", session.type)}</span>
       <time dateTime={session.started_at}>{dateTime(session.started_at)}</time>
-      <span>{number(minutes, { style: "unit", unit: "minute" })}</span>
+      <span>{duration(length)}</span>
       <code>{session.id}</code>
     </span>
   );

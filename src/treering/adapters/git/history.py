@@ -1,9 +1,10 @@
 """The history of a git repository."""
 
+import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from treering.adapters.git.runner import GitRunner, git_command
@@ -13,6 +14,8 @@ _COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
 _RENAMED = ("R", "C")
 _COMMITTED = "\x01"
 _Touch = tuple[datetime | None, str, str, str]
+# A session on an old branch uses the old path long after the commit that renames the file elsewhere.
+_MAX_BRANCH_AGE = timedelta(days=90)
 # Paths per command: far below the system's limit on arguments.
 _PATHS = 200
 
@@ -21,7 +24,7 @@ class GitRepository:
     """The repository around `root`."""
 
     def __init__(self, root: Path, command: str, environment: Mapping[str, str], seconds: float) -> None:
-        self._git = GitRunner(root, command, environment, seconds)
+        self._root, self._git = root, GitRunner(root, command, environment, seconds)
         self._known: tuple[str, Sequence[tuple[int, str]]] | None = None
         self._read: tuple[tuple[tuple[str, ...], str], Sequence[_Touch]] | None = None
 
@@ -69,6 +72,18 @@ class GitRepository:
         for batch in _batches(wanted):
             there |= set(self._git.run("ls-tree", "-r", "-z", "--name-only", head, "--", *batch).split("\0"))
         return frozenset(wanted) & there
+
+    def renamed(self, head: str, first_used: Mapping[str, datetime]) -> Mapping[str, str]:
+        here = self.present(head, first_used)
+        absent = {
+            path: at for path, at in first_used.items() if path not in here and not os.path.lexists(self._root / path)
+        }
+        if not absent:
+            return {}
+        base = self.commit_before(min(absent.values()) - _MAX_BRANCH_AGE, head)
+        places = _renamed_places(self._log(() if base is None else (base,), head), absent)
+        there = self.present(head, places.values())
+        return {path: place for path, place in places.items() if place in there}
 
     def _times(self, head: str) -> Sequence[tuple[int, str]]:
         """Commit times in ascending order; read once per checked-out commit."""
@@ -151,6 +166,22 @@ def open_repository(root: Path, environment: Mapping[str, str], seconds: float) 
     if command is None or not (root / ".git").exists():
         return None
     return GitRepository(root, command, environment, seconds)
+
+
+def _renamed_places(log: Iterable[_Touch], first_used: Mapping[str, datetime]) -> dict[str, str]:
+    """Last path of each file that the log renames."""
+    places = {path: path for path in first_used}
+    at = {path: {path} for path in first_used}
+    for moment, status, old, new in log:
+        if status == "R" and (moved := at.pop(old, None)):
+            at.setdefault(new, set()).update(moved)
+            places |= dict.fromkeys(moved, new)
+        elif status == "A" and places.get(new, new) != new and moment is not None and moment <= first_used[new]:
+            # Another file is at this path since then, and it is the one that was used.
+            at[places[new]].discard(new)
+            at.setdefault(new, set()).add(new)
+            places[new] = new
+    return {path: place for path, place in places.items() if path != place}
 
 
 def _statuses(fields: Sequence[str]) -> Iterator[_Touch]:

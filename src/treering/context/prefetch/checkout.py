@@ -134,6 +134,12 @@ class Checkout:
         return inside
 
     def _is_ignored(self, path: str) -> bool:
+        """Whether git ignores a file: a rule says so, and it is not tracked."""
+        from treering.code.files.tracked_files import load_tracked_files
+
+        return self._is_excluded(path) and not load_tracked_files(self.root).has(path)
+
+    def _is_excluded(self, path: str) -> bool:
         from treering.code.files.ignore_rules import load_folder_rules
 
         rules = self._outer_rules

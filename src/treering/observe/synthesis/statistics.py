@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from treering.core.observations import SignalEvidence, evidence_id
 from treering.core.taint import Taint
 from treering.core.values import FrozenDict, thaw
-from treering.observe.co_access import FilePairKey, edge_id, updated_edges, weight_of
+from treering.observe.co_access import FilePairKey, edge_id, pair_of, updated_edges, weight_of
 from treering.observe.scratchpad.path_kinds import module_of
 from treering.observe.synthesis.session_facts import CountedPair, SessionFacts
 
@@ -131,11 +131,11 @@ class SessionUpdate:
         pairs = {key: pair for key, pair in self.facts.pairs.items() if key[0] in files and key[1] in files}
         ids = {key: edge_id(*key) for key in pairs}
         before = self._counted_pairs(ids)
-        known = {_key(edge): edge for edge in self.tx.co_access.get_many(ids.values()).values()}
+        known = {pair_of(edge): edge for edge in self.tx.co_access.get_many(ids.values()).values()}
         sessions = {path: row.occurrences for path, row in files.items()}
         new = {key: pair for key, pair in pairs.items() if key not in before}
         at, type = self.at, self.session.type.value
-        changed = {_key(edge): edge for edge in self._with_new(known, new, sessions, at, type)}
+        changed = {pair_of(edge): edge for edge in self._with_new(known, new, sessions, at, type)}
         for key, pair in pairs.items():
             edge = changed.get(key) or known.get(key)
             if key not in new and edge is not None:
@@ -159,7 +159,7 @@ class SessionUpdate:
     ) -> Iterable[CoAccessEdge]:
         edges = updated_edges(known, {key: pair.pair for key, pair in new.items()}, sessions, at, task_type=type)
         for edge in edges:
-            key = _key(edge)
+            key = pair_of(edge)
             if key not in new:
                 yield edge
                 continue
@@ -245,6 +245,19 @@ def forget_counted(tx: Transaction, session: str) -> None:
     tx.evidence.put_many([counted.replace(files=(), text="", detail=detail), *rows])
 
 
+def with_renamed(counted: SignalEvidence, renamed: Mapping[str, str]) -> SignalEvidence:
+    """What is counted of a session, under the new paths as well: continued with either, it is not counted again."""
+    pairs = _unpacked(counted)
+    both = tuple(dict.fromkeys((*counted.files, *(renamed[path] for path in counted.files if path in renamed))))
+    files = both[:MAX_FILES]
+    moved: dict[FilePairKey, _PairCounts] = {}
+    for key, counts in pairs.items():
+        first, second = sorted(renamed.get(path, path) for path in key)
+        if first != second:
+            moved[first, second] = counts
+    return counted.replace(files=files, text=_packed({**moved, **pairs}, files))
+
+
 def _without_session(row: SignalEvidence, session: str) -> SignalEvidence:
     details = {"detail": thaw(row.detail), "tainted_detail": thaw(row.tainted_detail)}
     for detail in details.values():
@@ -288,10 +301,6 @@ def _recounted(edge: CoAccessEdge, pair: CountedPair, before: _PairCounts, at: d
             "last_seen_at": max(at, edge.last_seen_at),
         }
     return edge.model_copy(update=changes)
-
-
-def _key(edge: CoAccessEdge) -> FilePairKey:
-    return (edge.first, edge.second) if edge.first <= edge.second else (edge.second, edge.first)
 
 
 def _without(sessions: tuple[str, ...], others: Sequence[str]) -> tuple[str, ...]:
