@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treering.adapters.sql.document_cache import StoredDocument
 from treering.adapters.sql.posting_blocks import read_array
 from treering.adapters.sql.server_words import kind_number
 from treering.adapters.vectors.signs import STORED
@@ -57,22 +58,6 @@ _VECTORS = """
         AND vectors.number BETWEEN found.number AND found.number ORDER BY vectors.number LIMIT 1
     ) AS own ON true
 """
-
-
-class StoredDocument(NamedTuple):
-    """A document with its vector of one model, empty without one. It never changes, and numbers are not reused."""
-
-    whole: tuple[int, ...]
-    """Number, time, speaker, marks, length, place, and the number of distinct words."""
-    kind: str
-    thread: str
-    codes: bytes
-    counts: bytes
-    vector: bytes
-
-    @property
-    def number(self) -> int:
-        return self.whole[0]
 
 
 @dataclass(frozen=True)

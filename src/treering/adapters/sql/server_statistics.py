@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treering.adapters.sql.document_cache import DocumentCache
 from treering.adapters.sql.unstored_vectors import PendingVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, first_sampled, in_common
 from treering.core.embedded_text import part_of
@@ -148,13 +149,13 @@ class Remembered:
     embedded: dict[str, int] = field(default_factory=dict)
     """By model, a number up to which all documents had vectors when an embedding batch was read last."""
     unstored: PendingVectors = field(default_factory=PendingVectors)
-    documents: dict[str, dict[int, Any]] = field(default_factory=dict)
-    """Documents outside conversations by model of their vectors and by number, as `ServerVectors.read` stores them."""
+    documents: DocumentCache = field(default_factory=DocumentCache)
+    """Documents outside conversations; one cache for all projects of a database."""
 
     def forget_counts(self) -> None:
         """After a removal: everything that removed documents may have contributed to."""
         self.summary = self.languages = self.speakers = self.frequencies = None
-        self.spaces, self.common, self.documents = {}, {}, {}
+        self.spaces, self.common = {}, {}
 
 
 class Statistics:
