@@ -1,5 +1,6 @@
 """Git ignores no file that it tracks, and neither does the index."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -43,6 +44,30 @@ def found(root: Path) -> list[str]:
 def test_a_tracked_file_is_read_although_a_rule_ignores_it(root: Path) -> None:
     assert found(root) == ["a.js", "made/kept.js", "pack/package.json", "pack/src/index.ts", "package.json"]
     assert discover(root, CodeSettings()).skipped[IGNORED] == 2
+
+
+def test_everything_else_in_an_ignored_folder_is_ignored(root: Path) -> None:
+    """Also what a later rule would include: git does not look into the folder."""
+    rules = {".gitignore": "made/\n!made/allowed.ts\n", "made/.gitignore": "!*.ts\n!inner/\n"}
+    written(
+        root, {**rules, "made/allowed.ts": "", "made/own.ts": "", "made/inner/deep.ts": "", "made/inner/kept.ts": ""}
+    )
+    git(root, "add", "--force", "made/inner/kept.ts")
+    ignored = git(root, "ls-files", "--others", "--ignored", "--exclude-standard").split()
+    assert {"made/allowed.ts", "made/own.ts", "made/inner/deep.ts"} <= set(ignored)
+    assert [path for path in found(root) if path.startswith("made/")] == ["made/inner/kept.ts", "made/kept.js"]
+
+
+def test_an_index_that_is_not_a_file_lists_nothing(root: Path) -> None:
+    """A pipe would be waited for."""
+    (root / ".git" / "index").unlink()
+    os.mkfifo(root / ".git" / "index")
+    assert found(root) == ["pack/src/index.ts"]
+
+
+def test_an_endless_number_in_an_index_is_not_computed(root: Path) -> None:
+    (root / ".git" / "index").write_bytes(b"DIRC\0\0\0\4\0\0\0\1" + bytes(62) + b"\xff" * 2_000_000)
+    assert not load_tracked_files(root).files
 
 
 def test_what_is_tracked_now_decides(root: Path) -> None:

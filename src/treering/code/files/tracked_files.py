@@ -1,6 +1,7 @@
 """The files that git tracks: ignore rules do not apply to them. They are listed in the index of the repository."""
 
 import os
+import stat
 import struct
 from collections.abc import Iterator
 from functools import lru_cache
@@ -39,6 +40,8 @@ def load_tracked_files(root: Path) -> TrackedFiles:
         status = os.stat(folder / "index")
     except OSError:
         return NONE_TRACKED
+    if not stat.S_ISREG(status.st_mode):
+        return NONE_TRACKED
     inside = "" if top == root else f"{root.relative_to(top).as_posix()}/"
     return _loaded(folder / "index", status.st_mtime_ns, status.st_size, inside)
 
@@ -61,7 +64,7 @@ def _loaded(index: Path, _changed_at: int, size: int, inside: str) -> TrackedFil
 
 
 def _names(content: bytes) -> Iterator[bytes]:
-    """Yield the names in an index of version 2, 3 or 4 (gitformat-index); nothing from one that is damaged."""
+    """Yield the names in an index of version 2, 3 or 4 (gitformat-index), up to the place where it is damaged."""
     try:
         signature, version, count = _HEADER.unpack_from(content)
         if signature != b"DIRC" or version not in (2, 3, 4):
@@ -83,9 +86,11 @@ def _names(content: bytes) -> Iterator[bytes]:
 
 
 def _number(content: bytes, place: int) -> tuple[int, int]:
-    """Return a number of variable length, and the place after it."""
+    """Return a number of variable length, and the place after it; `ValueError` if it is larger than the content."""
     value = content[place] & 0x7F
     while content[place] & 0x80:
+        if value > len(content):
+            raise ValueError(value)
         place += 1
         value = ((value + 1) << 7) | (content[place] & 0x7F)
     return value, place + 1
