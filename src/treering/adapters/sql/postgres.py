@@ -110,8 +110,8 @@ _ENTER = (
     "SELECT set_config('treering.tenant', %s, true), set_config('treering.project', %s, true), "
     "set_config('treering.principal', %s, true)"
 )
-# Every look-up of a search has an index, but the planner has no statistics of tables that were just filled. No plan
-# depends on the parameters; making them again for each search took an eighth of the server's processor time.
+# Every look-up of a search has an index, but the planner has no statistics of tables that were just filled. One plan is
+# good for all parameters; making it again for each search took an eighth of the server's processor time.
 _PLANNING = {"plan_cache_mode": "force_generic_plan"} | {
     f"enable_{way}": "off" for way in ("seqscan", "bitmapscan", "sort")
 }

@@ -42,6 +42,9 @@ _NEWEST = 1_000
 _OPTIONAL = ("co_access_edges", "code_ties")
 
 _HERE = "tenant = %(tenant)s AND project = %(project)s"
+# A plan for any project assumes that all have the same size: for a small one beside a large one, it would read the
+# documents of both by number. The range, which the planner takes for selective, makes it start from the project.
+_DOCUMENTS_HERE = f"{_HERE} AND project BETWEEN %(project)s AND %(project)s"
 # Vectors newer than the last count are reached in the order of their numbers: the index of models has another order.
 _SUMMARY = f"""
     WITH RECURSIVE spaces (model) AS (
@@ -70,7 +73,7 @@ _SUMMARY = f"""
         CASE WHEN %(languages)s THEN (
             SELECT json_agg(json_build_array(language, texts) ORDER BY texts DESC, language) FROM (
                 SELECT language, count(*) AS texts FROM (
-                    SELECT language FROM documents WHERE {_HERE} ORDER BY number DESC LIMIT {_NEWEST}
+                    SELECT language FROM documents WHERE {_DOCUMENTS_HERE} ORDER BY number DESC LIMIT {_NEWEST}
                 ) AS latest GROUP BY language
             ) AS spoken
         ) END,
@@ -80,7 +83,7 @@ _SUMMARY = f"""
         {", ".join(f"EXISTS (SELECT FROM {name} WHERE {_HERE})" for name in _OPTIONAL)}
     FROM (
         SELECT count(*), coalesce(sum(length), 0)::bigint, coalesce(max(number), 0) FROM documents
-        WHERE {_HERE} AND number > %(counted)s
+        WHERE {_DOCUMENTS_HERE} AND number > %(counted)s
     ) AS totals (documents, length, newest)
 """
 _EVENLY_SPACED = f"""
