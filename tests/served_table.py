@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.code_projects import written
-from tests.patterns_told import keep
 from tests.repositories import Work
+from tests.sample_patterns import keep
 from tests.served import Agent, json_of, text_of
 from treering.core.tokens import estimate_tokens
 from treering.memory import Memory

@@ -56,7 +56,7 @@ def audit(
         return tuple(tx.audit.find(where, order=Order(by="at"), limit=limit).items)
 
 
-class Injections:
+class InjectionLog:
     """Audit entries for records given to a model. Adding one never waits for a writer."""
 
     def __init__(self, scope: Scope, store: Store, new_id: NewId) -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import OpenMemory
-from tests.episodes_told import Clock, at_hand, content, rich
 from tests.property.strategies import values
+from tests.sample_episodes import Clock, at_hand, content, rich
 from tests.samples import NOW, free_of_secrets
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.errors import BlobMissing, InvalidInput, NotFound

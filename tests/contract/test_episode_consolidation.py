@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.consolidating import Compass, OneModel, all_of, consolidate, episode, keep, members, standing, three
+from tests.consolidation_episodes import Compass, OneModel, all_of, consolidate, episode, keep, members, standing, three
 from tests.samples import NOW, sample
 from treering.core.episodes import EpisodeStatus, OutcomeStatus
 from treering.core.errors import NotFound

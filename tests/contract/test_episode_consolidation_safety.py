@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.consolidating import Compass, Counted, all_of, consolidate, episode, keep, members, standing, three
+from tests.consolidation_episodes import Compass, Counted, all_of, consolidate, episode, keep, members, standing, three
 from tests.samples import NOW
 from treering.adapters.sql.index_base import SqlIndex
 from treering.adapters.sql.listed_documents import ListedDocuments

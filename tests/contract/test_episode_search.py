@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.episodes_told import Clock, at_hand, ids, rich
+from tests.sample_episodes import Clock, at_hand, ids, rich
 from tests.samples import NOW, sample
 from treering.core.episodes import Episode, EpisodeStatus, OutcomeStatus
 from treering.core.errors import Conflict, InvalidInput, NotFound

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import ColumnElement, delete, select
 
 from tests.conftest import OpenMemory
-from tests.episodes_told import ids
+from tests.sample_episodes import ids
 from tests.samples import NOW
 from treering.adapters.sql.tables import vectors
 from treering.core.embedded_text import part_of, space_of, spaces_of

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.episodes_told import Clock, rich
+from tests.sample_episodes import Clock, rich
 from tests.samples import NOW
 from treering.core.episodes import EpisodeStatus, OutcomeStatus
 from treering.core.errors import Conflict, InvalidInput, NotFound, SecretRefused

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.injecting import LONG, names, offer, offered, session_of, sessions_of, taught
+from tests.injection_occasions import LONG, names, offer, offered, session_of, sessions_of, taught
 from tests.observed import failing, observe, records, turns
 from tests.session_events import GO_FAILURE, Session
 from treering.compose import now

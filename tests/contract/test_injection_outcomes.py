@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.injecting import LONG, names, offer, session_of, sessions_of, taught
+from tests.injection_occasions import LONG, names, offer, session_of, sessions_of, taught
 from tests.observed import observe
 from tests.session_events import Session
 from treering.compose import now

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.patterns_told import keep
+from tests.sample_patterns import keep
 from tests.served import Agent, agent_of
 from tests.served_table import repository
 from treering.memory import Memory

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.patterns_told import did, keep
+from tests.sample_patterns import did, keep
 from tests.served import Agent, agent_of
 from tests.served_table import ERROR, repository
 from treering.memory import Memory

@@ -12,8 +12,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.code_projects import written
-from tests.patterns_told import did
 from tests.repositories import Work
+from tests.sample_patterns import did
 from tests.served import Agent, agent_of, text_of
 from treering.memory import Memory
 

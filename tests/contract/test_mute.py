@@ -1,6 +1,6 @@
 """A muted record is never given unasked, and searches still find it."""
 
-from tests.injecting import names, offer, taught
+from tests.injection_occasions import names, offer, taught
 from treering.memory import Memory
 
 TEXT = "Always run the harbour linter before you commit."

@@ -1,6 +1,6 @@
 """The overview of a memory: counts, score, coverage and activity."""
 
-from tests.injecting import taught
+from tests.injection_occasions import taught
 from treering.memory import Memory
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.episodes_told import Clock
 from tests.lengths import at_length
-from tests.patterns_told import apply_often, did, keep, stand_beside, verdict
+from tests.sample_episodes import Clock
+from tests.sample_patterns import apply_often, did, keep, stand_beside, verdict
 from treering.core.episodes import OutcomeStatus
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.patterns import Application, PatternStatus

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.episodes_told import Clock
-from tests.patterns_told import HOUR, ROUTINE, STRATEGY, apply_often, did, keep, stand_beside, verdict
+from tests.sample_episodes import Clock
+from tests.sample_patterns import HOUR, ROUTINE, STRATEGY, apply_often, did, keep, stand_beside, verdict
 from treering.core.episodes import OutcomeStatus
 from treering.core.errors import InvalidInput, NothingToUndo
 from treering.core.patterns import PatternCategory, PatternStatus

@@ -9,8 +9,8 @@ import pytest
 from tests.conftest import OpenMemory
 from tests.contract.test_forgetting import Counted, run_of
 from tests.contract.test_reflection import Written
-from tests.episodes_told import Clock
-from tests.patterns_told import ROUTINE, did
+from tests.sample_episodes import Clock
+from tests.sample_patterns import ROUTINE, did
 from tests.samples import NOW
 from treering.core.errors import ModelUnavailable
 from treering.core.patterns import Pattern, PatternStatus

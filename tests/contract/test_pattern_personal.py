@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.episodes_told import Clock
-from tests.patterns_told import ROUTINE, apply_often, did, keep, pattern_stages
+from tests.sample_episodes import Clock
+from tests.sample_patterns import ROUTINE, apply_often, did, keep, pattern_stages
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.patterns import PatternStatus
 from treering.core.scope import Visibility

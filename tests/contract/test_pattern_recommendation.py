@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.episodes_told import Clock
-from tests.patterns_told import HOUR, ROUTINE, apply_often, did, keep, pattern_stages
+from tests.sample_episodes import Clock
+from tests.sample_patterns import HOUR, ROUTINE, apply_often, did, keep, pattern_stages
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.patterns import PatternCategory
 from treering.core.queries import PatternFilter

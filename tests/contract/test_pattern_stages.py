@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.episodes_told import Clock
-from tests.patterns_told import ROUTINE, STRATEGY, apply_often, did, keep, pattern_stages, stand_beside
+from tests.sample_episodes import Clock
+from tests.sample_patterns import ROUTINE, STRATEGY, apply_often, did, keep, pattern_stages, stand_beside
 from treering.core.episodes import OutcomeStatus
 from treering.core.patterns import Pattern, PatternCategory, PatternStatus
 from treering.core.queries import PatternFilter

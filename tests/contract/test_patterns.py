@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.episodes_told import Clock
-from tests.patterns_told import STRATEGY, apply_often, did, keep
+from tests.sample_episodes import Clock
+from tests.sample_patterns import STRATEGY, apply_often, did, keep
 from treering.core.errors import InvalidInput, NotFound, NothingToUndo
 from treering.core.patterns import Pattern, PatternCategory, PatternStatus
 from treering.core.queries import PatternFilter

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.patterns_told import keep
+from tests.sample_patterns import keep
 from treering.core.errors import Conflict, InvalidInput, NotFound, SecretRefused, StoreUnavailable
 from treering.core.messages import Role
 from treering.core.settings import Settings

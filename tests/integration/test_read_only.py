@@ -16,7 +16,7 @@ import treering
 from tests.e2e.terminal import Terminal
 from tests.integration.crew import Crew
 from tests.integration.fork_server import tell
-from tests.somebody import as_somebody
+from tests.unprivileged_user import as_unprivileged_user
 from treering.core.errors import StoreFull, StoreReadOnly, StoreUnavailable
 from treering.memory import Memory
 
@@ -90,7 +90,7 @@ def test_a_file_or_folder_without_permission_is_read_and_exported(
     (medium / "memory.db").chmod(file_mode)
     medium.chmod(folder_mode)
     before = _content(medium)
-    with as_somebody(), treering.open(medium / "memory.db", project="p", background=True) as memory:
+    with as_unprivileged_user(), treering.open(medium / "memory.db", project="p", background=True) as memory:
         _read_and_copy(memory, out)
     assert _content(medium) == before
     for path in out.rglob("*"):
@@ -140,13 +140,13 @@ def test_changes_that_only_a_writer_can_read_are_said_so(medium: Path) -> None:
     (medium / "memory.db-wal").write_bytes(log)
     (medium / "memory.db").chmod(0o444)
     medium.chmod(0o555)
-    with as_somebody(), pytest.raises(StoreReadOnly, match=r"memory\.db-wal.*copy both files"):
+    with as_unprivileged_user(), pytest.raises(StoreReadOnly, match=r"memory\.db-wal.*copy both files"):
         treering.open(medium / "memory.db", project="p")
 
 
 def test_a_writer_that_begins_later_is_noticed(medium: Path) -> None:
     (medium / "memory.db").chmod(0o444)
-    with as_somebody():
+    with as_unprivileged_user():
         reader = treering.open(medium / "memory.db", project="p")
         assert reader.get("k1")
     with treering.open(medium / "memory.db", project="p") as writer:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import OpenMemory
-from tests.injecting import offered, session_of
+from tests.injection_occasions import offered, session_of
 from tests.samples import NOW
 from treering.context.injection.gate import InjectionGate
 from treering.context.injection.points import POINTS

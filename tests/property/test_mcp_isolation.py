@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
 from tests.conftest import OpenMemory
-from tests.patterns_told import keep
+from tests.sample_patterns import keep
 from tests.served import Agent, agent_of, text_of
 from treering.memory import Memory
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 import treering
-from tests.episodes_told import Clock
 from tests.examples import examples
-from tests.patterns_told import ROUTINE, STRATEGY, did, keep, pattern_stages
+from tests.sample_episodes import Clock
+from tests.sample_patterns import ROUTINE, STRATEGY, did, keep, pattern_stages
 from tests.samples import NOW
 from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
 from treering.core.patterns import PatternStatus

@@ -9,21 +9,21 @@ from treering.interfaces.client_configs.connection import ConfigChange, ConfigFi
 from treering.interfaces.client_configs.formats import Entry
 from treering.interfaces.client_configs.ledger import Ledger
 from treering.interfaces.client_configs.parts import ServerPart
-from treering.interfaces.client_configs.table import Client, client_named
+from treering.interfaces.client_configs.table import ClientConfig, client_named
 
 CLAUDE = client_named("claude")
 
 
-def server_file(client: Client, path: Path, entry: Entry | None = None) -> ConfigFile:
+def server_file(client: ClientConfig, path: Path, entry: Entry | None = None) -> ConfigFile:
     """A file that should have our server; without an entry, one that should not."""
     return ConfigFile(path, (ServerPart(client.format, client.place, entry),))
 
 
-def connecting_change(client: Client, path: Path, entry: Entry, ledger: Ledger) -> ConfigChange:
+def connecting_change(client: ClientConfig, path: Path, entry: Entry, ledger: Ledger) -> ConfigChange:
     return planned_change(server_file(client, path, entry), ledger)
 
 
-def removing_change(client: Client, path: Path, ledger: Ledger) -> ConfigChange:
+def removing_change(client: ClientConfig, path: Path, ledger: Ledger) -> ConfigChange:
     return planned_change(server_file(client, path), ledger)
 
 

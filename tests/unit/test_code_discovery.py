@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.somebody import as_somebody
+from tests.unprivileged_user import as_unprivileged_user
 from treering.code.files import discovery as discovering
 from treering.code.files.discovery import GENERATED, MAY_HOLD_SECRETS, OTHER, TOO_LARGE, Discovery, discover
 from treering.code.files.source_file import SourceFile, can_be_read_now, read_file
@@ -233,7 +233,7 @@ def test_a_name_that_is_not_text_is_counted(tree: Tree) -> None:
 
 
 def test_unreadable_files_are_counted() -> None:
-    with as_somebody(), TemporaryDirectory() as folder:
+    with as_unprivileged_user(), TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "a.py").write_text("")
         (root / "closed").mkdir()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tree_sitter import Language, Node, Parser
 
 from treering.code import languages
-from treering.code.facts import Edge, Facts, Problem
+from treering.code.facts import Edge, Facts, SyntaxProblem
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.go import LANGUAGE as GO
 from treering.code.languages.line_index import LineIndex
@@ -133,7 +133,7 @@ def test_only_the_first_problems_are_reported_in_order() -> None:
 
 def test_a_missing_token_is_named() -> None:
     source = b"package a\nfunc f() {\n    g(1\n}\n"
-    assert problems_of(parsed(source), LineIndex(source)) == (Problem(3, "missing )"),)
+    assert problems_of(parsed(source), LineIndex(source)) == (SyntaxProblem(3, "missing )"),)
 
 
 def test_equal_uses_become_one_edge_in_any_order() -> None:
@@ -167,7 +167,7 @@ def test_a_path_seen_from_a_directory(directory: str, relative: str, path: str) 
 
 @pytest.mark.parametrize("source", [b"a = ", b"\xff", b"a = " + b"[" * 100_000])
 def test_toml_that_cannot_be_read_is_a_problem(source: bytes) -> None:
-    assert isinstance(read_toml(source), Problem)
+    assert isinstance(read_toml(source), SyntaxProblem)
 
 
 def test_toml_is_read() -> None:

@@ -6,7 +6,7 @@ from treering.code.facts import CallFlow, Definition, DefinitionKind, Edge, Unre
 from treering.code.graph import CodeGraph
 from treering.code.graph.kinds import KIND_CODE, WEIGHTS
 from treering.code.languages.edges import SURE, EdgeSet
-from treering.code.languages.references import REFERENCE_KINDS, Reference, add_references
+from treering.code.languages.references import REFERENCE_KINDS, CodeReference, add_references
 from treering.core.graph import EdgeKind
 
 STORED_CODES = {
@@ -21,7 +21,7 @@ STORED_CODES = {
 }
 
 
-def collected(*references: Reference) -> tuple[Edge, ...]:
+def collected(*references: CodeReference) -> tuple[Edge, ...]:
     edges = EdgeSet()
     add_references(edges, references)
     return edges.all()
@@ -89,16 +89,21 @@ def test_a_registry_of_another_file_reaches_what_is_registered_until_that_file_c
 def test_a_definition_does_not_refer_to_itself_or_to_one_around_it() -> None:
     annotates = EdgeKind.ANNOTATES
     assert (
-        collected(Reference("a.py::K", "a.py::K", annotates, 1), Reference("a.py::K.m", "a.py::K", annotates, 1)) == ()
+        collected(
+            CodeReference("a.py::K", "a.py::K", annotates, 1), CodeReference("a.py::K.m", "a.py::K", annotates, 1)
+        )
+        == ()
     )
-    (kept,) = collected(Reference("a.py::Kind", "a.py::K", annotates, 1))
+    (kept,) = collected(CodeReference("a.py::Kind", "a.py::K", annotates, 1))
     assert kept.target == "a.py::K"
 
 
 def test_a_plain_reference_is_left_out_beside_an_edge_that_says_more() -> None:
     edges = EdgeSet()
     edges.add(Edge("a.py::f", "b.py::f", EdgeKind.CALLS, SURE, 3))
-    add_references(edges, [Reference("a.py::f", target, EdgeKind.REFERENCES, 1) for target in ("b.py::f", "b.py::K")])
+    add_references(
+        edges, [CodeReference("a.py::f", target, EdgeKind.REFERENCES, 1) for target in ("b.py::f", "b.py::K")]
+    )
     assert [(each.target, each.kind) for each in edges.all()] == [
         ("b.py::K", EdgeKind.REFERENCES),
         ("b.py::f", EdgeKind.CALLS),
@@ -107,7 +112,7 @@ def test_a_plain_reference_is_left_out_beside_an_edge_that_says_more() -> None:
 
 def test_a_call_is_not_a_reference() -> None:
     with pytest.raises(AssertionError, match="calls is not a kind of reference"):
-        collected(Reference("a.py::f", "b.py::f", EdgeKind.CALLS, 1))
+        collected(CodeReference("a.py::f", "b.py::f", EdgeKind.CALLS, 1))
 
 
 @pytest.mark.parametrize(

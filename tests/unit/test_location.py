@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import treering
-from tests.memory_places import (
+from tests.memory_locations import (
     KEEP,
     LONG,
     in_data_folder,

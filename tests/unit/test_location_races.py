@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import treering
-from tests.memory_places import (
+from tests.memory_locations import (
     KEEP,
     in_data_folder,
     in_project,
@@ -26,7 +26,7 @@ from tests.memory_places import (
     repository,
     start_at,
 )
-from tests.somebody import as_somebody
+from tests.unprivileged_user import as_unprivileged_user
 from treering import compose
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.compose.stores import open_store
@@ -197,7 +197,7 @@ CLOSED: dict[str, Callable[[Path], Path]] = {
 
 @pytest.mark.parametrize("closed", CLOSED)
 def test_missing_permissions_are_reported(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with as_somebody(), TemporaryDirectory() as folder:
+    with as_unprivileged_user(), TemporaryDirectory() as folder:
         root = repository(Path(folder), monkeypatch)
         keep_in_project(root)
         path = CLOSED[closed](root)
@@ -212,7 +212,7 @@ def test_missing_permissions_are_reported(closed: str, monkeypatch: pytest.Monke
 
 
 def test_an_unreadable_folder_is_not_a_target(monkeypatch: pytest.MonkeyPatch) -> None:
-    with as_somebody(), TemporaryDirectory() as folder:
+    with as_unprivileged_user(), TemporaryDirectory() as folder:
         root = repository(Path(folder), monkeypatch)
         remembered("mine")
         (root / ".treering").mkdir(mode=0)

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import treering
-from tests.memory_places import (
+from tests.memory_locations import (
     KEEP,
     LONG,
     in_data_folder,

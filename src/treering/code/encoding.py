@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from treering.code.facts import Definition, Edge, Facts, Key, Problem, Unresolved
+from treering.code.facts import Definition, Edge, Facts, Key, SyntaxProblem, Unresolved
 from treering.code.graph.kinds import KIND_CODE, KINDS, SOURCE_CODE, SOURCES, WEIGHTS
 from treering.code.language_choice import load_language
 from treering.core.errors import Unreadable
@@ -32,7 +32,7 @@ class _StoredFacts(msgspec.Struct, frozen=True, array_like=True):
     path: str
     definitions: tuple[Definition, ...]
     body: msgspec.Raw
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SyntaxProblem, ...] = ()
 
 
 class PackedEdges(msgspec.Struct, frozen=True, array_like=True):

@@ -105,7 +105,7 @@ class Resolved(NamedTuple):
     unresolved: tuple[Unresolved, ...]
 
 
-class Problem(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class SyntaxProblem(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A part of a file that could not be parsed."""
 
     line: int
@@ -123,7 +123,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     path: str
     definitions: tuple[Definition, ...]
     body: Any
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SyntaxProblem, ...] = ()
 
 
 class SymbolLookup(Protocol):

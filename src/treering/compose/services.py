@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from treering.archive.api import Archive
     from treering.archive.backup import OpenEmbedded
-    from treering.audit import Injections
+    from treering.audit import InjectionLog
     from treering.code.api import Code
     from treering.code.sources import CodeSources
     from treering.code.status import CodeStatus
@@ -321,10 +321,10 @@ class Services:
         return made
 
     @cached_property
-    def _injections(self) -> Injections:
-        from treering.audit import Injections
+    def _injections(self) -> InjectionLog:
+        from treering.audit import InjectionLog
 
-        made = Injections(self.scope, self.store, self.new_id)
+        made = InjectionLog(self.scope, self.store, self.new_id)
         self._flushes.append(lambda seconds: made.write(self.clock(), seconds))
         return made
 

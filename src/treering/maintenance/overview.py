@@ -25,7 +25,7 @@ _ACTIVE_GOAL = 0.5  # half of the records in use within a month is as good as it
 
 
 @dataclass(frozen=True, slots=True)
-class ScorePart:
+class HealthScorePart:
     """One part of the score: a share from 0 to 1 and its weight, with the number of records that lower it."""
 
     name: str
@@ -64,7 +64,7 @@ class Overview:
     tokens_given: int
     tokens_used: int
     score: int | None
-    parts: tuple[ScorePart, ...]
+    parts: tuple[HealthScorePart, ...]
     modules: tuple[ModuleCoverage, ...]
     days: tuple[DayActivity, ...]
 
@@ -86,7 +86,9 @@ def overview(
     return Overview(total, active, waiting, given, used, score_of(parts), parts, coverage, days)
 
 
-def score_parts(total: int, *, active: int, waiting: int, stale: int, health: HealthReport) -> tuple[ScorePart, ...]:
+def score_parts(
+    total: int, *, active: int, waiting: int, stale: int, health: HealthReport
+) -> tuple[HealthScorePart, ...]:
     """The parts of the score; () for an empty memory. Weights add up to 1."""
     if total == 0:
         return ()
@@ -94,15 +96,15 @@ def score_parts(total: int, *, active: int, waiting: int, stale: int, health: He
     sure = sum(health.confidence.get(name, 0) for name in _SURE)
     failed = sum(health.dead_jobs.values()) + sum(run.error is not None for run in health.runs)
     return (
-        ScorePart("confidence", _share(sure, read), 0.3, read - sure),
-        ScorePart("reviewed", 1 - _share(waiting, total), 0.2, waiting),
-        ScorePart("current", 1 - _share(stale, total), 0.2, stale),
-        ScorePart("used", min(1.0, _share(active, total) / _ACTIVE_GOAL), 0.15, total - active),
-        ScorePart("working", 1 / (1 + failed), 0.15, failed),
+        HealthScorePart("confidence", _share(sure, read), 0.3, read - sure),
+        HealthScorePart("reviewed", 1 - _share(waiting, total), 0.2, waiting),
+        HealthScorePart("current", 1 - _share(stale, total), 0.2, stale),
+        HealthScorePart("used", min(1.0, _share(active, total) / _ACTIVE_GOAL), 0.15, total - active),
+        HealthScorePart("working", 1 / (1 + failed), 0.15, failed),
     )
 
 
-def score_of(parts: Sequence[ScorePart]) -> int | None:
+def score_of(parts: Sequence[HealthScorePart]) -> int | None:
     """The weighted mean of the parts from 0 to 100; None without parts."""
     return round(100 * sum(each.share * each.weight for each in parts)) if parts else None
 

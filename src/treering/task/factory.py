@@ -20,7 +20,7 @@ from treering.ports.tokens import Tokenizer
 from treering.render.model_windows import window_of
 from treering.task.api import EXTRACT_CHARACTERS, Task
 from treering.task.content import extract_of
-from treering.task.passages import SearchHit, passage_finder
+from treering.task.passages import TaskSearchHit, passage_finder
 from treering.task.pruning import PruneStep
 from treering.task.references import TaskStore
 
@@ -33,7 +33,7 @@ class TaskServices:
     settings: Settings
     clock: Clock
     new_id: NewId
-    search: Callable[..., Iterable[SearchHit]]
+    search: Callable[..., Iterable[TaskSearchHit]]
     tokenizers: Callable[[str], Tokenizer]
     store_episode: Callable[..., Episode]
     """Stores a finished task and learns from it."""

@@ -24,7 +24,7 @@ FindPassages = Callable[[str, int, bool], Sequence[RetrievedPassage]]
 """Searches for passages: query, limit, and whether tainted records are included."""
 
 
-class SearchHit(Protocol):
+class TaskSearchHit(Protocol):
     """A search result, as far as a task uses it."""
 
     @property
@@ -37,7 +37,7 @@ class SearchHit(Protocol):
     def record(self) -> Any: ...
 
 
-def passage_finder(search: Callable[..., Iterable[SearchHit]], task: str) -> FindPassages:
+def passage_finder(search: Callable[..., Iterable[TaskSearchHit]], task: str) -> FindPassages:
     """Search without the items that the task itself moved out: `resolve` returns those."""
 
     def find(query: str, limit: int, tainted: bool) -> Sequence[RetrievedPassage]:

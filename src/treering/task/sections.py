@@ -24,7 +24,7 @@ class Temperature(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ItemKind:
+class SectionItemKind:
     """A kind of item: its section, temperature and heading, and whether its content comes from `outside`.
 
     Items that do not `leave` are held elsewhere, so they can be hidden without being stored.
@@ -40,26 +40,26 @@ class ItemKind:
 HOT, WARM, COLD = Temperature.HOT, Temperature.WARM, Temperature.COLD
 
 # In display order within one temperature.
-KINDS: Mapping[str, ItemKind] = {
-    "description": ItemKind(Section.TASK, HOT, "Task"),
-    "goal": ItemKind(Section.TASK, HOT, "Goal"),
-    "criterion": ItemKind(Section.TASK, HOT, "Done when"),
-    "critical": ItemKind(Section.TASK, HOT, "Must"),
-    "current": ItemKind(Section.EXECUTION, HOT, "Now"),
-    "system": ItemKind(Section.SYSTEM, WARM, "System"),
-    "constraint": ItemKind(Section.TASK, WARM, "Constraint"),
-    "step": ItemKind(Section.TASK, WARM, "Plan"),
-    "state": ItemKind(Section.EXECUTION, WARM, "State", outside=True, leaves=False),
-    "failure": ItemKind(Section.EXECUTION, WARM, "Failed", outside=True),
-    "result": ItemKind(Section.RESULTS, WARM, "Output", outside=True),
-    "task variable": ItemKind(Section.TASK, WARM, "Value", leaves=False),
-    "accumulator": ItemKind(Section.RESULTS, WARM, "Gathered", leaves=False),
-    "control_flow variable": ItemKind(Section.EXECUTION, WARM, "Value", leaves=False),
-    "intermediate variable": ItemKind(Section.RESULTS, WARM, "Value", leaves=False),
-    "retrieved": ItemKind(Section.RETRIEVED, WARM, "Memory", outside=True, leaves=False),
-    "done": ItemKind(Section.EXECUTION, WARM, "Done", leaves=False),
-    "trace": ItemKind(Section.EXECUTION, COLD, "Trace", outside=True),
-    "metadata variable": ItemKind(Section.EXECUTION, COLD, "Value", leaves=False),
+KINDS: Mapping[str, SectionItemKind] = {
+    "description": SectionItemKind(Section.TASK, HOT, "Task"),
+    "goal": SectionItemKind(Section.TASK, HOT, "Goal"),
+    "criterion": SectionItemKind(Section.TASK, HOT, "Done when"),
+    "critical": SectionItemKind(Section.TASK, HOT, "Must"),
+    "current": SectionItemKind(Section.EXECUTION, HOT, "Now"),
+    "system": SectionItemKind(Section.SYSTEM, WARM, "System"),
+    "constraint": SectionItemKind(Section.TASK, WARM, "Constraint"),
+    "step": SectionItemKind(Section.TASK, WARM, "Plan"),
+    "state": SectionItemKind(Section.EXECUTION, WARM, "State", outside=True, leaves=False),
+    "failure": SectionItemKind(Section.EXECUTION, WARM, "Failed", outside=True),
+    "result": SectionItemKind(Section.RESULTS, WARM, "Output", outside=True),
+    "task variable": SectionItemKind(Section.TASK, WARM, "Value", leaves=False),
+    "accumulator": SectionItemKind(Section.RESULTS, WARM, "Gathered", leaves=False),
+    "control_flow variable": SectionItemKind(Section.EXECUTION, WARM, "Value", leaves=False),
+    "intermediate variable": SectionItemKind(Section.RESULTS, WARM, "Value", leaves=False),
+    "retrieved": SectionItemKind(Section.RETRIEVED, WARM, "Memory", outside=True, leaves=False),
+    "done": SectionItemKind(Section.EXECUTION, WARM, "Done", leaves=False),
+    "trace": SectionItemKind(Section.EXECUTION, COLD, "Trace", outside=True),
+    "metadata variable": SectionItemKind(Section.EXECUTION, COLD, "Value", leaves=False),
 }
 RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(KINDS)}
 

@@ -15,7 +15,7 @@ from treering.code.chunks.encoding import pack_chunks
 from treering.code.chunks.split import chunks_of
 from treering.code.chunks.words import stored_chunks
 from treering.code.encoding import pack_definitions, pack_facts, pack_keys
-from treering.code.facts import Problem, format_failure
+from treering.code.facts import SyntaxProblem, format_failure
 from treering.code.files.discovery import (
     BINARY,
     GENERATED,
@@ -58,7 +58,7 @@ class SourceFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
     definitions: bytes = b""
     given: bytes = b""
     defined: int = 0
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SyntaxProblem, ...] = ()
     chunks: bytes = b""
 
 
@@ -76,7 +76,7 @@ def read_file(
     except MissingDependency:
         return replace(file, skipped=NO_GRAMMAR)
     except Exception as exc:  # noqa: BLE001 - a failure on one file must not affect the others
-        return replace(file, skipped=NOT_UNDERSTOOD, problems=(Problem(1, format_failure(NOT_UNDERSTOOD, exc)),))
+        return replace(file, skipped=NOT_UNDERSTOOD, problems=(SyntaxProblem(1, format_failure(NOT_UNDERSTOOD, exc)),))
 
 
 def read_skipped_file(root: Path, path: str, language: str, max_bytes: int, why: str) -> SourceFile:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from treering.code.chunks.encoding import unpack_chunks
 from treering.code.encoding import unpack_facts, unpack_hashes
-from treering.code.facts import Key, Problem
+from treering.code.facts import Key, SyntaxProblem
 from treering.code.files.source_file import TRANSIENT, SourceFile
 from treering.code.index.executor import FileExecutor
 from treering.code.index.file_cache import Changes, FileCache, is_doubtful
@@ -74,7 +74,7 @@ class UpdateCounts:
         if known_before:
             self.removed.add(path)
 
-    def add_problems(self, path: str, problems: Iterable[Problem]) -> None:
+    def add_problems(self, path: str, problems: Iterable[SyntaxProblem]) -> None:
         """Record the first problem of a file with the total, so that one broken file does not fill the list."""
         listed = list(problems)
         if listed:
@@ -274,7 +274,7 @@ class Update:
         if known:
             cache.symbols.asked(path, unpack_hashes(found.asked).tolist())
         if found.problem:
-            self.counts.add_problems(path, [Problem(1, found.problem)])
+            self.counts.add_problems(path, [SyntaxProblem(1, found.problem)])
         self._mark_fatal(path, found.problem)
         cache.waiting.discard(path)
         self._pending.waiting.discard(path)

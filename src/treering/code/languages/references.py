@@ -12,7 +12,7 @@ REFERENCE_KINDS = frozenset(
 )
 
 
-class Reference(NamedTuple):
+class CodeReference(NamedTuple):
     """A use of a definition in a body; both ends are ids, `path::qualname` or the path of a file.
 
     The origin depends on the target. It is the innermost definition around the use, or the file for code outside any
@@ -27,7 +27,7 @@ class Reference(NamedTuple):
     confidence: float = SURE
 
 
-def add_references(edges: EdgeSet, references: Iterable[Reference]) -> None:
+def add_references(edges: EdgeSet, references: Iterable[CodeReference]) -> None:
     """Add an edge for each reference, except of a definition to itself or to one around it: they change together."""
     for origin, target, kind, line, confidence in references:
         assert kind in REFERENCE_KINDS, f"{kind} is not a kind of reference"

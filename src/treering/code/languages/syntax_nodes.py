@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from treering.code.facts import Problem
+from treering.code.facts import SyntaxProblem
 from treering.code.languages.line_index import LineIndex
 
 MAX_PROBLEMS = 20
@@ -18,17 +18,17 @@ def first_of(node: Node) -> Node | None:
     return node.named_child(0) if node.named_child_count else None
 
 
-def problems_of(root: Node, lines: LineIndex, repaired_lines: tuple[int, ...] = ()) -> tuple[Problem, ...]:
+def problems_of(root: Node, lines: LineIndex, repaired_lines: tuple[int, ...] = ()) -> tuple[SyntaxProblem, ...]:
     """Return the first syntax errors, one per line, together with the lines changed by error recovery."""
     if not root.has_error and not repaired_lines:
         return ()
-    found = dict.fromkeys([Problem(line, "syntax error") for line in repaired_lines[:MAX_PROBLEMS]])
+    found = dict.fromkeys([SyntaxProblem(line, "syntax error") for line in repaired_lines[:MAX_PROBLEMS]])
     waiting = [root]
     while waiting and len(found) < MAX_PROBLEMS:
         node = waiting.pop()
         if node.is_error or node.is_missing:
             what = f"missing {node.type}" if node.is_missing else "syntax error"
-            found[Problem(lines.of(node.start_byte), what)] = None
+            found[SyntaxProblem(lines.of(node.start_byte), what)] = None
         else:
             waiting.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
     return tuple(sorted(found, key=lambda problem: problem.line))

@@ -3,11 +3,11 @@
 import tomllib
 from typing import Any
 
-from treering.code.facts import Problem
+from treering.code.facts import SyntaxProblem
 
 
-def read_toml(source: bytes) -> dict[str, Any] | Problem:
+def read_toml(source: bytes) -> dict[str, Any] | SyntaxProblem:
     try:
         return tomllib.loads(source.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        return Problem(1, f"not readable as TOML: {error}")
+        return SyntaxProblem(1, f"not readable as TOML: {error}")

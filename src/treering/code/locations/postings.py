@@ -14,7 +14,7 @@ class CodeCounts(NamedTuple):
     counts: NDArray[np.uint8]
 
 
-class Postings:
+class ChunkPostings:
     """Rows by code. A lookup takes time in proportion to the rows found, not to the number of rows."""
 
     def __init__(self, codes: NDArray[np.uint32], rows: NDArray[np.int32], counts: NDArray[np.uint8]) -> None:
@@ -34,8 +34,8 @@ class Postings:
         )
 
 
-def postings_of(codes_by_row: Sequence[Sequence[int]]) -> Postings:
+def postings_of(codes_by_row: Sequence[Sequence[int]]) -> ChunkPostings:
     """Postings in which each row contains each of its codes as often as it is listed."""
     codes = [code for codes in codes_by_row for code in codes]
     rows = np.repeat(np.arange(len(codes_by_row), dtype=np.int32), [len(codes) for codes in codes_by_row])
-    return Postings(np.array(codes, np.uint32), rows, np.ones(len(codes), np.uint8))
+    return ChunkPostings(np.array(codes, np.uint32), rows, np.ones(len(codes), np.uint8))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treering.code.chunks.words import name_codes
-from treering.code.locations.postings import Postings, postings_of
+from treering.code.locations.postings import ChunkPostings, postings_of
 from treering.code.locations.question import CodeQuestion
 from treering.core.language.terms import QueryTerm, codes_of
 from treering.core.ranking import BM25
@@ -31,7 +31,7 @@ _QUESTION_WORDS = frozenset(
 Scores = NDArray[np.float64]
 
 
-class WordScores(NamedTuple):
+class ChunkWordScores(NamedTuple):
     """One score per chunk or per file for each of several ways to count the same words."""
 
     chunks: Scores
@@ -52,7 +52,7 @@ class WordScores(NamedTuple):
     """Total weight of the question's words."""
 
     @classmethod
-    def empty(cls, chunks: int, files: int) -> "WordScores":
+    def empty(cls, chunks: int, files: int) -> "ChunkWordScores":
         return cls(
             np.zeros(chunks),
             np.zeros(chunks),
@@ -72,7 +72,7 @@ class WordIndex:
         """`file_of` is the index of each chunk's file in `paths`; the chunks of a file are adjacent."""
         self._file_of, self._file_count = file_of, len(paths)
         rows = np.repeat(np.arange(len(chunks), dtype=np.int32), [len(chunk.counts) for chunk in chunks])
-        self._words = Postings(
+        self._words = ChunkPostings(
             np.frombuffer(b"".join(chunk.codes for chunk in chunks), "<u4"),
             rows,
             np.frombuffer(b"".join(chunk.counts for chunk in chunks), np.uint8),
@@ -87,15 +87,15 @@ class WordIndex:
         self._by_file = BM25(len(paths), float(self._file_lengths.mean()), BM25_K1, FILE_B)
         self._by_name = BM25(len(paths), float(self._name_lengths.mean()), BM25_K1, NAMES_B)
 
-    def scores(self, question: CodeQuestion) -> WordScores:
-        found = WordScores.empty(len(self._file_of), self._file_count)
+    def scores(self, question: CodeQuestion) -> ChunkWordScores:
+        found = ChunkWordScores.empty(len(self._file_of), self._file_count)
         total = 0.0
         for term in question.terms:
             weight = self._add(found, term, in_title=term.forms[0] in question.title_words)
             total += 0.0 if term.word in _QUESTION_WORDS else weight
         return found._replace(best=self._best_chunks(found.chunks), max_weight=total)
 
-    def _add(self, scores: WordScores, term: QueryTerm, *, in_title: bool) -> float:
+    def _add(self, scores: ChunkWordScores, term: QueryTerm, *, in_title: bool) -> float:
         """Add the contribution of a term to each score; returns its weight among chunks."""
         codes = codes_of(term.forms)
         rows, counts = self._words.find(codes)

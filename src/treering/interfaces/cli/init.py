@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from treering.interfaces.client_configs.connection import ConfigChange, ConfigFile
     from treering.interfaces.client_configs.ledger import Ledger
     from treering.interfaces.client_configs.machine import ConfigScope, Machine
-    from treering.interfaces.client_configs.table import Client
+    from treering.interfaces.client_configs.table import ClientConfig
 
     Changes = tuple[ConfigChange, ...]
 
@@ -118,7 +118,7 @@ def init(
 class _Setup:
     """What is connected, where, and with which options."""
 
-    client: "Client"
+    client: "ClientConfig"
     scope: "ConfigScope"
     machine: "Machine"
     ledger: "Ledger"
@@ -256,7 +256,7 @@ def _list_clients(machine: "Machine", move: Move | None, options: InitOptions) -
     )
 
 
-def _status(client: "Client", machine: "Machine", scope: "ConfigScope") -> dict[str, Any]:
+def _status(client: "ClientConfig", machine: "Machine", scope: "ConfigScope") -> dict[str, Any]:
     from treering.interfaces.client_configs.connection import is_present
 
     path = client.file(machine, scope)
@@ -277,14 +277,14 @@ def _elsewhere(setup: _Setup) -> Path | None:
     return path if not same and _status(client, machine, setup.scope.other)["connected"] else None
 
 
-def _check_plugin_options(client: "Client", user: bool | None, hooks: bool) -> None:
+def _check_plugin_options(client: "ClientConfig", user: bool | None, hooks: bool) -> None:
     if client.name != "claude":
         raise InvalidInput(f"--plugin is for Claude Code; use `treering init {client.name}` without it")
     if user is not None or not hooks:
         raise InvalidInput("--plugin cannot be combined with --user, --no-user or --no-hooks; omit them")
 
 
-def _entry(client: "Client", db: str | None, project: str | None) -> dict[str, Any]:
+def _entry(client: "ClientConfig", db: str | None, project: str | None) -> dict[str, Any]:
     import sysconfig
 
     from treering.interfaces.client_configs.command import command_for, own_script, server_options
@@ -293,7 +293,7 @@ def _entry(client: "Client", db: str | None, project: str | None) -> dict[str, A
     return client.entry(command_for(script, os.environ), server_options(db, project))
 
 
-def _command(client: "Client", db: str | None, project: str | None, hooks: bool) -> list[str] | None:
+def _command(client: "ClientConfig", db: str | None, project: str | None, hooks: bool) -> list[str] | None:
     from treering.interfaces.client_configs.command import server_options
     from treering.interfaces.hooks.command import hook_command
 

@@ -14,7 +14,7 @@ from treering.interfaces.cli.views import BAD, FAINT, GOOD, HEAD, ID, done, safe
 from treering.interfaces.client_configs.command import is_in_cache
 from treering.interfaces.client_configs.connection import ChangeOutcome, ConfigChange
 from treering.interfaces.client_configs.machine import ConfigScope
-from treering.interfaces.client_configs.table import Client
+from treering.interfaces.client_configs.table import ClientConfig
 
 _COLOURS = {"+": GOOD, "-": BAD, " ": FAINT}
 FOR = {ConfigScope.PROJECT: "in this project", ConfigScope.USER: "for all your projects"}
@@ -38,7 +38,7 @@ def new_location(memory: Path) -> RenderableType:
 
 
 def advice(
-    client: Client,
+    client: ClientConfig,
     scope: ConfigScope,
     command: str,
     hook: Sequence[str] | None,
@@ -64,7 +64,7 @@ def advice(
 
 
 def connected(
-    client: Client,
+    client: ClientConfig,
     place: str,
     changes: Iterable[ConfigChange],
     lines: Iterable[str],
@@ -80,7 +80,7 @@ def connected(
 
 
 def removed(
-    client: Client,
+    client: ClientConfig,
     scope: ConfigScope,
     place: str,
     changes: Iterable[ConfigChange],
@@ -120,7 +120,7 @@ def _line(*parts: tuple[str, str]) -> Text:
     return Text.assemble(*parts, no_wrap=True, overflow="ignore")
 
 
-def _also_connected(client: Client, scope: ConfigScope) -> str:
+def _also_connected(client: ClientConfig, scope: ConfigScope) -> str:
     """A note about the entry of the other scope, and how to remove it."""
     other = scope.other
     return f"it is also connected {FOR[other]}; `treering init {client.name} {_OPTION[other]} --remove` removes that"

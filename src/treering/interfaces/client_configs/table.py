@@ -42,7 +42,7 @@ _WORKSPACE = ("--root", "${workspaceFolder}")
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class ClientConfig:
     """A coding agent: its configuration files, the form of an entry, and what the user does next."""
 
     name: str
@@ -117,7 +117,7 @@ def _vs_code(machine: Machine) -> Path:
 
 
 CLIENTS = (
-    Client(
+    ClientConfig(
         name="claude",
         title="Claude Code",
         program="claude",
@@ -131,7 +131,7 @@ CLIENTS = (
         last={"alwaysLoad": True},
         after="restart Claude Code and approve the server if asked; `/mcp` shows it",
     ),
-    Client(
+    ClientConfig(
         name="codex",
         title="Codex",
         program="codex",
@@ -145,7 +145,7 @@ CLIENTS = (
         last={"env_vars": list(FORWARDED)},
         after="start a new Codex session; `/mcp` in it, or `codex mcp list`, shows the server",
     ),
-    Client(
+    ClientConfig(
         name="gemini",
         title="Gemini CLI",
         program="gemini",
@@ -157,7 +157,7 @@ CLIENTS = (
         after="restart Gemini CLI and trust the folder if asked (in scripts: GEMINI_CLI_TRUST_WORKSPACE=true); "
         "`/mcp` or `gemini mcp list` shows the server",
     ),
-    Client(
+    ClientConfig(
         name="cursor",
         title="Cursor",
         program="cursor",
@@ -170,7 +170,7 @@ CLIENTS = (
         arguments=_WORKSPACE,
         after="restart Cursor and enable the server in its settings under MCP",
     ),
-    Client(
+    ClientConfig(
         name="vscode",
         title="VS Code",
         program="code",
@@ -188,7 +188,7 @@ CLIENTS = (
 NAMES = tuple(client.name for client in CLIENTS)
 
 
-def client_named(name: str) -> Client:
+def client_named(name: str) -> ClientConfig:
     found = next((client for client in CLIENTS if client.name == name), None)
     if found is None:
         raise InvalidInput(f"{name!r} is not a known client; use one of {', '.join(NAMES)}")

@@ -42,7 +42,7 @@ _LOCK_SECONDS = 0.05  # that an answer waits for another process to drain
 _LOG = logging.getLogger(__name__)
 
 
-class Injections(Protocol):
+class HookInjections(Protocol):
     """`memory.injections`: what may be given to an agent, and what was."""
 
     def offer(self, occasion: Occasion, *, seconds: float | None = None) -> Injection: ...
@@ -82,7 +82,7 @@ class LiveSessions:
     deletes it. A process that ends in between loses nothing: the next one reads the files again.
     """
 
-    def __init__(self, memory: Memory, injections: Injections, folder: str, root: str, clock: Clock) -> None:
+    def __init__(self, memory: Memory, injections: HookInjections, folder: str, root: str, clock: Clock) -> None:
         self._memory = memory
         self._injections = injections
         self.folder = folder

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 from tree_sitter import Language, Node, Parser, QueryCursor
 
-from treering.code.facts import Definition, DefinitionKind, Facts, Problem
+from treering.code.facts import Definition, DefinitionKind, Facts, SyntaxProblem
 from treering.code.language_table import DefinitionLanguage
 from treering.code.languages.line_index import LineIndex
 from treering.code.languages.queries import query_of
@@ -97,7 +97,10 @@ class DefinitionReader:
                     imports[written, lines.of(node.start_byte)] = None
         problems = problems_of(tree.root_node, lines)
         if text.is_exhausted or cursor.did_exceed_match_limit:
-            problems = (Problem(1, "too irregular to be parsed in full; some definitions are left out"), *problems)
+            problems = (
+                SyntaxProblem(1, "too irregular to be parsed in full; some definitions are left out"),
+                *problems,
+            )
         nested = tuple(_nested(sorted(found, key=_outer_first), lines, is_test=_TEST.search(path) is not None))
         return Facts(path, nested, ImportedNames(tuple(imports)), problems)
 

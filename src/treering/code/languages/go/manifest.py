@@ -2,7 +2,7 @@
 
 import re
 
-from treering.code.facts import Facts, Problem
+from treering.code.facts import Facts, SyntaxProblem
 from treering.code.languages.go.body import GoBody, GoModule, directory_of
 from treering.code.languages.paths import joined
 
@@ -24,7 +24,7 @@ def read_manifest(path: str, source: bytes) -> Facts:
             if words[0] != "=>" and target and target[0].startswith(("./", "../")):
                 replaced.append((words[0], joined(home, target[0])))
     is_module = path.endswith("go.mod")
-    problems = (Problem(1, "go.mod names no module"),) if is_module and not module else ()
+    problems = (SyntaxProblem(1, "go.mod names no module"),) if is_module and not module else ()
     return Facts(path, (), GoBody(module=GoModule(module, tuple(replaced), tuple(used))), problems)
 
 

@@ -7,7 +7,7 @@ from treering.code.languages.go.body import GoBody, GoCall, GoExpression, Writte
 from treering.code.languages.go.expression_types import ExpressionTypes
 from treering.code.languages.go.project import GoProject
 from treering.code.languages.go.types import GoTypes, Known
-from treering.code.languages.references import REFERENCE_KINDS, Reference, add_references
+from treering.code.languages.references import REFERENCE_KINDS, CodeReference, add_references
 from treering.core.graph import EdgeKind
 
 OTHER_BUILD = 0.5
@@ -101,7 +101,9 @@ def _uses(found: _GoFindings, body: GoBody, types: GoTypes, package: str) -> Non
             confidence = OTHER_BUILD if place else SURE
             if kind in REFERENCE_KINDS:
                 registers = kind is EdgeKind.REFERENCES and found.is_variable(use.caller)
-                reference = Reference(origin, target, EdgeKind.REGISTERS if registers else kind, use.line, confidence)
+                reference = CodeReference(
+                    origin, target, EdgeKind.REGISTERS if registers else kind, use.line, confidence
+                )
                 add_references(found.edges, (reference,))
             elif target != origin and (use.caller >= 0 or target.partition("::")[0] != found.path):
                 found.edges.add(Edge(origin, target, kind, confidence, use.line))
@@ -117,7 +119,7 @@ def _members(found: _GoFindings, body: GoBody, values: ExpressionTypes) -> None:
         origin, kind = found.id_of(use.caller), EdgeKind.REFERENCES
         # The type of a field may be a function with a name of its own.
         named = [target for target in known[3] or () if target.endswith(f".{use.member.name}")]
-        add_references(found.edges, [Reference(origin, target, kind, use.line, EVIDENT) for target in named])
+        add_references(found.edges, [CodeReference(origin, target, kind, use.line, EVIDENT) for target in named])
 
 
 def _edges_to(found: _GoFindings, origin: str, targets: tuple[str, ...], call: GoCall) -> None:

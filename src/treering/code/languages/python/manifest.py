@@ -3,7 +3,7 @@
 from pathlib import PurePosixPath
 from typing import Any
 
-from treering.code.facts import Edge, Facts, Problem, Resolved, SymbolLookup, Unresolved
+from treering.code.facts import Edge, Facts, Resolved, SymbolLookup, SyntaxProblem, Unresolved
 from treering.code.languages.python.body import PythonBody
 from treering.code.languages.python.evaluator import PythonEvaluator
 from treering.code.languages.python.values import ClassValue, FunctionValue
@@ -19,7 +19,7 @@ def is_manifest(path: str) -> bool:
 
 def extract_manifest(path: str, source: bytes) -> Facts:
     read = read_toml(source)
-    if isinstance(read, Problem):
+    if isinstance(read, SyntaxProblem):
         return Facts(path, (), PythonBody(), (read,))
     lines = source.decode().splitlines()
     scripts = []

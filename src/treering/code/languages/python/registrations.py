@@ -10,7 +10,7 @@ from treering.code.languages.python.constants import Constants
 from treering.code.languages.python.evaluator import PythonEvaluator
 from treering.code.languages.python.project import EvaluationContext
 from treering.code.languages.python.values import ClassValue, ExternalValue, FunctionValue, Values, identity
-from treering.code.languages.references import Reference
+from treering.code.languages.references import CodeReference
 from treering.core.graph import EdgeKind
 
 POSSIBLE = 0.6
@@ -25,7 +25,7 @@ _STANDARD = _NO_FRAMEWORK | {"functools", "contextlib", "warnings", "asyncio", "
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__"})
 
 
-def registrations(project: PythonEvaluator, facts: Facts, constants: Constants) -> Iterator[Reference]:
+def registrations(project: PythonEvaluator, facts: Facts, constants: Constants) -> Iterator[CodeReference]:
     """Yield a reference from each registry to what is registered with it."""
     for uses in facts.body.uses:
         for expression, line, kind in zip(uses.expressions, uses.lines, uses.kinds, strict=True):
@@ -36,7 +36,7 @@ def registrations(project: PythonEvaluator, facts: Facts, constants: Constants) 
 
 def _decorated(
     project: PythonEvaluator, path: str, use: tuple[PythonUses, Expression, int], constants: Constants
-) -> Iterator[Reference]:
+) -> Iterator[CodeReference]:
     uses, decorator, line = use
     target = identity(path, uses.origin)
     outer = uses.origin.rpartition(".")[0]
@@ -48,25 +48,25 @@ def _decorated(
         values = project.evaluate(receiver, where) if constant is None else ()
         registries = [constant] if constant is not None else _definitions(values)
         for registry in registries:
-            yield Reference(registry, target, EdgeKind.REGISTERS, line, EVIDENT)
+            yield CodeReference(registry, target, EdgeKind.REGISTERS, line, EVIDENT)
         if registries:
             return
         if function or (not outer and not any(isinstance(value, ExternalValue) for value in values)):
-            yield Reference(identity(path, outer), target, EdgeKind.REGISTERS, line, ONE_OF_FEW)
+            yield CodeReference(identity(path, outer), target, EdgeKind.REGISTERS, line, ONE_OF_FEW)
             return
     names = [value.name for value in project.evaluate(decorator, where) if isinstance(value, ExternalValue)]
     registers = any(name.partition(".")[0] not in _STANDARD for name in names) and (
         outer or any(_REGISTERING.search(name.rpartition(".")[2]) for name in names)
     )
     if registers:
-        yield Reference(identity(path, outer), target, EdgeKind.REGISTERS, line, POSSIBLE)
+        yield CodeReference(identity(path, outer), target, EdgeKind.REGISTERS, line, POSSIBLE)
 
 
 def _definitions(values: Values) -> list[str]:
     return [identity(value.path, value.qualname) for value in values if isinstance(value, (ClassValue, FunctionValue))]
 
 
-def _implicit_methods(project: PythonEvaluator, facts: Facts) -> Iterator[Reference]:
+def _implicit_methods(project: PythonEvaluator, facts: Facts) -> Iterator[CodeReference]:
     """Yield a reference from each class to the methods that the language or a base outside the project calls."""
     lines = {one.qualname: one.line for one in facts.definitions if not one.test}
     for made in facts.body.classes:
@@ -78,7 +78,7 @@ def _implicit_methods(project: PythonEvaluator, facts: Facts) -> Iterator[Refere
             if name in _CONSTRUCTORS or qualname not in lines or not (special or (framework and name[0] != "_")):
                 continue
             confidence = ONE_OF_FEW if special else POSSIBLE
-            yield Reference(owner, identity(facts.path, qualname), EdgeKind.REGISTERS, lines[qualname], confidence)
+            yield CodeReference(owner, identity(facts.path, qualname), EdgeKind.REGISTERS, lines[qualname], confidence)
 
 
 def _has_hooks(made: PythonClass) -> bool:

@@ -3,7 +3,7 @@
 import msgspec
 from tree_sitter import Node
 
-from treering.code.facts import Problem
+from treering.code.facts import SyntaxProblem
 from treering.code.languages.line_index import LineIndex
 from treering.code.languages.python.body import PythonImport
 from treering.code.languages.python.scopes import Binding, ConditionalBlock, PythonScope, ScopeKind
@@ -53,7 +53,7 @@ class ParsedFile(msgspec.Struct, eq=False):
     called: list[CallSyntax] = msgspec.field(default_factory=list)
     imports: list[PythonImport] = msgspec.field(default_factory=list)
     exports: tuple[str, ...] | None = None
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SyntaxProblem, ...] = ()
     from_imports: dict[str, str] = msgspec.field(default_factory=dict)
     """Names bound by `from` imports anywhere in the file, each with its module."""
     root: Node | None = None

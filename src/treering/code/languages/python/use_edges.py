@@ -19,7 +19,7 @@ from treering.code.languages.python.values import (
     Value,
     identity,
 )
-from treering.code.languages.references import Reference, add_references
+from treering.code.languages.references import CodeReference, add_references
 from treering.core.graph import EdgeKind
 
 _NAMED = frozenset({ExpressionKind.NAME, ExpressionKind.FROM, ExpressionKind.DEFINITION})
@@ -65,7 +65,7 @@ def add_uses(project: PythonEvaluator, edges: EdgeSet, facts: Facts, constants: 
                 if target != origin and (where or not target.startswith(inside)):
                     edges.add(Edge(origin, target, EdgeKind.DEPENDS_LOGICALLY, confidence, line))
             else:
-                references.append(Reference(origin, target, _EDGES[kind], line, confidence))
+                references.append(CodeReference(origin, target, _EDGES[kind], line, confidence))
     add_references(edges, references)
 
 

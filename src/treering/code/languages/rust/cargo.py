@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from treering.code.facts import Problem
+from treering.code.facts import SyntaxProblem
 from treering.code.languages.paths import joined
 from treering.code.languages.rust.body import Dependency, Manifest
 from treering.code.languages.toml import read_toml
@@ -13,10 +13,10 @@ _TARGETS = {"bin": "autobins", "example": "autoexamples", "test": "autotests", "
 _DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies", "build_dependencies")
 
 
-def read_manifest(path: str, source: bytes) -> tuple[Manifest | None, tuple[Problem, ...]]:
+def read_manifest(path: str, source: bytes) -> tuple[Manifest | None, tuple[SyntaxProblem, ...]]:
     """Return the manifest, or the reason why it cannot be read."""
     data = read_toml(source)
-    if isinstance(data, Problem):
+    if isinstance(data, SyntaxProblem):
         return None, (data,)
     place = posixpath.dirname(path)
     package = _table(data, "package")

@@ -4,7 +4,7 @@ import sys
 
 from treering.code.facts import Edge, Resolved, Unresolved
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
-from treering.code.languages.references import Reference, add_references
+from treering.code.languages.references import CodeReference, add_references
 from treering.code.languages.rust.body import Declaration, qualname
 from treering.code.languages.rust.names import PathTarget
 from treering.core.graph import EdgeKind
@@ -38,7 +38,7 @@ class Findings:
             self.refer(found.path, found.decl, kind)
 
     def refer(self, path: str, decl: Declaration, kind: EdgeKind) -> None:
-        add_references(self._edges, (Reference(self.user, self.id_of(path, decl), kind, self.line),))
+        add_references(self._edges, (CodeReference(self.user, self.id_of(path, decl), kind, self.line),))
 
     def refer_to_function(self, path: str, decl: Declaration) -> None:
         """Record a function that is used as a value; a constant that holds it registers it."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from treering.code.facts import MODULE, Definition, DefinitionKind, EntryPoint, Facts, Problem
+from treering.code.facts import MODULE, Definition, DefinitionKind, EntryPoint, Facts, SyntaxProblem
 from treering.code.languages.syntax_nodes import problems_of
 from treering.code.languages.typescript.annotations import TYPES
 from treering.code.languages.typescript.entry_points import ROUTE_EXPORTS
@@ -34,7 +34,7 @@ def read_source(path: str, source: bytes) -> Facts:
     _define_used_variables(reader)
     body = reader.body()
     problems = [*problems_of(root, reader.lines, repaired_lines)]
-    problems += [Problem(line, what) for line, what in reader.problems.items()]
+    problems += [SyntaxProblem(line, what) for line, what in reader.problems.items()]
     definitions = _complete_definitions(reader, body.exports, source.count(b"\n") + 1, source.startswith(b"#!"))
     return Facts(path, definitions, body, tuple(problems))
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from treering.code.facts import Facts, Problem
+from treering.code.facts import Facts, SyntaxProblem
 from treering.code.languages.typescript.terms import Config, Package, TsBody
 from treering.code.tsconfig_names import TSCONFIG_NAMES
 
@@ -24,9 +24,9 @@ def read_manifest(path: str, source: bytes) -> Facts:
         value = _storable(json.loads(_plain_json(text)))
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-        return Facts(path, (), TsBody(), (Problem(line, f"not readable as JSON: {type(error).__name__}"),))
+        return Facts(path, (), TsBody(), (SyntaxProblem(line, f"not readable as JSON: {type(error).__name__}"),))
     if not isinstance(value, dict):
-        return Facts(path, (), TsBody(), (Problem(1, "not a JSON object"),))
+        return Facts(path, (), TsBody(), (SyntaxProblem(1, "not a JSON object"),))
     if path.rpartition("/")[2] == "package.json":
         return Facts(path, (), TsBody(package=_package(value)))
     return Facts(path, (), TsBody(config=_config(value)))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
-from treering.code.languages.references import Reference, add_references
+from treering.code.languages.references import CodeReference, add_references
 from treering.code.languages.typescript.evaluator import TsEvaluator
 from treering.code.languages.typescript.members import base_of, fields_of
 from treering.code.languages.typescript.operations import declared
@@ -29,7 +29,7 @@ def add_uses(e: TsEvaluator, edges: EdgeSet, owners: tuple[str, ...]) -> None:
         origin = e.path if use.origin < 0 else f"{e.path}::{owners[use.origin]}"
         confidence = SURE if term.op != "member" else EVIDENT
         targets = dict.fromkeys(_types(e, term) if use.how == NAMED_TYPE else _values(e, term))
-        add_references(edges, [Reference(origin, each, _KINDS[use.how], use.line, confidence) for each in targets])
+        add_references(edges, [CodeReference(origin, each, _KINDS[use.how], use.line, confidence) for each in targets])
 
 
 def _types(e: TsEvaluator, term: TsTerm) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from treering.interfaces.hooks.payloads.conversions import (
-    ToolResult,
+    HookToolResult,
     batch_ended,
     compacting,
     duration_of,
@@ -29,14 +29,14 @@ def used_tool(call: HookCall, root: str) -> HookDraft:
     interrupted = isinstance(response, Mapping) and response.get("interrupted") is True
     has_failed = isinstance(response, Mapping) and response.get("is_error") is True
     duration = duration_of(call.payload, "duration_ms")
-    result = ToolResult(result_text(response), has_failed, duration, tokens_of(response), interrupted)
+    result = HookToolResult(result_text(response), has_failed, duration, tokens_of(response), interrupted)
     return tool_ended(call, root, result)
 
 
 def failed_tool(call: HookCall, root: str) -> HookDraft:
     interrupted = call.payload.get("is_interrupt") is True
     text, duration = word(call.payload, "error"), duration_of(call.payload, "duration_ms")
-    return tool_ended(call, root, ToolResult(text, True, duration, interrupted=interrupted))
+    return tool_ended(call, root, HookToolResult(text, True, duration, interrupted=interrupted))
 
 
 def expanded_prompt(call: HookCall, _root: str) -> HookDraft:

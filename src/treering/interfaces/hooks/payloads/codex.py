@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from treering.interfaces.hooks.payloads import claude_code
-from treering.interfaces.hooks.payloads.conversions import ToolResult, duration_of, json_value, result_text, tool_ended
+from treering.interfaces.hooks.payloads.conversions import (
+    HookToolResult,
+    duration_of,
+    json_value,
+    result_text,
+    tool_ended,
+)
 from treering.interfaces.hooks.payloads.reading import HookCall, HookDraft, HookReader
 from treering.observe.readers import codex
 from treering.observe.readers.codex_output import tool_output
@@ -19,7 +25,7 @@ def used_tool(call: HookCall, root: str) -> HookDraft:
         text, has_failed, duration = tool_output(parsed)
     if duration is None:
         duration = duration_of(call.payload, "duration_ms")
-    return tool_ended(call, root, ToolResult(text, has_failed, duration))
+    return tool_ended(call, root, HookToolResult(text, has_failed, duration))
 
 
 READER = HookReader(codex.NAME, {**claude_code.HOOKS, "PostToolUse": used_tool})

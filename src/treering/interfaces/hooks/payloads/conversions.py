@@ -24,7 +24,7 @@ _OUTPUTS = ("stdout", "stderr", "output", "content", "result", "text", "error", 
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class HookToolResult:
     """The outcome of a tool call as a hook reports it."""
 
     text: str
@@ -86,7 +86,7 @@ def tool_called(call: HookCall, _root: str) -> HookDraft:
     return HookDraft((event,)) if event["call_id"] else NOTHING  # without an id, the result brings the call
 
 
-def tool_ended(call: HookCall, root: str, result: ToolResult) -> HookDraft:
+def tool_ended(call: HookCall, root: str, result: HookToolResult) -> HookDraft:
     """A tool was used: the call, which is ignored if it is known by its id, and its result."""
     called = _call_event(call)
     call_id = called["call_id"] or event_id("hook", call.id)
@@ -117,7 +117,7 @@ def _call_event(call: HookCall) -> dict[str, Any]:
     }
 
 
-def _happened(tool: str, use: ToolUse, result: ToolResult, root: str) -> dict[str, Any]:
+def _happened(tool: str, use: ToolUse, result: HookToolResult, root: str) -> dict[str, Any]:
     """Fields of the occasion; empty if nothing can be known about what the tool did."""
     if result.interrupted:
         return {}

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from treering.core.events import SessionOutcome
 from treering.interfaces.hooks.payloads.conversions import (
-    ToolResult,
+    HookToolResult,
     arguments_of,
     compacting,
     duration_of,
@@ -33,14 +33,14 @@ def used_tool(call: HookCall, root: str) -> HookDraft:
     output = call.payload.get("tool_output")
     response = json_value(output) if isinstance(output, str) else output
     code = response.get("exitCode", response.get("exit_code", 0)) if isinstance(response, dict) else 0
-    result = ToolResult(result_text(response), code not in (0, None), duration_of(call.payload, "duration"))
+    result = HookToolResult(result_text(response), code not in (0, None), duration_of(call.payload, "duration"))
     return tool_ended(call, root, result)
 
 
 def failed_tool(call: HookCall, root: str) -> HookDraft:
     interrupted = call.payload.get("is_interrupt") is True
     text, duration = word(call.payload, "error_message"), duration_of(call.payload, "duration")
-    return tool_ended(call, root, ToolResult(text, True, duration, interrupted=interrupted))
+    return tool_ended(call, root, HookToolResult(text, True, duration, interrupted=interrupted))
 
 
 def ran_command(call: HookCall, root: str) -> HookDraft:
@@ -63,7 +63,9 @@ def used_server(call: HookCall, root: str) -> HookDraft:
 
 def _used(call: HookCall, root: str, tool: str, arguments: Fields, text: str) -> HookDraft:
     payload = {**call.payload, "tool_name": tool, "tool_input": arguments}
-    return tool_ended(replace(call, payload=payload), root, ToolResult(text, False, duration_of(payload, "duration")))
+    return tool_ended(
+        replace(call, payload=payload), root, HookToolResult(text, False, duration_of(payload, "duration"))
+    )
 
 
 def answered(call: HookCall, _root: str) -> HookDraft:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from treering.interfaces.hooks.payloads.conversions import (
-    ToolResult,
+    HookToolResult,
     compacting,
     ended,
     prompt_draft,
@@ -31,10 +31,10 @@ def prompted(call: HookCall, _root: str) -> HookDraft:
 def used_tool(call: HookCall, root: str) -> HookDraft:
     response = call.payload.get("tool_response")
     if not isinstance(response, Mapping):
-        return NOTHING if response is None else tool_ended(call, root, ToolResult(text_of(response)))
+        return NOTHING if response is None else tool_ended(call, root, HookToolResult(text_of(response)))
     text = gemini_cli.output_text(result_text(response) or text_of(response.get("returnDisplay")))
     has_failed = bool(response.get("error")) or gemini_cli.is_failed_command(word(call.payload, "tool_name"), text)
-    return tool_ended(call, root, ToolResult(text, has_failed))
+    return tool_ended(call, root, HookToolResult(text, has_failed))
 
 
 def answered(call: HookCall, _root: str) -> HookDraft:

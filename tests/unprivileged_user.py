@@ -1,4 +1,4 @@
-"""Somebody who may not read everything, as root may."""
+"""Runs as a user whom file permissions apply to, also if root runs the tests."""
 
 import os
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def as_somebody() -> Iterator[None]:
-    """Where root runs the tests, somebody else looks."""
+def as_unprivileged_user() -> Iterator[None]:
+    """Give up the privileges of root until the block ends; other users keep theirs."""
     is_root = os.geteuid() == 0
     if is_root:
         os.seteuid(65534)

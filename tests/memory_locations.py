@@ -1,4 +1,4 @@
-"""A repository with a data folder that is thrown away, and its memory at either place."""
+"""A repository with a data folder that is thrown away, and its memory at either location."""
 
 import shutil
 from collections.abc import Callable
