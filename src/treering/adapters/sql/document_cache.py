@@ -16,7 +16,7 @@ _OBJECTS = 700  # bytes of a document's objects in memory, beside its content
 class StoredDocument(NamedTuple):
     """A document with its vector of one model, empty without one. It never changes, and numbers are not reused."""
 
-    whole: tuple[int, ...]
+    integers: tuple[int, ...]
     """Number, time, speaker, marks, length, place, and the number of distinct words."""
     kind: str
     thread: str
@@ -26,7 +26,7 @@ class StoredDocument(NamedTuple):
 
     @property
     def number(self) -> int:
-        return self.whole[0]
+        return self.integers[0]
 
     @property
     def size(self) -> int:
