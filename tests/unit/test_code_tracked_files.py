@@ -96,6 +96,15 @@ def test_every_version_of_the_index_is_understood(root: Path, version: str) -> N
     assert sorted(load_tracked_files(root).files) == sorted(listed)
 
 
+@pytest.mark.parametrize("version", ["2", "4"])
+def test_an_index_with_sha_256_hashes_is_understood(tmp_path: Path, version: str) -> None:
+    folder = written(tmp_path / "project", FILES).resolve()
+    git(folder, "init", "--quiet", "--object-format=sha256")
+    git(folder, "add", "--force", *TRACKED)
+    git(folder, "update-index", "--index-version", version)
+    assert load_tracked_files(folder).files == set(TRACKED)
+
+
 @pytest.mark.parametrize("content", [b"", b"DIRC", b"DIRC\0\0\0\2\0\0\0\5broken", b"nothing of this kind"])
 def test_a_damaged_index_lists_nothing(root: Path, content: bytes) -> None:
     (root / ".git" / "index").write_bytes(content)
