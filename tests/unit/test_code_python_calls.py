@@ -509,6 +509,7 @@ OVERLOADS_BY_NUMBER = """
         ("*unknown", "ABCD"),
         ("1, **unknown", "ABCD"),
         ("1, 'text'", "ABCD"),
+        ("x for x in unknown", "A"),
     ],
 )
 def test_number_and_keywords_of_arguments_choose_the_overload(arguments: str, classes: str) -> None:
@@ -516,6 +517,32 @@ def test_number_and_keywords_of_arguments_choose_the_overload(arguments: str, cl
     assert {target for origin, target in found if origin == "m.py::user" and target.endswith(".act")} == {
         f"m.py::{name}.act" for name in classes
     }
+
+
+def test_the_receiver_does_not_count_as_an_argument_of_an_overload() -> None:
+    code = OVERLOADS_BY_NUMBER.replace("table.get(ARGUMENTS)", "Table.get(table, 1)")
+    found = {target for origin, target in calls({"m.py": code}) if origin == "m.py::user"}
+    assert {f"m.py::{name}.act" for name in "ABCD"} <= found
+
+
+def test_a_generator_is_an_argument_that_chooses_the_overload() -> None:
+    code = """
+        from typing import overload
+        class A:
+            def act(self): ...
+        class B:
+            def act(self): ...
+        @overload
+        def made() -> A: ...
+        @overload
+        def made(parts) -> B: ...
+        def made(*parts): ...
+        def user(unknown):
+            made(each for each in unknown).act()
+    """
+    found = {target for origin, target in calls({"m.py": code}) if origin == "m.py::user"}
+    assert "m.py::B.act" in found
+    assert "m.py::A.act" not in found
 
 
 def test_wrappers_of_functools_keep_the_function() -> None:

@@ -1,5 +1,6 @@
 """Git ignores no file that it tracks, and neither does the index."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -46,6 +47,30 @@ def test_a_tracked_file_is_read_although_a_rule_ignores_it(root: Path) -> None:
     assert discover(root, CodeSettings()).skipped[IGNORED] == 2
 
 
+def test_everything_else_in_an_ignored_folder_is_ignored(root: Path) -> None:
+    """Also what a later rule would include: git does not look into the folder."""
+    rules = {".gitignore": "made/\n!made/allowed.ts\n", "made/.gitignore": "!*.ts\n!inner/\n"}
+    written(
+        root, {**rules, "made/allowed.ts": "", "made/own.ts": "", "made/inner/deep.ts": "", "made/inner/kept.ts": ""}
+    )
+    git(root, "add", "--force", "made/inner/kept.ts")
+    ignored = git(root, "ls-files", "--others", "--ignored", "--exclude-standard").split()
+    assert {"made/allowed.ts", "made/own.ts", "made/inner/deep.ts"} <= set(ignored)
+    assert [path for path in found(root) if path.startswith("made/")] == ["made/inner/kept.ts", "made/kept.js"]
+
+
+def test_an_index_that_is_not_a_file_lists_nothing(root: Path) -> None:
+    """A pipe would be waited for."""
+    (root / ".git" / "index").unlink()
+    os.mkfifo(root / ".git" / "index")
+    assert found(root) == ["pack/src/index.ts"]
+
+
+def test_an_endless_number_in_an_index_is_not_computed(root: Path) -> None:
+    (root / ".git" / "index").write_bytes(b"DIRC\0\0\0\4\0\0\0\1" + bytes(62) + b"\xff" * 2_000_000)
+    assert not load_tracked_files(root).files
+
+
 def test_what_is_tracked_now_decides(root: Path) -> None:
     git(root, "rm", "--quiet", "--cached", "a.js", "made/kept.js")
     assert found(root) == ["pack/package.json", "pack/src/index.ts", "package.json"]
@@ -70,6 +95,15 @@ def test_every_version_of_the_index_is_understood(root: Path, version: str) -> N
     git(root, "update-index", "--index-version", version)
     listed = git(root, "ls-files", "-z").split("\0")[:-1]
     assert sorted(load_tracked_files(root).files) == sorted(listed)
+
+
+@pytest.mark.parametrize("version", ["2", "4"])
+def test_an_index_with_sha_256_hashes_is_understood(tmp_path: Path, version: str) -> None:
+    folder = written(tmp_path / "project", FILES).resolve()
+    git(folder, "init", "--quiet", "--object-format=sha256")
+    git(folder, "add", "--force", *TRACKED)
+    git(folder, "update-index", "--index-version", version)
+    assert load_tracked_files(folder).files == set(TRACKED)
 
 
 @pytest.mark.parametrize("content", [b"", b"DIRC", b"DIRC\0\0\0\2\0\0\0\5broken", b"nothing of this kind"])

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.hook_payloads import CLAUDE, claude, gemini, prompt, read
+from treering.interfaces.hooks.agents import memory_command
 from treering.interfaces.hooks.user_commands import UserCommand, set_memory, user_command
 from treering.location.hook_files import PAUSE, is_paused, read_json, write_json
 
@@ -37,6 +38,26 @@ def test_the_expanded_form_of_claude_code() -> None:
 def test_a_command_behind_the_context_of_a_hook() -> None:
     payload = gemini("BeforeAgent", prompt="<hook_context>x</hook_context>\n\n/memory off")
     assert user_command(read("gemini", payload).typed) == UserCommand("memory", "off")
+
+
+@pytest.mark.parametrize("prefix", ["", "treering:", "treering-", "mcp__treering__", "prompts:", "prompts:treering-"])
+@pytest.mark.parametrize("argument", ["off", "OFF", "off injection", "on", "status"])
+def test_the_hook_process_reads_memory_in_every_form(prefix: str, argument: str) -> None:
+    """Otherwise it gives text after `/memory off`, and does not pass `/memory on` on during a pause."""
+    tagged = f"<command-name>/{prefix}memory</command-name>\n<command-args>{argument}</command-args>"
+    for typed in (f" /{prefix}memory {argument}\n", tagged):
+        assert user_command(read("claude", prompt(typed)).typed) == UserCommand("memory", argument)
+        assert memory_command(typed) == argument.lower().split()[0]
+    behind = f"<hook_context>x</hook_context>\n\n/{prefix}memory {argument}"
+    assert user_command(read("gemini", gemini("BeforeAgent", prompt=behind)).typed) == UserCommand("memory", argument)
+    assert memory_command(behind) == argument.lower().split()[0]
+
+
+@pytest.mark.parametrize(
+    "typed", ["/memory off the shelf", "/memory tides", "/remember off", "memory off", "/x:memory on"]
+)
+def test_the_hook_process_takes_other_prompts_for_no_command(typed: str) -> None:
+    assert memory_command(typed) == ""
 
 
 @pytest.mark.parametrize("typed", ["remember we use uv", "/remembering", "please /remember this", "/home/memory x"])

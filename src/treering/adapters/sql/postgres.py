@@ -27,6 +27,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from treering.adapters.sql.context import ListParameters, PrincipalName, TransactionContext
+from treering.adapters.sql.document_cache import DocumentCache
 from treering.adapters.sql.kinds import KINDS
 from treering.adapters.sql.owners import SHARED
 from treering.adapters.sql.pending_rows import KEEP_PENDING
@@ -109,8 +110,8 @@ _ENTER = (
     "SELECT set_config('treering.tenant', %s, true), set_config('treering.project', %s, true), "
     "set_config('treering.principal', %s, true)"
 )
-# Every look-up of a search has an index, but the planner has no statistics of tables that were just filled. No plan
-# depends on the parameters; making them again for each search took an eighth of the server's processor time.
+# Every look-up of a search has an index, but the planner has no statistics of tables that were just filled. One plan is
+# good for all parameters; making it again for each search took an eighth of the server's processor time.
 _PLANNING = {"plan_cache_mode": "force_generic_plan"} | {
     f"enable_{way}": "off" for way in ("seqscan", "bitmapscan", "sort")
 }
@@ -169,6 +170,7 @@ class Postgres:
         self.registered = set[PrincipalName]()
         self._nearby: Nearby | None = None
         self._remembered: dict[Scope, Remembered] = {}
+        self._documents = DocumentCache()
         self.location = url.render_as_string(hide_password=True).replace("+psycopg", "")
 
     def open(self) -> Engine:
@@ -321,7 +323,7 @@ class Postgres:
             self._nearby = nearby
         if not context.for_search:
             context.connection.exec_driver_sql(f"SELECT {_BY_INDEX}")
-        remembered = self._remembered.setdefault(_counted_in(context.scope), Remembered())
+        remembered = self._remembered.setdefault(_counted_in(context.scope), Remembered(documents=self._documents))
         return ServerIndex(context, remembered, self._nearby)
 
     def expect_names(self, context: TransactionContext, keys: Callable[[], Sequence[str]], max_links: int) -> None:
@@ -384,12 +386,13 @@ class Postgres:
 
     def after_fork(self) -> None:
         """Start with an empty cache: its locks may be held by threads of the parent process."""
-        self._remembered = {}
+        self._remembered, self._documents = {}, DocumentCache()
 
     def _forget_counts(self, here: tuple[str, str]) -> None:
         for scope, remembered in list(self._remembered.items()):
             if (scope.tenant, scope.project) == here:
                 remembered.forget_counts()
+        self._documents.drop(*here)
 
     def _remove_vectors(self, connection: Connection, here: tuple[str, str], numbers: Sequence[int]) -> None:
         chosen = "tenant = %s AND project = %s AND number = ANY(%s::bigint[])"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treering.adapters.sql.document_cache import StoredDocument
 from treering.adapters.sql.posting_blocks import read_array
 from treering.adapters.sql.server_words import kind_number
 from treering.adapters.vectors.signs import STORED
@@ -57,22 +58,6 @@ _VECTORS = """
         AND vectors.number BETWEEN found.number AND found.number ORDER BY vectors.number LIMIT 1
     ) AS own ON true
 """
-
-
-class StoredDocument(NamedTuple):
-    """A document with its vector of one model, empty without one. It never changes, and numbers are not reused."""
-
-    whole: tuple[int, ...]
-    """Number, time, speaker, marks, length, place, and the number of distinct words."""
-    kind: str
-    thread: str
-    codes: bytes
-    counts: bytes
-    vector: bytes
-
-    @property
-    def number(self) -> int:
-        return self.whole[0]
 
 
 @dataclass(frozen=True)
@@ -162,12 +147,16 @@ def documents_statement(*, neighbours: bool, model: str) -> str:
 def read_documents(row: Sequence[Any], *, model: str) -> list[StoredDocument]:
     """The documents of a row of `documents_statement`."""
     kinds, threads, codes, counts = row[:4]
-    whole = np.array(list(map(read_array, row[-7:]))).T
-    if not len(whole):
+    integers = np.array(list(map(read_array, row[-7:]))).T
+    if not len(integers):
         return []
-    sizes = read_array(row[5]) if model else np.zeros(len(whole), np.int64)
-    parts = (_split(codes, 4 * whole[:, -1]), _split(counts, whole[:, -1]), _split(row[4] if model else b"", sizes))
-    return list(map(StoredDocument, map(tuple, whole.tolist()), kinds, threads, *parts))
+    sizes = read_array(row[5]) if model else np.zeros(len(integers), np.int64)
+    parts = (
+        _split(codes, 4 * integers[:, -1]),
+        _split(counts, integers[:, -1]),
+        _split(row[4] if model else b"", sizes),
+    )
+    return list(map(StoredDocument, map(tuple, integers.tolist()), kinds, threads, *parts))
 
 
 def joined_documents(found: Iterable[StoredDocument], *, model: str) -> ServerDocuments:
@@ -181,7 +170,7 @@ def joined_documents(found: Iterable[StoredDocument], *, model: str) -> ServerDo
         threads,
         np.frombuffer(b"".join(codes), "<u4"),
         np.frombuffer(b"".join(counts), np.uint8),
-        *np.array([each.whole for each in ordered], np.int64).reshape(-1, 7).T,
+        *np.array([each.integers for each in ordered], np.int64).reshape(-1, 7).T,
     )
 
 

@@ -224,7 +224,7 @@ class ServerIndex(SqlIndex):
         return super().drop_vectors(but=but, beside=beside)
 
     def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
-        """Nothing to hide: documents are not cached in memory."""
+        """Nothing to hide: the server says which documents exist, and only these are looked up in the cache."""
 
     def _waiting_rows(self, model: str, after: int, limit: int) -> Sequence[Any]:
         """Continue after the documents that had vectors a moment ago; fewer than `limit` are looked for from the first.

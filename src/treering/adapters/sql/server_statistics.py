@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treering.adapters.sql.document_cache import DocumentCache
 from treering.adapters.sql.unstored_vectors import PendingVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, first_sampled, in_common
 from treering.core.embedded_text import part_of
@@ -41,6 +42,9 @@ _NEWEST = 1_000
 _OPTIONAL = ("co_access_edges", "code_ties")
 
 _HERE = "tenant = %(tenant)s AND project = %(project)s"
+# A plan for any project assumes that all have the same size: for a small one beside a large one, it would read the
+# documents of both by number. The range, which the planner takes for selective, makes it start from the project.
+_DOCUMENTS_HERE = f"{_HERE} AND project BETWEEN %(project)s AND %(project)s"
 # Vectors newer than the last count are reached in the order of their numbers: the index of models has another order.
 _SUMMARY = f"""
     WITH RECURSIVE spaces (model) AS (
@@ -69,7 +73,7 @@ _SUMMARY = f"""
         CASE WHEN %(languages)s THEN (
             SELECT json_agg(json_build_array(language, texts) ORDER BY texts DESC, language) FROM (
                 SELECT language, count(*) AS texts FROM (
-                    SELECT language FROM documents WHERE {_HERE} ORDER BY number DESC LIMIT {_NEWEST}
+                    SELECT language FROM documents WHERE {_DOCUMENTS_HERE} ORDER BY number DESC LIMIT {_NEWEST}
                 ) AS latest GROUP BY language
             ) AS spoken
         ) END,
@@ -79,7 +83,7 @@ _SUMMARY = f"""
         {", ".join(f"EXISTS (SELECT FROM {name} WHERE {_HERE})" for name in _OPTIONAL)}
     FROM (
         SELECT count(*), coalesce(sum(length), 0)::bigint, coalesce(max(number), 0) FROM documents
-        WHERE {_HERE} AND number > %(counted)s
+        WHERE {_DOCUMENTS_HERE} AND number > %(counted)s
     ) AS totals (documents, length, newest)
 """
 _EVENLY_SPACED = f"""
@@ -148,13 +152,13 @@ class Remembered:
     embedded: dict[str, int] = field(default_factory=dict)
     """By model, a number up to which all documents had vectors when an embedding batch was read last."""
     unstored: PendingVectors = field(default_factory=PendingVectors)
-    documents: dict[str, dict[int, Any]] = field(default_factory=dict)
-    """Documents outside conversations by model of their vectors and by number, as `ServerVectors.read` stores them."""
+    documents: DocumentCache = field(default_factory=DocumentCache)
+    """Documents outside conversations; one cache for all projects of a database."""
 
     def forget_counts(self) -> None:
         """After a removal: everything that removed documents may have contributed to."""
         self.summary = self.languages = self.speakers = self.frequencies = None
-        self.spaces, self.common, self.documents = {}, {}, {}
+        self.spaces, self.common = {}, {}
 
 
 class Statistics:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treering.adapters.sql.context import Companion
+from treering.adapters.sql.document_cache import DocumentView
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
 from treering.adapters.sql.posting_blocks import read_array, sent_array
 from treering.adapters.sql.server_documents import (
@@ -32,12 +33,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.adapters.sql.context import TransactionContext
+    from treering.adapters.sql.document_cache import StoredDocument
     from treering.adapters.sql.unstored_vectors import MadeVector
 
 _SEARCHED = set(DOCUMENT_KINDS)
 _AT_ONCE = 5_000
-_MAX_CACHED = 20_000
-"""Documents of a project that are cached, about a kilobyte each; beyond that, all are read again."""
 # If a filter leaves less than one in this many, the remaining vectors are compared one by one.
 _EXACT_BELOW_ONE_IN = 10
 
@@ -152,21 +152,21 @@ class ServerVectors:
     def read(self, model: str, numbers: NDArray[np.int64], *, neighbours: bool = True) -> ServerDocuments:
         """Documents with their vectors of a model, and with their neighbours in conversations.
 
-        Those outside conversations are read once, with their vector: `numbers` come from this transaction, so that
-        they still exist. Neighbours may be added later.
+        Those outside conversations are cached with their vector: `numbers` come from this transaction, so that they
+        still exist. Those in conversations are not, because neighbours may be added later.
         """
-        known = {} if self._context.writing else self._documents.setdefault(model, {})
-        wanted = numbers.tolist()
-        found = [known[number] for number in wanted if number in known]
-        if missing := [number for number in wanted if number not in known] if known else wanted:
+        view = DocumentView(*self._here, self._context.scope.principal, model)
+        cached = None if self._context.writing else self._documents.of(view, self._context.now)
+        found = {} if cached is None else cached.chosen(numbers.tolist())
+        more: Sequence[StoredDocument] = ()
+        if missing := [number for number in numbers.tolist() if number not in found]:
             statement = documents_statement(neighbours=neighbours, model=model)
             named = {**self._named, "numbers": sent_array(missing), **({"model": model} if model else {})}
             more = read_documents(self._run(statement, named).one(), model=model)
-            found += more
-            if len(known) > _MAX_CACHED:
-                known.clear()
-            known |= {each.number: each for each in more if not each.thread and bool(each.vector) == bool(model)}
-        return joined_documents(found, model=model)
+        if cached is not None:
+            lasting = (each for each in more if not each.thread and bool(each.vector) == bool(model))
+            self._documents.add(view, cached, lasting)
+        return joined_documents([*found.values(), *more], model=model)
 
     def centre(self, model: str, known: Sequence[NDArray[np.float32]]) -> Query | None:
         """The middle of the given vectors; None without one."""

@@ -130,6 +130,7 @@ class _FolderWalk:
         self.skipped: Counter[str] = Counter()
         self.unread: Counter[str] = Counter()
         self.unreadable: set[str] = set()
+        self._ignored_folders: set[str] = set()  # with tracked files
         self._root = root
         self._prefix = os.path.join(root, "")
         self._folders = folders
@@ -219,8 +220,18 @@ class _FolderWalk:
         return True
 
     def _is_ignored(self, path: str, rules: IgnoreRules | None) -> bool:
-        """Whether the rules apply to a file, or to a folder with a trailing slash: git ignores nothing it tracks."""
-        return rules is not None and rules.ignores(path) and not self._tracked.has(path)
+        """Whether git ignores a file, or a folder with a trailing slash: nothing that it tracks.
+
+        Of an ignored folder, it ignores everything else, whatever the rules say about it.
+        """
+        above = path[: path.rfind("/", 0, -1) + 1]
+        if above not in self._ignored_folders and (rules is None or not rules.ignores(path)):
+            return False
+        if not self._tracked.has(path):
+            return True
+        if path.endswith("/"):
+            self._ignored_folders.add(path)
+        return False
 
     @cached_property
     def _tracked(self) -> TrackedFiles:

@@ -63,7 +63,7 @@ def repository_around(root: Path) -> Path | None:
 
 def _files(top: Path, inside: str, home: GitHome | None) -> Iterator[tuple[str, Path, bool]]:
     """Yield rule files with the path from their folder to the root; a later one takes precedence."""
-    shared = _common_git_folder(top / ".git")
+    shared = common_git_folder(top / ".git")
     if home is not None:
         yield inside, _users_file(top, shared, home), True
     if shared is not None:
@@ -74,7 +74,7 @@ def _files(top: Path, inside: str, home: GitHome | None) -> Iterator[tuple[str, 
         yield "".join(f"{part}/" for part in parts[depth:]), above / IGNORE_FILE, False
 
 
-def _common_git_folder(git: Path) -> Path | None:
+def common_git_folder(git: Path) -> Path | None:
     """Return the folder that a repository's worktrees share."""
     own = own_git_folder(git)
     return None if own is None else own / (text_of(own / "commondir").strip() or ".")

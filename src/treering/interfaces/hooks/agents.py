@@ -124,7 +124,11 @@ _READING_TOOLS = (
 )
 
 
-_MEMORY_COMMANDS = ("/memory", "/treering:memory", "/treering-memory")
+_PREFIXES = ("", "treering:", "treering-", "mcp__treering__", "prompts:", "prompts:treering-")
+_MEMORY_COMMANDS = frozenset(f"/{prefix}memory" for prefix in _PREFIXES)
+_TURNED_OFF = frozenset(("", "all", "injection", "injections"))  # words after `/memory off`
+_COMMAND_TAGS = ("<command-name>", "</command-name>", "<command-args>", "</command-args>")
+_HOOK_CONTEXT = "<hook_context>", "</hook_context>"
 
 
 class HookEvent:
@@ -166,10 +170,20 @@ class HookEvent:
 
 
 def memory_command(prompt: str) -> str:
-    """What a prompt asks of memory: off, on or status; empty if it is another prompt."""
-    command, word, *_ = (*prompt[:200].lower().split(), "", "")
+    """What a prompt asks of memory: off, on or status; empty if it is another prompt.
+
+    In every form that `user_commands.user_command` understands, without the time that its imports take.
+    """
+    if prompt.startswith(_HOOK_CONTEXT[0]):
+        prompt = prompt.rpartition(_HOOK_CONTEXT[1])[2]
+    prompt = prompt[:200].lower()
+    for tag in _COMMAND_TAGS:
+        prompt = prompt.replace(tag, " ")
+    command, word, what, *_ = (*prompt.split(), "", "", "")
     word = word or "status"
-    return word if command in _MEMORY_COMMANDS and word in ("off", "on", "status") else ""
+    if command not in _MEMORY_COMMANDS or (word == "off" and what not in _TURNED_OFF):
+        return ""
+    return word if word in ("off", "on", "status") else ""
 
 
 def is_low_value(event: HookEvent) -> bool:

@@ -234,10 +234,10 @@ def endpoint(route: Route, calls: Calls) -> Callable[..., Awaitable[Response]]:
 
 
 def _check_conditions(request: Request) -> None:
-    """Refuse a condition that is given twice: one of both would be ignored."""
+    """Refuse a header that is sent twice: one of the two would be ignored."""
     for name in ("If-Match", "Idempotency-Key"):
         if len(request.headers.getlist(name)) > 1:
-            raise InvalidInput(f"the request has several headers {name}; send one")
+            raise InvalidInput(f"the request has several {name} headers; send one")
 
 
 async def _content(request: Request) -> str:

@@ -202,7 +202,13 @@ class Annotations(PythonProject):
         return None
 
     def fitting_overloads(self, made: PythonFunction, value: FunctionValue, given: Sequence[Values]) -> PythonFunction:
-        """Return the function with only the overloads that accept the arguments; all if none can be excluded."""
+        """Return the function with only the overloads that accept the arguments; all if none can be excluded.
+
+        None is excluded for `Class.method(instance, …)`, whose first argument is the receiver.
+        """
+        bound_to_class = made.traits & (Trait.STATIC | Trait.CLASS_METHOD)
+        if made.owner and isinstance(value.receiver, ClassValue) and not bound_to_class:
+            return made
         where = EvaluationContext(value.path, value.receiver)
         fitting = [each for each in made.overloads if self._accepts(each, given, where)]
         if not fitting or len(fitting) == len(made.overloads):

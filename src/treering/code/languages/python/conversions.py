@@ -93,7 +93,7 @@ def _call(expressions: "PythonExpressions", node: Node, place: ExpressionSite, d
         return Expression(ExpressionKind.SUPER, place.scope.owner.qualname, named)
     parts = [expressions.of(function, place, depth)]
     if arguments is None or arguments.type != "argument_list":
-        return Expression(ExpressionKind.CALL, "", tuple(parts))
+        return Expression(ExpressionKind.CALL, "" if arguments is None else _rest(arguments), tuple(parts))
     given = [each for each in arguments.named_children if each.type != "comment"]
     if name == "TypeVar" and text_of(function) in _TYPE_VARIABLES:
         given = [bound for bound in (_keyword(given, "bound"),) if bound is not None]
