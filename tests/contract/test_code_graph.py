@@ -214,9 +214,8 @@ def test_an_interrupted_run_leaves_a_consistent_incomplete_index(
     assert code_of(memory).module_map().status.up_to_date
 
 
-def test_a_file_that_changes_while_others_are_read_is_read_again(
-    memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def edit_while_resolving(root: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Change a file whenever the index resolves one; returns all files as they are then."""
     changed = {**FILES, "app/login.py": "def login(): ...\n"}
 
     def edits(*given: Any) -> Any:
@@ -224,6 +223,13 @@ def test_a_file_that_changes_while_others_are_read_is_read_again(
         return resolve_file(*given)
 
     monkeypatch.setattr(updating, "resolve_file", edits)
+    return changed
+
+
+def test_a_file_that_changes_while_others_are_read_is_read_again(
+    memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = edit_while_resolving(root, monkeypatch)
     monkeypatch.setattr(indexing, "MAX_UNCHECKED_CHANGES", 0)
     done = code.index(root)
     assert done.complete
@@ -233,13 +239,7 @@ def test_a_file_that_changes_while_others_are_read_is_read_again(
 def test_a_file_that_changes_during_a_small_update_is_read_by_the_next_one(
     memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changed = {**FILES, "app/login.py": "def login(): ...\n"}
-
-    def edits(*given: Any) -> Any:
-        written(root, changed)
-        return resolve_file(*given)
-
-    monkeypatch.setattr(updating, "resolve_file", edits)
+    changed = edit_while_resolving(root, monkeypatch)
     assert code.index(root).complete
     monkeypatch.undo()
     assert code.index(root).read == 1

@@ -290,7 +290,7 @@ def _way(example: Sequence[str]) -> Iterator[tuple[int, str]]:
 def _test_files(found: "CodeImpact", limit: int) -> Iterator[RenderableType]:
     """Files of tests, those likely to test the node first; the number is that of their tests that reach it.
 
-    There is no number for a file that reaches it as a whole, as files with `test("…", () => …)` do.
+    A file whose tests are not definitions, such as `test("…", () => …)`, reaches it as a whole and has no number.
     """
     near = found.test_files
     listed = near[:limit]
