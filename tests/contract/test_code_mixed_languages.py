@@ -56,6 +56,25 @@ def test_answers_about_a_partly_read_language_say_so(code: Code, root: Path) -> 
     assert code.impact("Item.java").dependents.ids == ("src/shop/Cart.java",), "imports are known"
 
 
+def test_possible_users_in_a_partly_read_language_are_counted_and_follow_each_edit(code: Code, root: Path) -> None:
+    user, other = root / "src/shop/Shelf.java", root / "src/shop/Label.java"
+    code.index(root)
+    assert code.impact("Item.label").unresolved == ()
+    user.write_text("package shop;\nclass Shelf {\n  String f(Item i) { return i.label() + i.price(); }\n}\n")
+    code.index(root)
+    assert [(each.name, each.uses) for each in code.impact("Item.label").unresolved] == [("label", 1)]
+    (use,) = code.unresolved("Item.label")
+    assert (use.origin, use.line) == ("src/shop/Shelf.java::Shelf.f", 3)
+    other.write_text("package shop;\nclass Label { int price() { return 1; } }\n")
+    code.index(root)
+    assert code.impact("Label.price").unresolved_total == 1, "a definition that came after its use"
+    other.unlink()
+    user.write_text("package shop;\nclass Shelf {}\n")
+    code.index(root)
+    assert code.impact("Item.label").unresolved == ()
+    assert code.status().totals.unresolved == 0
+
+
 def test_text_is_searched_and_is_not_part_of_the_graph(code: Code, root: Path) -> None:
     code.index(root)
     assert {place.path for place in code.where("zeppelin")} == {"docs/guide.md", "conf/app.toml"}

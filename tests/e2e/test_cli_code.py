@@ -108,6 +108,17 @@ def test_uses_in_languages_without_calls_are_not_called_resolved(terminal: Termi
     assert "every use is resolved" not in shown
 
 
+def test_possible_users_in_languages_without_calls_are_listed(terminal: Terminal) -> None:
+    user = "class Page {\n  void show(Widget w) {\n    w.draw();\n  }\n}\n"
+    written(terminal.folder, {"Widget.java": "class Widget { void draw() { } }\n", "Page.java": user})
+    terminal.ok("index")
+    shown = terminal.ok("impact", "draw")
+    assert "no certain dependent" in shown
+    assert "1 use of draw could not be resolved and may be of it" in shown
+    assert "definitions only in java: users are known by name only" in shown
+    assert "Page.java:3" in terminal.ok("impact", "draw", "--unresolved")
+
+
 def test_nothing_is_certain_while_files_are_left_out(terminal: Terminal) -> None:
     modules = {f"app/part_{n}.py": f"def part_{n}(): ...\n" for n in range(120)}
     written(terminal.folder, modules)

@@ -24,6 +24,7 @@ from treering.core.graph import GraphSource
 Hashes = NDArray[np.uint64]
 HASHES = np.dtype("<u8")
 _COMPRESSION_LEVEL = 1
+_COMPRESSED = b"\x78"  # first byte of zlib's format; an encoded sequence begins with another one
 
 
 class _StoredFacts(msgspec.Struct, frozen=True, array_like=True):
@@ -118,11 +119,15 @@ def unpack_further(packed: bytes) -> Mapping[GraphSource, PackedEdges]:
 
 
 def pack_unresolved(uses: Sequence[Unresolved]) -> bytes:
-    return _encode(uses) if uses else b""
+    """Compressed, because every use repeats the path of the file."""
+    return zlib.compress(_encode(uses), _COMPRESSION_LEVEL) if uses else b""
 
 
 def unpack_unresolved(packed: bytes) -> tuple[Unresolved, ...]:
-    return _unresolved(packed) if packed else ()
+    """Indexes of earlier versions, which are read until they are indexed again, have uncompressed ones."""
+    if not packed:
+        return ()
+    return _unresolved(_decompress(packed) if packed.startswith(_COMPRESSED) else packed)
 
 
 def _columns(edges: Sequence[Edge]) -> PackedEdges:

@@ -82,6 +82,12 @@ def has_definitions_only(language: str) -> bool:
     return language in _DEFINITIONS
 
 
+def name_group(language: str) -> str:
+    """Return the name that stands for all languages whose files use each other's definitions by name."""
+    declared = _DEFINITIONS.get(language)
+    return language if declared is None else declared.name_group
+
+
 def partly_read(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the languages of these files in which only definitions and imports are read, sorted."""
     return tuple(sorted(_DEFINITIONS.keys() & {language_of(path) for path in paths}))

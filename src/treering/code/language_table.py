@@ -53,6 +53,13 @@ class DefinitionLanguage(NamedTuple):
     imports: ImportRule | None = None
     names: tuple[str, ...] = ()
     """Names of files that have none of the suffixes."""
+    shares_names_with: str = ""
+    """Another language whose definitions are used here by name, and the other way round."""
+
+    @property
+    def name_group(self) -> str:
+        """The language that stands for all those with which this one shares names."""
+        return self.shares_names_with or self.name
 
 
 class TextFormat(NamedTuple):
@@ -94,6 +101,7 @@ DEFINITION_LANGUAGES = (
         (".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".ipp", ".inl", ".cu", ".cuh", ".ino"),
         "cpp",
         _INCLUDE,
+        shares_names_with="c",
     ),
     DefinitionLanguage("csharp", (".cs", ".csx"), "csharp"),
     DefinitionLanguage("css", (".css",), "css", _BESIDE),
@@ -102,12 +110,12 @@ DEFINITION_LANGUAGES = (
     DefinitionLanguage("erlang", (".erl", ".hrl"), "erlang", _INCLUDE),
     DefinitionLanguage("graphql", (".graphql", ".gql"), "graphql"),
     DefinitionLanguage("haskell", (".hs",), "haskell", ImportRule((".hs",), ".", beside=False)),
-    DefinitionLanguage("html", (".html", ".htm"), "html", _BESIDE),
+    DefinitionLanguage("html", (".html", ".htm"), "html", _BESIDE, shares_names_with="css"),
     DefinitionLanguage("java", (".java",), "java", _CLASS_PATH),
     DefinitionLanguage("julia", (".jl",), "julia", _INCLUDE),
-    DefinitionLanguage("kotlin", (".kt", ".kts"), "kotlin", _CLASS_PATH),
+    DefinitionLanguage("kotlin", (".kt", ".kts"), "kotlin", _CLASS_PATH, shares_names_with="java"),
     DefinitionLanguage("lua", (".lua",), "lua", ImportRule((".lua", "/init.lua"), ".", beside=False)),
-    DefinitionLanguage("objc", (".m", ".mm"), "objc", _INCLUDE),
+    DefinitionLanguage("objc", (".m", ".mm"), "objc", _INCLUDE, shares_names_with="c"),
     DefinitionLanguage("ocaml", (".ml",), "ocaml"),
     DefinitionLanguage("perl", (".pl", ".pm", ".t"), "perl", ImportRule((".pm",), "::", beside=False)),
     DefinitionLanguage("php", (".php", ".phtml"), "php", ImportRule(("", ".php"), "\\", extra_head=2)),
@@ -115,8 +123,8 @@ DEFINITION_LANGUAGES = (
     DefinitionLanguage("proto", (".proto",), "proto", _INCLUDE),
     DefinitionLanguage("r", (".r", ".R"), "r", _INCLUDE),
     DefinitionLanguage("ruby", (".rb", ".rake", ".gemspec"), "ruby", ImportRule((".rb", "")), ("Gemfile", "Rakefile")),
-    DefinitionLanguage("scala", (".scala", ".sc", ".sbt"), "scala", _CLASS_PATH),
-    DefinitionLanguage("scss", (".scss",), "scss", ImportRule((".scss", ""), anywhere=False)),
+    DefinitionLanguage("scala", (".scala", ".sc", ".sbt"), "scala", _CLASS_PATH, shares_names_with="java"),
+    DefinitionLanguage("scss", (".scss",), "scss", ImportRule((".scss", ""), anywhere=False), shares_names_with="css"),
     DefinitionLanguage("solidity", (".sol",), "solidity", _INCLUDE),
     DefinitionLanguage("sql", (".sql", ".ddl"), "sql"),
     DefinitionLanguage("swift", (".swift",), "swift"),

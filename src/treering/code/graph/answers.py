@@ -145,7 +145,7 @@ class IndexStatus:
     guessed: tuple[NameGuess, ...] = ()
     """Names in the query that do not exist, with the similar names that were used instead."""
     definitions_only: tuple[str, ...] = ()
-    """Languages of the queried files in which calls are not read, so that users of a definition are not known."""
+    """Languages of the queried files in which calls are not resolved: users of a definition are known by name only."""
 
     @property
     def up_to_date(self) -> bool:

@@ -13,7 +13,7 @@ from treering.code.files.secrets import redact_use
 from treering.code.graph.answers import NameCount
 from treering.code.graph.folders import is_folder
 from treering.code.graph.nodes import SEPARATOR, file_of
-from treering.code.language_choice import language_named
+from treering.code.language_choice import language_of, name_group
 
 if TYPE_CHECKING:
     from treering.code.graph import CodeGraph
@@ -54,16 +54,12 @@ class UnresolvedNames:
                 yield redact_use(use)
 
     def _beside(self, index: CodeIndex, graph: CodeGraph, node: str) -> Mapping[str, Mapping[str, int]]:
-        """The counts of the current files in the language of the node."""
+        """The counts of the current files whose language uses the names of the node's."""
         with self._lock:
             self._refresh(index)
             counts, stale = dict(self._counts), frozenset(graph.status.stale)
-        language = language_named(file_of(node).rpartition("/")[2])
-        return {
-            path: each
-            for path, each in counts.items()
-            if path not in stale and language_named(path.rpartition("/")[2]) == language
-        }
+        group = _group(file_of(node))
+        return {path: each for path, each in counts.items() if path not in stale and _group(path) == group}
 
     def _refresh(self, index: CodeIndex) -> None:
         state = index.state()
@@ -80,6 +76,10 @@ class UnresolvedNames:
             if counts:
                 self._counts[path] = counts
         self._generation = state.generation
+
+
+def _group(path: str) -> str:
+    return name_group(language_of(path) or "")
 
 
 def uses_in(index: CodeIndex, graph: CodeGraph, node: str) -> Iterator[Unresolved]:

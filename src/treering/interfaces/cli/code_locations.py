@@ -36,7 +36,7 @@ def index_warnings(found: "IndexStatus") -> Iterator[RenderableType]:
         yield Text(f"no `{safe(guess.asked)}`; used {safe(guess.taken_for)} instead", "yellow")
     if found.definitions_only:
         languages = ", ".join(found.definitions_only)
-        yield Text(f"definitions only in {languages}: calls are not read there, so their users are not known", "yellow")
+        yield Text(f"definitions only in {languages}: users are known by name only", "yellow")
     if found.incomplete:
         yield Text("the index is not complete, so results may be missing; run `treering index`", "yellow")
     if found.stale:

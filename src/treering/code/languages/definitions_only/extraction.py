@@ -1,4 +1,4 @@
-"""Definitions and imports of a file, found by the query of its language."""
+"""Definitions, imports and used names of a file, found by the query of its language and the leaves of its tree."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,6 +9,7 @@ from tree_sitter import Language, Node, Parser, QueryCursor
 
 from treering.code.facts import Definition, DefinitionKind, Facts, SyntaxProblem
 from treering.code.language_table import DefinitionLanguage
+from treering.code.languages.definitions_only.used_names import UsedNames, names_query, used_names
 from treering.code.languages.line_index import LineIndex
 from treering.code.languages.queries import query_of
 from treering.code.languages.syntax_nodes import problems_of, text_of
@@ -34,10 +35,12 @@ _TEST = re.compile(
 )
 
 
-class ImportedNames(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The imports of a file, as written, with their lines."""
+class FileNames(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The names that a file uses, with their lines."""
 
     imports: tuple[tuple[str, int], ...] = ()
+    """As written."""
+    used: UsedNames = ()
 
 
 class _FoundDefinition(NamedTuple):
@@ -80,9 +83,10 @@ class DefinitionReader:
     def __init__(self, declared: DefinitionLanguage) -> None:
         self._grammar = _grammar(declared.grammar)
         self._query = query_of(self._grammar, declared.name)
+        self._names_query = names_query(self._grammar)
 
     def read(self, path: str, source: bytes) -> Facts:
-        """Return the definitions and imports; a syntax error loses only the broken part."""
+        """Return the definitions, imports and used names; a syntax error loses only the broken part."""
         text = _BoundedText(source)
         tree = Parser(self._grammar).parse(text)
         text.parsed = True
@@ -102,7 +106,10 @@ class DefinitionReader:
                 *problems,
             )
         nested = tuple(_nested(sorted(found, key=_outer_first), lines, is_test=_TEST.search(path) is not None))
-        return Facts(path, nested, ImportedNames(tuple(imports)), problems)
+        defined_at = {each.named_at for each in found}
+        import_lines = {line for _, line in imports}
+        used = used_names(self._names_query, tree.root_node, lines, defined_at, import_lines)
+        return Facts(path, nested, FileNames(tuple(imports), used), problems)
 
 
 def _grammar(name: str) -> Language:

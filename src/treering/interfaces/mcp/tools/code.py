@@ -386,7 +386,7 @@ def _doubts(status: "IndexStatus", room: int) -> tuple[str, ...]:
     stale = f"Changed and not read again yet: {names_within(status.stale, room)}" if status.stale else ""
     incomplete = "The index is not complete yet: parts may be missing." if status.incomplete else ""
     languages = ", ".join(status.definitions_only)
-    partial = f"Definitions only in {languages}: calls are not read, so users are not known." if languages else ""
+    partial = f"Definitions only in {languages}: users are known by name only." if languages else ""
     return tuple(filter(None, (*map(one_line, guessed), partial, stale, incomplete)))
 
 
