@@ -30,8 +30,7 @@ class RankingWeights:
     meaning: float
     """Share of the similarity of the bundled model's vectors."""
     contextual_meaning: float
-    """Share of the similarity of a larger model's vectors. Not fitted: as much as the words of chunks, because such a
-    model alone finds at least as much."""
+    """Share of the similarity of a larger model's vectors: as much as the words of chunks. Not fitted."""
     further_in_file: float
     """Factor for each further definition of a file."""
 
