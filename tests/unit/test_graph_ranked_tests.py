@@ -1,9 +1,10 @@
 """Files of tests that a change reaches: the likely ones first, those far behind left out."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.code.graph.ranked_tests import ranked_test_files
+from treering.code.graph.ranked_tests import namesake_test_files, ranked_test_files
 
 NODE = "shop/tokens.py::decode"
 STEPS = st.tuples(
@@ -58,3 +59,30 @@ def test_the_order_of_the_tests_does_not_matter_and_the_best_file_is_kept(tests:
     assert files == ranked_test_files(NODE, tests[::-1])
     assert bool(files) is bool(tests)
     assert [file.score for file in files] == sorted((file.score for file in files), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("node", "test"),
+    [
+        ("pkg/fastcgi/fastcgi.go::Transport.buildEnv", "pkg/fastcgi/fastcgi_test.go"),
+        ("complete/src/shells.rs::Zsh.write", "complete/tests/suite/zsh.rs"),
+        ("web/src/proxy/index.ts::create", "web/src/proxy.test.ts"),
+    ],
+)
+def test_the_nearest_test_file_that_is_named_like_a_node_is_its_namesake(node: str, test: str) -> None:
+    far = f"other/{test.rpartition('/')[2]}"
+    assert namesake_test_files(node, [far, test, "pkg/fastcgi/client_test.go", "web/src/proxy.ts"]) == (test,)
+    assert namesake_test_files(node, [far]) == ()
+
+
+def test_a_namesake_that_does_not_reach_the_node_is_listed_first() -> None:
+    found = ranked_test_files("a/log.go::parse", [("b/run_test.go::TestRun", 5, 0.3)], (), ["a/log_test.go"])
+    assert [(file.path, file.tests, file.depth) for file in found] == [("a/log_test.go", 0, 0), ("b/run_test.go", 1, 5)]
+
+
+def test_of_equal_test_files_that_in_a_nearer_folder_comes_first() -> None:
+    steps = [("a/test/one.test.ts", 3, 0.4), ("b/src/two.test.ts", 3, 0.4)]
+    assert [file.path for file in ranked_test_files("b/src/node.ts::run", steps)] == [
+        "b/src/two.test.ts",
+        "a/test/one.test.ts",
+    ]

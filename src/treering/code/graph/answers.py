@@ -204,6 +204,8 @@ class Impact:
     may be uses of the node. None of them is among the dependents."""
     handlers: tuple[str, ...] = ()
     """Dependents that catch the errors that the node raises (`handles_errors_from`)."""
+    namesakes: tuple[str, ...] = ()
+    """The nearest files of tests that are named like the node, its class or its file, reached or not."""
 
     @property
     def score(self) -> float:
@@ -223,9 +225,10 @@ class Impact:
     def test_files(self) -> tuple[TestFile, ...]:
         """The files of the listed tests, those likely to test the node first; without files far behind the best.
 
-        Files of tests that only import the node's file are among them if they share a word of its name.
+        Files of tests that only import the node's file are among them if they share a word of its name; `namesakes`
+        always are.
         """
-        return ranked_test_files(self.node, self.dependents.test_steps, self.importers)
+        return ranked_test_files(self.node, self.dependents.test_steps, self.importers, self.namesakes)
 
     @property
     def direct(self) -> tuple[ReachedNode, ...]:

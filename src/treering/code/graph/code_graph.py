@@ -166,6 +166,7 @@ class CodeGraph:
                 importers,
                 self._index_status(),
                 handlers=handlers,
+                namesakes=impact.namesakes(served, node),
             )
 
     def dependencies(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treering.code.graph.kinds import CATCHES, IMPORTS, INHERITS, RAISES, Ints
+from treering.code.graph.ranked_tests import namesake_test_files
 from treering.code.graph.steps import Direction, ServedGraph
 from treering.code.graph.traversal import WalkResult, packed, reached, walk
 
@@ -56,6 +57,13 @@ def importers(served: ServedGraph, members: Ints) -> list[int]:
             found.update(steps.neighbour[steps.kind == IMPORTS].tolist())
     there = (file for file in found - files if nodes.exists[file])
     return sorted(there, key=nodes.rank.__getitem__)
+
+
+def namesakes(served: ServedGraph, node: str) -> tuple[str, ...]:
+    """The nearest files of tests that are named like the node, its class or its file."""
+    nodes = served.nodes
+    files = np.flatnonzero(nodes.exists & (nodes.home == np.arange(len(nodes.home))))
+    return namesake_test_files(node, map(nodes.names.__getitem__, files.tolist()))
 
 
 def error_handlers(served: ServedGraph, members: Ints) -> list[int]:
