@@ -14,6 +14,7 @@ class DefinitionsOnly:
 
     manifests: tuple[str, ...] = ()
     body: Any = ImportedNames
+    surface_body: Any = ImportedNames
 
     def __init__(self, declared: DefinitionLanguage) -> None:
         self.name, self.suffixes = declared.name, declared.suffixes
