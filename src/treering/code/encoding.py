@@ -84,6 +84,11 @@ def _body(language: str) -> Any:
     return _checked_decoder(msgspec.msgpack.Decoder(load_language(language).body).decode)
 
 
+@cache
+def _surface_body(language: str) -> Any:
+    return _checked_decoder(msgspec.msgpack.Decoder(load_language(language).surface_body).decode)
+
+
 def pack_facts(facts: Facts) -> bytes:
     """Compressed, because facts repeat names and are sent to every resolving process."""
     return zlib.compress(_encode(facts), _COMPRESSION_LEVEL)
@@ -92,6 +97,13 @@ def pack_facts(facts: Facts) -> bytes:
 def unpack_facts(language: str, packed: bytes) -> Facts:
     stored = _facts(_decompress(packed))
     return Facts(stored.path, stored.definitions, _body(language)(stored.body), stored.problems)
+
+
+def unpack_surface(language: str, packed: bytes) -> Mapping[Key, Any]:
+    """The surface of a file from its packed facts; the parts that it does not need are not decoded."""
+    stored = _facts(_decompress(packed))
+    facts = Facts(stored.path, stored.definitions, _surface_body(language)(stored.body), stored.problems)
+    return load_language(language).surface(facts)
 
 
 def pack_definitions(definitions: Sequence[Definition]) -> bytes:

@@ -143,6 +143,8 @@ class LanguageSupport(Protocol):
     """Names of files that are not source but affect how names resolve: `go.mod`, `tsconfig.json`."""
     body: Any
     """The type of `Facts.body`: a msgspec Struct, so that facts can be stored."""
+    surface_body: Any
+    """The type to which a stored body is decoded for `surface`: `body`, or a Struct of its leading fields."""
 
     def extract(self, path: str, source: bytes) -> Facts:
         """Extract the facts of a file; a syntax error loses only the broken part."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treering.code.encoding import unpack_facts
+from treering.code.encoding import unpack_facts, unpack_surface
 from treering.code.files.discovery import ENVIRONMENT, REPOSITORY, DiscoveredFile, Discovery
 from treering.code.files.ignore_rules import IGNORE_FILE
 from treering.code.index.stored_symbols import StoredSymbols
-from treering.code.language_choice import PROJECT_MARKS, language_named, load_language
+from treering.code.language_choice import PROJECT_MARKS, language_named
 from treering.core.errors import Conflict
 from treering.ports.code import CodeIndex, CodeState, CodeTotals, FileFacts, ListedFile
 
@@ -250,5 +250,4 @@ class FileCache:
             return {**index.facts(missing), **unsaved}
 
     def _surface(self, path: str) -> Mapping[Key, Any]:
-        language, facts = next(self.facts([path]))
-        return load_language(language).surface(facts)
+        return unpack_surface(self.files[path].language, self._packed([path])[path].facts)

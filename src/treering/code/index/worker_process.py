@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import msgspec
 
-from treering.code.encoding import unpack_facts
+from treering.code.encoding import unpack_facts, unpack_surface
 from treering.code.facts import Facts, Key
 from treering.code.files.source_file import SourceFile, read_file
 from treering.code.index.resolution import Resolution, resolve_file
@@ -139,4 +139,7 @@ class _LoadedProject:
         return self._facts_in_use
 
     def _surface(self, path: str) -> Mapping[Key, Any]:
-        return load_language(self._files[path].language).surface(self._facts(path))
+        file = self._files[path]
+        if self._facts_in_use is not None and self._facts_in_use.path == path:
+            return load_language(file.language).surface(self._facts_in_use)
+        return unpack_surface(file.language, file.facts)

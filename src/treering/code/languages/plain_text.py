@@ -18,6 +18,7 @@ class PlainText:
     suffixes: tuple[str, ...] = ()
     manifests: tuple[str, ...] = ()
     body: Any = NoBody
+    surface_body: Any = NoBody
 
     def __init__(self, name: str) -> None:
         self.name = name

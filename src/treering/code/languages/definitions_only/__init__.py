@@ -15,6 +15,7 @@ class DefinitionsOnly:
 
     manifests: tuple[str, ...] = ()
     body: Any = FileNames
+    surface_body: Any = FileNames
 
     def __init__(self, declared: DefinitionLanguage) -> None:
         self.name, self.suffixes = declared.name, declared.suffixes

@@ -19,6 +19,7 @@ class Go:
     suffixes: tuple[str, ...] = (".go",)
     manifests: tuple[str, ...] = ("go.mod", "go.work")
     body: Any = GoBody
+    surface_body: Any = GoBody
 
     def extract(self, path: str, source: bytes) -> Facts:
         return (read_source if path.endswith(".go") else read_manifest)(path, source)

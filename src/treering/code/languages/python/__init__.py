@@ -6,7 +6,7 @@ from typing import Any
 from tree_sitter import Parser
 
 from treering.code.facts import Facts, Key, Resolved, Span, SymbolLookup
-from treering.code.languages.python.body import PythonBody
+from treering.code.languages.python.body import PythonBody, PythonSurfaceBody
 from treering.code.languages.python.extraction import extract_source
 from treering.code.languages.python.manifest import extract_manifest, is_manifest, resolve_manifest
 from treering.code.languages.python.resolution import resolve_source
@@ -20,6 +20,7 @@ class Python:
     suffixes: tuple[str, ...] = (".py", ".pyi")
     manifests: tuple[str, ...] = ("pyproject.toml",)
     body = PythonBody
+    surface_body = PythonSurfaceBody
 
     def extract(self, path: str, source: bytes) -> Facts:
         return extract_manifest(path, source) if is_manifest(path) else extract_source(path, source)

@@ -186,17 +186,22 @@ class NameTable(msgspec.Struct, frozen=True, array_like=True, gc=False):
     names: tuple[tuple[str, tuple[Expression, ...]], ...]
 
 
-class PythonBody(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class PythonSurfaceBody(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The leading fields of a stored body: those that the surface of a file is made from."""
+
     functions: tuple[PythonFunction, ...] = ()
     classes: tuple[PythonClass, ...] = ()
     tables: tuple[NameTable, ...] = ()
-    bindings: tuple[Expression, ...] = ()
-    """The values that `LOCAL` expressions refer to, by index."""
     imports: tuple[PythonImport, ...] = ()
-    calls: tuple[PythonCall, ...] = ()
     exports: tuple[str, ...] | None = None
     """The names of a literal `__all__`."""
+    requests: FixtureRequests = FixtureRequests()
+
+
+class PythonBody(PythonSurfaceBody, frozen=True, array_like=True, gc=False):
+    bindings: tuple[Expression, ...] = ()
+    """The values that `LOCAL` expressions refer to, by index."""
+    calls: tuple[PythonCall, ...] = ()
     scripts: tuple[tuple[str, str, int], ...] = ()
     """Console scripts of a `pyproject.toml`: name, `module:function`, line."""
     uses: tuple[PythonUses, ...] = ()
-    requests: FixtureRequests = FixtureRequests()

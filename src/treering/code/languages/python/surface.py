@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from treering.code.facts import DefinitionKind, Facts, Key
-from treering.code.languages.python.body import ExpressionKind, PythonBody, PythonClass, Trait
+from treering.code.languages.python.body import ExpressionKind, PythonClass, PythonSurfaceBody, Trait
 
 FILE = "py.file"
 """`(FILE, path)`: the file exists."""
@@ -64,7 +64,7 @@ def protocol_methods(made: PythonClass) -> frozenset[str]:
 
 def surface_of(facts: Facts) -> Mapping[Key, Any]:
     path, body = facts.path, facts.body
-    assert isinstance(body, PythonBody)
+    assert isinstance(body, PythonSurfaceBody)
     given: dict[Key, Any] = {(FILE, path): True}
     if not is_source(path):
         return given

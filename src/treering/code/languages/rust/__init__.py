@@ -18,6 +18,7 @@ class _Rust:
     suffixes: tuple[str, ...] = (".rs",)
     manifests: tuple[str, ...] = (MANIFEST,)
     body: Any = RustBody
+    surface_body: Any = RustBody
 
     def extract(self, path: str, source: bytes) -> Facts:
         return extract(path, source)

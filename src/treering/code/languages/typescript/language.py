@@ -18,6 +18,7 @@ class TypeScript:
     suffixes: tuple[str, ...] = tuple(GRAMMARS)
     manifests: tuple[str, ...] = MANIFESTS
     body: Any = TsBody
+    surface_body: Any = TsBody
 
     def extract(self, path: str, source: bytes) -> Facts:
         return read_manifest(path, source) if path.endswith(".json") else read_source(path, source)
