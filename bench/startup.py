@@ -14,7 +14,7 @@ from bench.results import percentile, table, write_section
 
 RUNS = 9
 RECORDS = 10_000
-CODE = Path(treering.__file__).parent / "retrieve"
+CODE = Path(treering.__file__).parent / "search"
 """A folder of Python to index."""
 COMMAND = str(Path(sys.executable).with_name("treering"))
 PROJECT = "bench"
@@ -35,7 +35,7 @@ ROWS = (
     Row("treering stats", (COMMAND, "stats"), 0.30),
     Row("treering remember", (COMMAND, "remember", "The hedge is cut in May."), 0.30),
     Row(f"treering search, {RECORDS:,} records", (COMMAND, "search", "when is gate 77 closed"), 0.45),
-    Row("treering impact", (COMMAND, "impact", "recall"), 0.40),
+    Row("treering impact", (COMMAND, "impact", "fold_duplicates"), 0.40),
     Row("treering where", (COMMAND, "where", "which results are the same"), 0.40),
     Row("import treering; treering.open", (sys.executable, "-c", "import treering; treering.open")),
     Row(

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import OpenMemory
+from tests.required_texts import endings_without, first_letters
 from tests.samples import NOW, turn
+from treering.core.language.folding import lower
 from treering.core.payloads import Stated
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
@@ -123,3 +125,16 @@ def test_piles_of_the_words_that_wordings_look_for_are_read(code: str) -> None:
         few = [pick.choice(PIECES) for _ in range(pick.randint(1, 3))] + pick.sample(words, pick.randint(1, 4))
         pile = pick.choice((" ", " ", "-", "/", ", ")).join(pick.choices(few, k=120))
         assert len(read_statements(pile[:490], language=code)) < 60
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_match_of_an_expression_contains_its_literals(code: str) -> None:
+    rules = language(code)
+    expressions = [each.expression for each in rules.wordings]
+    expressions += [each for listed in rules.instructions.values() for each in listed]
+    guarded = [each for each in expressions if each.literals]
+    assert len(guarded) > len(expressions) / 2
+    for each in guarded:
+        assert all(lower(text) == text for text in each.literals)
+        assert not [text for text in each.literals if endings_without((text,), each.pattern.pattern)], each.written
+        assert first_letters(each.pattern.pattern, len(each.beginning)) == each.beginning

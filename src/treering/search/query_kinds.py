@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+from treering.core.language.folding import lower
 from treering.core.time_words.lexicon import fold
 
 # Longer text is pasted; the question is at its beginning.
@@ -52,14 +53,6 @@ def classify_query(query: str) -> QueryClass:
     text = fold(query[:LONGEST_QUERY])
     lowered = lower(text)
     return next((QueryClass(rule.kind, rule.why) for rule in RULES if rule.fits(text, lowered)), _DEFAULT)
-
-
-def lower(text: str) -> str:
-    """`text` in lower case; characters that `re.I` equates with an ASCII letter become that letter."""
-    return text.translate(_ASCII_CASES).lower()
-
-
-_ASCII_CASES = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
 
 
 _DEFAULT = QueryClass(QueryKind.SEMANTIC, "names no identifier and asks for no relation")

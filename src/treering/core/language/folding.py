@@ -28,6 +28,14 @@ def bare(text: str) -> str:
     return text if text.isascii() else _mapped(text, _BARES)
 
 
+def lower(text: str) -> str:
+    """`text` in lower case; characters that `re.IGNORECASE` equates with an ASCII letter become that letter."""
+    return text.translate(_ASCII_CASES).lower()
+
+
+_ASCII_CASES = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
+
+
 class _CharacterMap(dict[int, str]):
     """Translation table for `str.translate`, filled on demand."""
 

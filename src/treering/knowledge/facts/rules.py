@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
 
+from treering.core.language.folding import lower
 from treering.core.language.stems import language_of, stop_words, supported_language
 from treering.core.statements import ATTRIBUTES, PROJECT, SPEAKER, Statement
 from treering.core.values import LABEL_BYTES
@@ -222,9 +223,10 @@ def _without_lead(rules: FactLanguage, text: str) -> str:
 def _instruction(turn: _TurnContext, text: str, *, asks: bool) -> list[Statement] | None:
     """Statements of a command to remember or to act from now on; None if `text` is not such a command."""
     rules, plain = turn.rules, _plain(text)
+    lowered = lower(plain)
     for kind, expressions in rules.instructions.items():
         for expression in expressions:
-            found = expression.match(plain)
+            found = expression.match(plain, lowered)
             if found is None or (asks and not rules.begins("asked", plain)) or (kind == "note" and not turn.short):
                 continue
             begins = found.start("body") if "body" in found.groupdict() else found.end()
@@ -306,8 +308,9 @@ def _listed_statements(turn: _TurnContext, text: str) -> Iterator[Statement]:
     clause = _Clause(text, _plain(text))
     if "~" in text:
         return
+    lowered = lower(clause.plain)
     for wording in turn.rules.wordings:
-        found = wording.expression.match(clause.plain)
+        found = wording.expression.match(clause.plain, lowered)
         if found is not None and not _is_doubtful(turn.rules, wording, found, clause):
             yield _statement_from(turn, wording, found, clause)
             return

@@ -10,8 +10,9 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
+from typing import Self
 
 from treering.knowledge.facts.letters import bare
 
@@ -51,6 +52,40 @@ _SLOTS: Mapping[str, str] = {
 }
 _SLOT = re.compile(r"(?<!\?P)<(\w+)(?::(\w+))?>")
 _LIST = re.compile(r"\{([a-z_]+)\}")
+_PART = re.compile(
+    r"(?P<opens>\((?:\?(?:P<\w+>|[-i]*:|<?[=!]))?)|(?P<closes>\))|(?P<alternative>\|)"
+    r"|\\.|\[\^?\]?[^\]]*\]|<\w+(?::\w+)?>|[^\\\[<(){][?*{]|\{[^}]*\}|[?*+$^.]|(?P<character>.)"
+)
+"""Parts of a written expression; a character that may be absent has no group."""
+
+
+@dataclass(frozen=True)
+class ClauseExpression:
+    """An expression with slots for the beginning of a clause, compiled for the first clause that may match it.
+
+    Every match contains the `literals` and begins with `beginning`, both in lower case. `ending` has no slots.
+    """
+
+    written: str
+    words: Mapping[str, str] = field(repr=False)
+    ending: str
+    literals: tuple[str, ...]
+    beginning: str
+
+    @classmethod
+    def of(cls, written: str, words: Mapping[str, str], ending: str = "") -> Self:
+        literals = required_literals(written)
+        begins = bool(literals) and written.lower().startswith(literals[0])
+        return cls(written, words, ending, literals, literals[0] if begins else "")
+
+    def match(self, clause: str, lowered: str) -> re.Match[str] | None:
+        """The match at the beginning of a clause without accents; `lowered` is the clause as `lower` returns it."""
+        possible = lowered.startswith(self.beginning) and all(each in lowered for each in self.literals)
+        return self.pattern.match(clause) if possible else None
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(_slotted(self.written, self.words) + self.ending, re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +96,7 @@ class FactWording:
     """
 
     attribute: str
-    expression: re.Pattern[str]
+    expression: ClauseExpression
     third_person: str = ""
     changes: bool = False
     ended: bool = False
@@ -75,7 +110,7 @@ class FactLanguage:
     code: str
     words: Mapping[str, str]
     wordings: tuple[FactWording, ...]
-    instructions: Mapping[str, tuple[re.Pattern[str], ...]]
+    instructions: Mapping[str, tuple[ClauseExpression, ...]]
     _compiled: dict[str, re.Pattern[str]] = field(default_factory=dict)
 
     def expression(self, name: str, form: str = r"(?<![\w'-]){}(?![\w'-])") -> re.Pattern[str]:
@@ -108,7 +143,7 @@ def language(code: str) -> FactLanguage:
         words,
         tuple(_wording(name, each, words) for name, listed in data["wordings"].items() for each in listed),
         {
-            name: tuple(re.compile(_slotted(each, words), re.IGNORECASE) for each in listed)
+            name: tuple(ClauseExpression.of(each, words) for each in listed)
             for name, listed in data["instructions"].items()
         },
     )
@@ -117,14 +152,27 @@ def language(code: str) -> FactLanguage:
 def _wording(attribute: str, written: str, words: Mapping[str, str]) -> FactWording:
     pattern, _, third_person = written.partition(" => ")
     mark = pattern[0] if pattern[:2] in ("! ", "- ") else ""
-    expression = _slotted(pattern.removeprefix(f"{mark} "), words)
-    ends = r"(?![\w-])" if pattern.endswith(">") else ""
+    ending = r"(?![\w-])" if pattern.endswith(">") else ""
     if pattern.endswith("<Thing:subject>"):
-        ends = rf"(?=$|,| (?:{words['joins']})\b)"
-    compiled = re.compile(expression + ends, re.IGNORECASE)
+        ending = rf"(?=$|,| (?:{words['joins']})\b)"
+    expression = ClauseExpression.of(pattern.removeprefix(f"{mark} "), words, ending)
     return FactWording(
-        attribute, compiled, third_person, changes=mark == "!", ended=mark == "-", of_place="<Place>" in pattern
+        attribute, expression, third_person, changes=mark == "!", ended=mark == "-", of_place="<Place>" in pattern
     )
+
+
+def required_literals(written: str) -> tuple[str, ...]:
+    """The texts outside groups and slots of an expression, in lower case; none if it has alternatives there."""
+    texts, depth = [""], 0
+    for part in _PART.finditer(written.replace(" ^", " ")):
+        depth += (part.lastgroup == "opens") - (part.lastgroup == "closes")
+        if depth == 0 and part.lastgroup == "alternative":
+            return ()
+        if depth == 0 and part.lastgroup == "character":
+            texts[-1] += part[0].lower()
+        elif texts[-1]:
+            texts.append("")
+    return tuple(filter(None, texts))
 
 
 def _slotted(written: str, words: Mapping[str, str]) -> str:
