@@ -99,7 +99,7 @@ class PatternBinder:
             found = self._types.names.resolve(context.module, segments, VALUES)
         if found is None or found.decl is None:
             return None, ""
-        self._findings.reach(found, EdgeKind.REFERENCES)
+        self._findings.reach(found, name, EdgeKind.REFERENCES)
         variant = found.variant.name if found.variant is not None else "".join(found.rest[:1])
         whole = self._types.declared(found, ())
         if ty is not None and whole is not None and ty.decl == whole.decl and ty.path == whole.path:
