@@ -1,6 +1,6 @@
 """The edges of a Go file: imports, exports, calls, embedded and implemented types."""
 
-from treering.code.facts import Definition, DefinitionKind, Edge, Facts, Resolved, SymbolLookup, Unresolved
+from treering.code.facts import DefinitionKind, Edge, Facts, Resolved, SymbolLookup, Unresolved
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.go.bases import BaseEdges
 from treering.code.languages.go.body import GoBody, GoCall, GoExpression, WrittenType, directory_of, package_id
@@ -32,7 +32,7 @@ def edges_of_file(facts: Facts, lookup: SymbolLookup) -> Resolved:
     package = package_id(directory_of(facts.path), body.package)
     unnamed_imports = tuple(WrittenType("import", each.path) for each in body.imports if not each.name)
     values = ExpressionTypes(types, body.bindings, facts.path, package, unnamed_imports)
-    found = _GoFindings(facts.path, facts.definitions)
+    found = _GoFindings(facts)
     _imports(found, body, project)
     _exports(found)
     _calls(found, body, values)
@@ -45,10 +45,10 @@ def edges_of_file(facts: Facts, lookup: SymbolLookup) -> Resolved:
 class _GoFindings:
     """Edges and unresolved uses found so far; definitions are referred to by index."""
 
-    def __init__(self, path: str, definitions: tuple[Definition, ...]) -> None:
-        self.path = path
-        self.definitions = definitions
-        self.edges = EdgeSet()
+    def __init__(self, facts: Facts) -> None:
+        self.path = facts.path
+        self.definitions = facts.definitions
+        self.edges = EdgeSet(facts)
         self.unresolved: list[Unresolved] = []
 
     def is_variable(self, number: int) -> bool:

@@ -2,7 +2,7 @@
 
 import sys
 
-from treering.code.facts import Edge, Resolved, Unresolved
+from treering.code.facts import Edge, Facts, Resolved, Unresolved
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.references import CodeReference, add_references
 from treering.code.languages.rust.body import Declaration, qualname
@@ -13,9 +13,9 @@ _TYPES = frozenset({"struct", "enum", "union", "trait", "type"})
 
 
 class Findings:
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._edges = EdgeSet()
+    def __init__(self, facts: Facts) -> None:
+        self._path = path = facts.path
+        self._edges = EdgeSet(facts)
         self._unresolved: dict[tuple[str, str, int], Unresolved] = {}
         self._reached: dict[str, int] = {}
         self._ids: dict[tuple[str, Declaration], str] = {}

@@ -35,7 +35,7 @@ class _FileResolution:
     def __init__(self, facts: Facts, lookup: SymbolLookup) -> None:
         self._path = facts.path
         self._items: tuple[RustItem, ...] = facts.body.items
-        self._findings = Findings(facts.path)
+        self._findings = Findings(facts)
         self._scopes = {item.decl.scope for item in self._items}
         self._names = RustNames(facts, lookup)
         self._types = TypeLowering(facts.path, self._names, lookup, self._findings.reach)

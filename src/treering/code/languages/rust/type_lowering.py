@@ -18,7 +18,7 @@ _PRIMITIVES = frozenset((*_NUMBERS, "f32", "f64", "bool", "char", "str", "String
 
 
 class TypeLowering:
-    """Lowers types for the resolution of one file; `reach` is called with every declaration that the file names, and its path."""
+    """Lowers types for the resolution of one file; `reach` is called with each declaration and path that it names."""
 
     def __init__(
         self, path: str, names: RustNames, lookup: SymbolLookup, reach: Callable[[PathTarget, str], None]

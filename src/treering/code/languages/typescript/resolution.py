@@ -36,7 +36,7 @@ class _TsEdges(EdgeSet):
     """Edges found so far; definitions are referred to by number."""
 
     def __init__(self, facts: Facts) -> None:
-        super().__init__()
+        super().__init__(facts)
         self.facts = facts
         self.lines = {definition.qualname: definition.line for definition in facts.definitions}
         self.unresolved: dict[tuple[str, str, int], Unresolved] = {}
