@@ -29,7 +29,7 @@ class EdgeSet:
     """One edge per origin, target and kind: the highest confidence, the first line and the union of flows.
 
     A plain reference is left out beside an edge that says more about the same use, such as a call. A constant
-    depends on what initializes it, although the code of its file runs the initializer: else its users would not reach it.
+    depends on what initializes it, although the code of its file runs the initializer: its users reach it so.
     """
 
     def __init__(self, facts: Facts | None = None) -> None:
