@@ -137,7 +137,8 @@ class _FileResolution:
                 context = TypeContext(RustModule(self._path, scope), context.env, context.self_type)
         else:
             self._findings.origin = self._enclosing(decl)
-        self._inference.function(item.body, item.params, context, takes_self=decl.flag == "self")
+        result = self._types.lower(decl.types[0], context) if decl.kind == "fn" else None
+        self._inference.function(item.body, item.params, context, takes_self=decl.flag == "self", result=result)
 
     def _user(self, decl: Declaration) -> str:
         """The definition that an item belongs to: itself, or the type that an implementation is for."""
