@@ -166,7 +166,7 @@ def _id_of(ty: ResolvedType) -> str:
 
 
 def _written_paths(item: RustItem) -> frozenset[str]:
-    """Paths in an item, of types, values and patterns, with the type before their last segment."""
+    """Paths in an item, of types, values and patterns."""
     found: set[str] = set()
     pending = [*item.decl.types, *item.decl.generics, *item.params]
     if item.body is not None:
@@ -174,7 +174,7 @@ def _written_paths(item: RustItem) -> frozenset[str]:
     while pending:
         node = pending.pop()
         if node.name and node.kind not in _NOT_PATHS:
-            found.update((node.name, node.name.rpartition("::")[0]))
+            found.add(node.name)
         pending.extend(node.parts)
     return frozenset(found)
 
