@@ -130,7 +130,9 @@ var count = 1
 
 type Fault struct{ Code int }
 type Plain struct{}
+type Future struct{}
 
+func (f *Future) Error() error { return nil }
 func (f *Fault) Error() string { return "" }
 """
 RAISES_AND_CATCHES = {
@@ -146,6 +148,7 @@ RAISES_AND_CATCHES = {
     "func f(err error) { switch err { case ErrLost: } }": {("catches", "ErrLost")},
     "func f(err error) { switch err.(type) { case *Fault: } }": {("catches", "Fault")},
     "func f(err error) { _, ok := err.(*Fault); _ = ok }": {("catches", "Fault")},
+    "func f() *Future { return &Future{} }": {("annotates", "Future")},
     "func f() int { return count }": {("depends_logically", "count")},
     "func f(x any) { switch x.(type) { case Plain: } }": {("annotates", "Plain")},
     "func f() { log(ErrLost) }": {("depends_logically", "ErrLost")},

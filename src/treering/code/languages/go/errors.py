@@ -27,5 +27,9 @@ def is_error(declared: GoDeclaration, package: str, values: ExpressionTypes) -> 
 
 
 def _has_message(known: Known, values: ExpressionTypes) -> bool:
+    """Whether it has the method `Error() string`; the results of futures are often called `Error() error`."""
     method = values.members.member(known, "Error") if known is not None else None
-    return method is not None and method[0] == "func"
+    if method is None or method[0] != "func" or method[1] is None:
+        return False
+    _, results = method[1].parts
+    return len(results.parts) == 1 and results.parts[0].name == "string"
