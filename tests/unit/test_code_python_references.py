@@ -334,6 +334,8 @@ class Option(Base):
         self.debug = True
     def read(self):
         return self.debug
+    def narrowed(self):
+        return int(self.debug) if isinstance(self.debug, str) else 1
 
 def loop(found):
     for prompt in found: pass
@@ -379,6 +381,7 @@ def test_names_that_are_bound_and_names_that_are_used() -> None:
         (f"{here}Option", "references", f"{here}Option._fail"),
         (f"{here}Option", "registers", f"{here}Option.ask"),
         (f"{here}Option.read", "depends_logically", "app/util.py::Base.debug"),
+        (f"{here}Option.narrowed", "depends_logically", "app/util.py::Base.debug"),
         (f"{here}View.as_view", "references", f"{here}View.as_view.view"),
         (f"{here}View.as_view.view", "references", f"{here}View.go"),
         (f"{here}command", "references", f"{here}command.app"),

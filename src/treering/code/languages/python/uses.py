@@ -158,10 +158,13 @@ class _ReadCollector:
             origin = self._sites.at(start) if defined is None else defined.qualname
             if (scope, origin, written) in met:
                 continue
-            met.add((scope, origin, written))
             if _is_field(scope, receiver, rest):
+                met.add((scope, origin, written))
                 continue
             read = self._expressions.of(node, ExpressionSite(scope))
+            if read.kind is ExpressionKind.LOCAL:
+                continue  # narrowed by `isinstance`: the attribute itself is read elsewhere
+            met.add((scope, origin, written))
             if read.kind is ExpressionKind.ATTRIBUTE and _root(read).kind is not ExpressionKind.UNKNOWN:
                 site = name_site(node, self._constants if defined is None else ())
                 if site is not None:
