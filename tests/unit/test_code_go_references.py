@@ -165,3 +165,18 @@ def test_errors_that_a_function_returns_and_tests_for(text: str) -> None:
     assert {
         (kind, target.rpartition("::")[2]) for origin, kind, target in found if origin == "app.go::f" and kind in kinds
     } == RAISES_AND_CATCHES[text]
+
+
+def test_a_parameter_does_not_hide_the_type_of_its_name_in_the_signature() -> None:
+    text = """package app
+
+type setter interface{ set() }
+type T struct{}
+
+func f(setter setter) { var inner setter; _ = inner }
+func g[T any](t T) {}
+func (setter *T) h() { var inner setter; _ = inner }
+"""
+    found = edges_of({"go.mod": "module example.com/app\n", "app.go": text}, LANGUAGE)
+    named = {(origin[8:], target[8:]) for origin, kind, target in found if kind == "annotates"}
+    assert named == {("f", "setter")}

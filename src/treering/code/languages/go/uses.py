@@ -71,7 +71,7 @@ class UseCollector:
         if around.type in _TYPE_DECLARATIONS and around.child_by_field_name("name") == node:
             return
         name = text_of(node)
-        if name not in BASIC and not self._names.is_bound(name):
+        if name not in BASIC and (not self._names.is_bound(name) or _is_of_package(node, name)):
             self._meet(node, caller, name, None)
 
     def outside_type(self, node: Node, caller: int) -> None:
@@ -94,6 +94,23 @@ def _around(declared: Sequence[tuple[int, int, int]], line: int) -> int:
     return declared[place][2] if place >= 0 and line <= -declared[place][1] else -1
 
 
+def _is_of_package(node: Node, name: str) -> bool:
+    """Whether a type stands in the signature of a function outside others, where parameters do not hide it.
+
+    A type parameter does.
+    """
+    around: Node | None = node
+    while around is not None and around.type not in _BODIES:
+        if around.type in _FUNCTIONS:
+            parameters = [around.child_by_field_name(field) for field in ("type_parameters", "receiver")]
+            return not any(name in _WORDS.findall(text_of(each)) for each in parameters)
+        around = around.parent
+    return False
+
+
+_FUNCTIONS = frozenset({"function_declaration", "method_declaration"})
+_BODIES = frozenset({"block", "source_file"})
+_WORDS = re.compile(r"\w+")
 _TYPE_DECLARATIONS = frozenset({"type_spec", "type_alias"})
 _PREDECLARED = BASIC | BUILTINS | {"nil", "true", "false", "iota", "_", "error"}
 _DECLARING = frozenset(
