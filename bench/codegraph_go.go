@@ -180,6 +180,18 @@ func references(file *ast.File, path string, info *types.Info) {
 func visit(node ast.Node, origin string, info *types.Info) {
 	called := map[*ast.Ident]bool{}
 	ast.Inspect(node, func(each ast.Node) bool {
+		if made, ok := each.(*ast.InterfaceType); ok && kinds[origin] == "class" {
+			// What a method of an interface names is used by the method; embedded interfaces by the interface.
+			for _, method := range made.Methods.List {
+				if len(method.Names) == 0 {
+					visit(method.Type, origin, info)
+				}
+				for _, name := range method.Names {
+					visit(method.Type, origin+"."+name.Name, info)
+				}
+			}
+			return false
+		}
 		if call, ok := each.(*ast.CallExpr); ok {
 			function := call.Fun
 			for {

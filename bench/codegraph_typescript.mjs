@@ -195,6 +195,15 @@ function visit(node, file) {
     if (target && idOf(target) !== user)
       references.set(`${user}\n${idOf(target)}`, [user, idOf(target), isTypeName(node) ? "type" : "value"]);
   }
+  // `const { name } = object` reads the member.
+  if (ts.isBindingElement(node) && ts.isObjectBindingPattern(node.parent)) {
+    const key = node.propertyName ?? node.name;
+    const read = ts.isIdentifier(key) ? checker.getTypeAtLocation(node.parent).getProperty(key.text) : undefined;
+    const target = read?.declarations?.find((each) => isOurs(each.getSourceFile()) && naming(each));
+    const user = `${file}::${qualname(node.parent) || MODULE}`;
+    if (target && idOf(target) !== user)
+      references.set(`${user}\n${idOf(target)}`, [user, idOf(target), "value"]);
+  }
   const specifier = specifierOf(node);
   if (specifier) {
     // A script without exports is no module to the compiler, and still it is what is imported.

@@ -112,3 +112,71 @@ def test_a_method_is_reached_through_the_interface_that_it_satisfies() -> None:
     text = "type file struct{}\n\nfunc (f file) Open(box store.Box) store.Item { return store.Item{} }\n"
     files = {"go.mod": MODULE, "store/store.go": STORE, "main.go": HEAD + text}
     assert ("main.go::file.Open", "implements", "store/store.go::Opener.Open") in edges_of(files, LANGUAGE)
+
+
+ERRORS = """package app
+
+import (
+	"errors"
+	"fmt"
+
+	"example.com/app/lib"
+)
+
+var ErrLost = errors.New("lost")
+var errLate error
+var errMade = &Fault{}
+var count = 1
+
+type Fault struct{ Code int }
+type Plain struct{}
+type Future struct{}
+
+func (f *Future) Error() error { return nil }
+func (f *Fault) Error() string { return "" }
+"""
+RAISES_AND_CATCHES = {
+    "func f() error { return ErrLost }": {("raises", "ErrLost")},
+    'func f() error { return fmt.Errorf("f: %w", ErrLost) }': {("raises", "ErrLost")},
+    "func f() error { return &Fault{1} }": {("raises", "Fault")},
+    "func f() (Plain, error) { return Plain{}, errMade }": {("annotates", "Plain"), ("raises", "errMade")},
+    "func f() error { return lib.ErrOther }": {("raises", "ErrOther")},
+    "func f() { panic(ErrLost) }": {("raises", "ErrLost")},
+    "func f(err error) { if errors.Is(err, ErrLost) {} }": {("catches", "ErrLost")},
+    "func f(err error) { var t *Fault; if errors.As(err, &t) {} }": {("annotates", "Fault"), ("catches", "Fault")},
+    "func f(err error) { if err == errLate {} }": {("catches", "errLate")},
+    "func f(err error) { switch err { case ErrLost: } }": {("catches", "ErrLost")},
+    "func f(err error) { switch err.(type) { case *Fault: } }": {("catches", "Fault")},
+    "func f(err error) { _, ok := err.(*Fault); _ = ok }": {("catches", "Fault")},
+    "func f() *Future { return &Future{} }": {("annotates", "Future")},
+    "func f() int { return count }": {("depends_logically", "count")},
+    "func f(x any) { switch x.(type) { case Plain: } }": {("annotates", "Plain")},
+    "func f() { log(ErrLost) }": {("depends_logically", "ErrLost")},
+    "func f() *Fault { return nil }": {("annotates", "Fault")},
+}
+
+
+@pytest.mark.parametrize("text", RAISES_AND_CATCHES)
+def test_errors_that_a_function_returns_and_tests_for(text: str) -> None:
+    lib = 'package lib\n\nimport "errors"\n\nvar ErrOther = errors.New("other")\n'
+    files = {"go.mod": "module example.com/app\n", "lib/lib.go": lib, "app.go": ERRORS + text}
+    kinds = (*REFERENCE_KINDS, "depends_logically")
+    found = edges_of(files, LANGUAGE)
+    assert {
+        (kind, target.rpartition("::")[2]) for origin, kind, target in found if origin == "app.go::f" and kind in kinds
+    } == RAISES_AND_CATCHES[text]
+
+
+def test_a_parameter_does_not_hide_the_type_of_its_name_in_the_signature() -> None:
+    text = """package app
+
+type setter interface{ set() }
+type T struct{}
+
+func f(setter setter) { var inner setter; _ = inner }
+func g[T any](t T) {}
+func (setter *T) h() { var inner setter; _ = inner }
+"""
+    found = edges_of({"go.mod": "module example.com/app\n", "app.go": text}, LANGUAGE)
+    named = {(origin[8:], target[8:]) for origin, kind, target in found if kind == "annotates"}
+    assert named == {("f", "setter")}

@@ -8,6 +8,7 @@ import pytest
 from tests.code_projects import fresh_graph
 from tests.resolver_projects import edges_of
 from treering.code.languages.python import LANGUAGE
+from treering.code.languages.references import REFERENCE_KINDS
 
 KINDS = {"references", "registers", "annotates", "raises", "catches"}
 LIB = "class Thing: ...\nclass Fault(Exception): ...\ndef handle(): ...\nclass Service:\n    def run(self): ...\n"
@@ -318,3 +319,70 @@ def test_a_property_that_a_class_defines_again_is_its_own() -> None:
     child = "from base import App\nclass Shop(App):\n    def debug(self): ...\n    def run(self): self.debug()\n"
     found = edges_of({"base.py": base, "shop.py": child}, LANGUAGE)
     assert ("shop.py::Shop.run", "calls", "shop.py::Shop.debug") in found
+
+
+BOUND = """from app.util import Base, prompt
+
+class Option(Base):
+    prompt: str
+    def _fail(self): ...
+    def ask(self): ...
+    pop = popitem = _fail
+    STEPS = {"ask": ask}
+    del _fail
+    def run(self):
+        self.debug = True
+    def read(self):
+        return self.debug
+    def narrowed(self):
+        return int(self.debug) if isinstance(self.debug, str) else 1
+
+def loop(found):
+    for prompt in found: pass
+    prompt, other = found
+
+class View:
+    @classmethod
+    def as_view(cls):
+        if cls.once:
+            def view():
+                self = view.made()
+                return send(self.go)
+        else:
+            self = cls()
+            def view(): return send(self.go)
+        for decorator in cls.decorators:
+            view = decorator(view)
+        return view
+    def go(self): ...
+
+def command():
+    try:
+        app: int = load()
+    except ValueError:
+        def app(): ...
+    serve(app)
+"""
+UTIL = """def prompt(): ...
+class Base:
+    @property
+    def debug(self): ...
+    @debug.setter
+    def debug(self, value): ...
+"""
+
+
+def test_names_that_are_bound_and_names_that_are_used() -> None:
+    files = {"app/__init__.py": "", "app/util.py": UTIL, "app/view.py": BOUND}
+    found = {edge for edge in edges_of(files, LANGUAGE) if edge[1] in (*REFERENCE_KINDS, "depends_logically")}
+    assert not any(target == "app/util.py::prompt" for _, _, target in found)
+    here = "app/view.py::"
+    assert found >= {
+        (f"{here}Option", "references", f"{here}Option._fail"),
+        (f"{here}Option", "registers", f"{here}Option.ask"),
+        (f"{here}Option.read", "depends_logically", "app/util.py::Base.debug"),
+        (f"{here}Option.narrowed", "depends_logically", "app/util.py::Base.debug"),
+        (f"{here}View.as_view", "references", f"{here}View.as_view.view"),
+        (f"{here}View.as_view.view", "references", f"{here}View.go"),
+        (f"{here}command", "references", f"{here}command.app"),
+    }

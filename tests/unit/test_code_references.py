@@ -1,7 +1,10 @@
 """Reference edges: what every language shares, and what the graph does with them."""
 
+from importlib import import_module
+
 import pytest
 
+from tests.resolver_projects import edges_of
 from treering.code.facts import CallFlow, Definition, DefinitionKind, Edge, Unresolved
 from treering.code.graph import CodeGraph
 from treering.code.graph.kinds import KIND_CODE, WEIGHTS
@@ -130,3 +133,26 @@ def test_a_call_is_not_a_reference() -> None:
 def test_the_name_of_an_unresolved_use_is_the_last_in_its_text(text: str, name: str) -> None:
     assert Unresolved("a.py", text, 1).used_name == name
     assert Unresolved("a.py", text, 1, "given").used_name == "given"
+
+
+INITIALIZERS = {
+    "python": ("a.py", "def make(): ...\nTABLE = make()\ndef use():\n    return TABLE\n", "a.py::TABLE"),
+    "typescript": ("a.ts", "function make() {}\nexport const TABLE = make()\n", "a.ts::TABLE"),
+    "go": ("a.go", "package a\nfunc make() int { return 1 }\nvar table = sum(\n\tmake(),\n)\n", "a.go::table"),
+    "rust": (
+        "src/main.rs",
+        "const fn make() -> u8 { 1 }\nstatic TABLE: Lazy<u8> = Lazy::new(|| make());\n",
+        "src/main.rs::TABLE",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INITIALIZERS)
+def test_a_constant_depends_on_what_initializes_it(name: str) -> None:
+    path, text, constant = INITIALIZERS[name]
+    language = import_module(f"treering.code.languages.{name}").LANGUAGE
+    manifest = {"go.mod": "module a\n", "Cargo.toml": '[package]\nname = "app"\nversion = "0.1.0"\n'}
+    found = edges_of({**manifest, path: text} if name in ("go", "rust") else {path: text}, language)
+    assert (path, "calls", f"{path}::make") in found
+    assert (constant, "depends_logically", f"{path}::make") in found
+    assert not any(origin == constant and target == constant for origin, _, target in found)

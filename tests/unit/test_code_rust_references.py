@@ -1,5 +1,7 @@
 """Reference edges of Rust, rule by rule; every case was verified by hand."""
 
+import re
+
 import pytest
 
 from tests.resolver_projects import edges_of
@@ -36,6 +38,23 @@ CASES = {
     "the type of what is called is not named": ("fn f() { let b = make(); }", set()),
     "a local of the same name": ("fn f(handle: u8) { run(handle) }", set()),
     "a type parameter of the same name": ("fn f<Item>(i: Item) {}", set()),
+    "a bound that another function has, too": (
+        "fn e<T: Open>(t: T) {}\nfn f<T: Open>(t: T) {}",
+        {("annotates", "Open")},
+    ),
+    "a renamed import whose name ends alike": ("use store::Item as tem; fn f(x: tem) {}", {("annotates", "Item")}),
+    "a variant that is named like a struct": (
+        "enum Any { Item(Item) }\nfn f(a: Any) { match a { Any::Item(i) => i } }",
+        {("annotates", "Any")},
+    ),
+    "an associated type that is named like its bound": (
+        "trait G { type Open: Open; fn f(&self, o: Self::Open); }",
+        set(),
+    ),
+    "the implementation after it": (
+        "struct Mine { a: u8 }\nenum Own { Item }\nfn f() { let _ = Own::Item; }\nimpl From<Item> for Mine {}",
+        {("references", "Own")},
+    ),
 }
 HEAD = "mod store;\nuse store::{handle, make, Color, Item, Names, Open, Shelf};\n"
 
@@ -48,7 +67,11 @@ def references(text: str) -> set[tuple[str, str, str]]:
 @pytest.mark.parametrize("case", CASES)
 def test_references_of_a_function(case: str) -> None:
     text, expected = CASES[case]
-    found = {(kind, target.rpartition("::")[2]) for origin, kind, target in references(text) if "main.rs::f" in origin}
+    found = {
+        (kind, target.rpartition("::")[2])
+        for origin, kind, target in references(text)
+        if re.search(r"main\.rs::(\w+\.)?f$", origin)
+    }
     assert found == expected
 
 
@@ -121,3 +144,40 @@ def test_integration_tests_refer_to_the_binaries_that_they_run(path: str, statem
 )
 def test_a_file_whose_tests_are_made_by_macros_is_a_file_of_tests(path: str, source: str, tests: bool) -> None:
     assert any(each.test for each in LANGUAGE.extract(path, source.encode()).definitions) == tests
+
+
+ERRORS = """pub enum Fault { Lost, Late(u8) }
+pub struct Other;
+impl From<Other> for Fault { fn from(other: Other) -> Self { Fault::Lost } }
+impl From<u8> for Fault { fn from(code: u8) -> Self { Fault::Late(code) } }
+type Done<T> = Result<T, Fault>;
+fn lose() -> Done<()> { Err(Fault::Lost) }
+fn other() -> Result<(), Other> { Err(Other) }
+fn make() -> Fault { Fault::Lost }
+"""
+RAISES_AND_CATCHES = {
+    "fn f() -> Done<()> { Err(Fault::Lost) }": {("raises", "Fault")},
+    "fn f() -> Done<()> { return Err(make()); }": {("raises", "Fault")},
+    "fn f() { unknown().map_err(Fault::Late) }": {("raises", "Fault")},
+    "fn f() { lose().map_err(|e| make()); }": {("raises", "Fault")},
+    "fn f(o: Option<u8>) { o.ok_or(Fault::Lost); }": {("raises", "Fault")},
+    "fn f(o: Option<u8>) { o.ok_or_else(|| Fault::Late(1)); }": {("raises", "Fault")},
+    "fn f() -> Done<()> { let e = make(); Err(e) }": set(),
+    "fn f() { match lose() { Err(Fault::Lost) => (), Err(e) => (), Ok(_) => () } }": {("catches", "Fault")},
+    "fn f() { if let Err(Fault::Late(n)) = lose() {} }": {("catches", "Fault")},
+    "fn f() { match make() { Fault::Lost => (), _ => () } }": {("references", "Fault")},
+    "fn f() -> Done<()> { other()?; Ok(()) }": {("depends_logically", "Fault.from")},
+    "fn f() -> Done<()> { lose()?; Ok(()) }": set(),
+    "fn f() -> Done<()> { let g = || -> Result<(), Other> { other()?; Ok(()) }; Ok(()) }": set(),
+}
+
+
+@pytest.mark.parametrize("text", RAISES_AND_CATCHES)
+def test_errors_that_a_function_makes_catches_and_converts(text: str) -> None:
+    kinds = ("raises", "catches", "references", "depends_logically")
+    found = edges_of({"Cargo.toml": CARGO, "src/main.rs": ERRORS + text}, LANGUAGE)
+    assert {
+        (kind, target.rpartition("::")[2])
+        for origin, kind, target in found
+        if origin == "src/main.rs::f" and kind in kinds
+    } == RAISES_AND_CATCHES[text]

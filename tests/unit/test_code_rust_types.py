@@ -255,7 +255,7 @@ def test_a_function_used_as_a_value_is_a_reference_not_a_call() -> None:
     source = """struct A; impl A { fn new(n: u8) -> A { A } fn hit(&self) {} } fn g(n: u8) {}
     fn f(v: Vec<u8>) { v.iter().map(A::new).map(|a| a.hit()); v.iter().map(g); }"""
     edges = {(k, t[12:]) for o, k, t in edges_of({"src/lib.rs": source}, LANGUAGE) if o == "src/lib.rs::f"}
-    assert edges == {("references", "A.new"), ("references", "g"), ("calls", "A.hit"), ("annotates", "A")}
+    assert edges == {("references", "A.new"), ("references", "g"), ("calls", "A.hit"), ("references", "A")}
 
 
 def test_of_several_conversions_the_one_for_the_argument_is_chosen() -> None:

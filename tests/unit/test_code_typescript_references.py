@@ -134,3 +134,77 @@ def test_an_export_is_not_a_use() -> None:
 def test_a_function_registered_outside_functions_is_used_by_the_file() -> None:
     found = references({"lib.ts": LIB, "main.tsx": HEAD + "app.get('/', handle)"})
     assert ("main.tsx", "references", "lib.ts::handle") in found
+
+
+def test_a_function_of_an_object_implements_the_member_that_is_expected_of_the_object() -> None:
+    text = """export interface Pool { run(x: number): void; stop: () => void; size: number }
+export function create(): Pool { return { run(x) { help() }, stop: () => help(), size: 1 } }
+function help() {}
+function take(pool: Pool) {}
+class User { start() { take({ run() {}, stop() {}, size: 2 }) } }
+"""
+    found = edges_of({"a.ts": text}, LANGUAGE)
+    assert found >= {
+        ("a.ts::create.run", "implements", "a.ts::Pool.run"),
+        ("a.ts::create.stop", "implements", "a.ts::Pool.stop"),
+        ("a.ts::User.start.run", "implements", "a.ts::Pool.run"),
+        ("a.ts::create", "references", "a.ts::create.run"),
+    }
+
+
+def test_tables_register_the_functions_that_are_written_in_them() -> None:
+    text = "function run() {}\nconst TABLE = { a: () => run(), b() { run() } }\nexport const use = () => TABLE\n"
+    found = edges_of({"a.ts": text}, LANGUAGE)
+    assert found >= {("a.ts::TABLE", "registers", "a.ts::a"), ("a.ts::TABLE", "registers", "a.ts::b")}
+
+
+def test_members_that_a_pattern_takes_out_of_an_object_are_used() -> None:
+    text = """class Box { get size() { return 1 } open() {} }
+function first(box: Box) { const { size, open: opened } = box; return opened }
+function second({ size }: Box) { return size }
+"""
+    found = edges_of({"a.ts": text}, LANGUAGE)
+    assert found >= {
+        ("a.ts::first", "references", "a.ts::Box.size"),
+        ("a.ts::first", "references", "a.ts::Box.open"),
+        ("a.ts::second", "references", "a.ts::Box.size"),
+    }
+
+
+def test_a_typed_function_inside_a_callback_is_referred_to() -> None:
+    text = "type Handler = () => void\nrun('x', () => { const one: Handler = () => {}\n  take(one) })\n"
+    assert ("a.ts", "references", "a.ts::one") in edges_of({"a.ts": text}, LANGUAGE)
+
+
+def test_a_property_with_a_function_names_its_type() -> None:
+    text = "type Handler = () => void\nclass Holder { get: Handler = () => {} }\n"
+    found = edges_of({"a.ts": text}, LANGUAGE)
+    assert ("a.ts::Holder.get", "annotates", "a.ts::Handler") in found
+    assert ("a.ts::Holder", "annotates", "a.ts::Handler") not in found
+
+
+def test_decorators_of_packages_make_a_class_register_its_methods() -> None:
+    text = """import { Controller, Get, Module } from '@nestjs/common'
+import { traced } from './traced'
+import { Guard } from './guard'
+export class Service { find() {} }
+@Controller('cats')
+export class Cats {
+  constructor(private readonly service: Service) {}
+  @Get(':id') one() { return this.service.find() }
+  @traced() two() {}
+  @Get(Guard) three() {}
+}
+@Module({ controllers: [Cats], providers: [Service] })
+export class App {}
+"""
+    files = {"app.ts": text, "traced.ts": "export function traced() {}", "guard.ts": "export class Guard {}"}
+    found = edges_of(files, LANGUAGE)
+    registered = {target for origin, kind, target in found if kind == "registers" and origin == "app.ts::Cats"}
+    assert registered == {"app.ts::Cats.one", "app.ts::Cats.three"}
+    assert found >= {
+        ("app.ts::App", "references", "app.ts::Cats"),
+        ("app.ts::App", "references", "app.ts::Service"),
+        ("app.ts::Cats.two", "calls", "traced.ts::traced"),
+        ("app.ts::Cats.three", "references", "guard.ts::Guard"),
+    }

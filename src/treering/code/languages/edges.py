@@ -22,16 +22,34 @@ def _both(one: int, other: int) -> int:
 _FILE_EDGES = frozenset({EdgeKind.IMPORTS, EdgeKind.EXPORTS})
 
 
+_INITIALIZES = {EdgeKind.CALLS: EdgeKind.DEPENDS_LOGICALLY, EdgeKind.REFERENCES: EdgeKind.REFERENCES}
+
+
 class EdgeSet:
     """One edge per origin, target and kind: the highest confidence, the first line and the union of flows.
 
-    A plain reference is left out beside an edge that says more about the same use, such as a call.
+    A plain reference is left out beside an edge that says more about the same use, such as a call. A constant
+    depends on what initializes it, although the code of its file runs the initializer: its users reach it so.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, facts: Facts | None = None) -> None:
         self._found: dict[tuple[str, str, EdgeKind], Edge] = {}
+        self._initialized: dict[tuple[str, int], list[str]] = {}
+        """Ids of the constants by the file and line of their initializers."""
+        for one in facts.definitions if facts is not None else ():
+            if facts is not None and one.kind is DefinitionKind.CONSTANT:
+                for line in range(one.line, one.end_line + 1):
+                    self._initialized.setdefault((facts.path, line), []).append(f"{facts.path}::{one.qualname}")
 
     def add(self, edge: Edge) -> None:
+        self._put(edge)
+        kind = _INITIALIZES.get(edge.kind)
+        if kind is not None:
+            for constant in self._initialized.get((edge.origin, edge.line), ()):
+                if edge.target != constant:
+                    self._put(Edge(constant, edge.target, kind, edge.confidence, edge.line))
+
+    def _put(self, edge: Edge) -> None:
         key = (edge.origin, edge.target, edge.kind)
         before = self._found.get(key)
         if before is not None:

@@ -49,6 +49,8 @@ class GoUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
     imports: WrittenType | None
     """The qualifier; None for the file's own package."""
     line: int
+    how: str = ""
+    """How it is used if it is an error: `raised` or `caught`."""
 
 
 class GoMemberUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -59,6 +61,8 @@ class GoMemberUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
     line: int
     bound: int
     """Number of bindings before the use."""
+    caught: bool = False
+    """A variable given to `errors.As`, so that errors of its type are caught."""
 
 
 class GoRoute(msgspec.Struct, frozen=True, array_like=True, gc=False):

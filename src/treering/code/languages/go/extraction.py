@@ -193,6 +193,10 @@ class _GoWalk:
             flow |= _ARGUMENTS
         line = self._lines.of((node if named is None else named).end_byte)
         self.calls.append(GoCall(self._caller, function, line, flow, len(self.names.bindings)))
+        if text_of(named) == "errors.As" and len(items(given)) > 1:
+            target = self.converter.value(items(given)[1])
+            self.names.mark_needed()
+            self.members.append(GoMemberUse(self._caller, target, line, len(self.names.bindings), caught=True))
         if function.op == "sel" and function.name in VERBS:
             self.entries.route(function.name, items(given), self._caller, line)
 

@@ -42,6 +42,13 @@ class GoMembers:
                 break
         return EXTERNAL if outside else None
 
+    def ids_of(self, of: Known) -> tuple[str, ...]:
+        """Return the ids of the named type behind pointers; empty if there is none in the project."""
+        while of is not None and of[0] == "ptr":
+            of = of[1]
+        found = self._types.project.name(of[1], of[2]) if of is not None and of[0] == "named" else None
+        return found.ids if found is not None else ()
+
     def _own(self, known: Known, name: str) -> tuple[Known, list[Known]]:
         """Return the type's own member of that name, or else its embedded types."""
         assert known is not None

@@ -1,9 +1,11 @@
 """The edges of a Go file: imports, exports, calls, embedded and implemented types."""
 
-from treering.code.facts import Definition, DefinitionKind, Edge, Facts, Resolved, SymbolLookup, Unresolved
+from treering.code.facts import DefinitionKind, Edge, Facts, Resolved, SymbolLookup, Unresolved
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.go.bases import BaseEdges
 from treering.code.languages.go.body import GoBody, GoCall, GoExpression, WrittenType, directory_of, package_id
+from treering.code.languages.go.error_sites import CAUGHT, RAISED
+from treering.code.languages.go.errors import is_error
 from treering.code.languages.go.expression_types import ExpressionTypes
 from treering.code.languages.go.project import GoProject
 from treering.code.languages.go.types import GoTypes, Known
@@ -21,6 +23,7 @@ _USED_AS = {
     "alias": EdgeKind.ANNOTATES,
 }
 """Kind of edge for a name that is used without being called, by what it names."""
+_ERROR_USES = {RAISED: EdgeKind.RAISES, CAUGHT: EdgeKind.CATCHES}
 
 
 def edges_of_file(facts: Facts, lookup: SymbolLookup) -> Resolved:
@@ -32,11 +35,11 @@ def edges_of_file(facts: Facts, lookup: SymbolLookup) -> Resolved:
     package = package_id(directory_of(facts.path), body.package)
     unnamed_imports = tuple(WrittenType("import", each.path) for each in body.imports if not each.name)
     values = ExpressionTypes(types, body.bindings, facts.path, package, unnamed_imports)
-    found = _GoFindings(facts.path, facts.definitions)
+    found = _GoFindings(facts)
     _imports(found, body, project)
     _exports(found)
     _calls(found, body, values)
-    _uses(found, body, types, package)
+    _uses(found, body, types, values, package)
     _members(found, body, values)
     BaseEdges(types, values.members, package, lookup).add(found.edges, facts.path, body.declared, facts.definitions)
     return Resolved(found.edges.all(), tuple(found.unresolved))
@@ -45,10 +48,10 @@ def edges_of_file(facts: Facts, lookup: SymbolLookup) -> Resolved:
 class _GoFindings:
     """Edges and unresolved uses found so far; definitions are referred to by index."""
 
-    def __init__(self, path: str, definitions: tuple[Definition, ...]) -> None:
-        self.path = path
-        self.definitions = definitions
-        self.edges = EdgeSet()
+    def __init__(self, facts: Facts) -> None:
+        self.path = facts.path
+        self.definitions = facts.definitions
+        self.edges = EdgeSet(facts)
         self.unresolved: list[Unresolved] = []
 
     def is_variable(self, number: int) -> bool:
@@ -88,14 +91,16 @@ def _calls(found: _GoFindings, body: GoBody, values: ExpressionTypes) -> None:
                 found.edges.add(Edge(found.id_of(route.caller), target, EdgeKind.IS_ENTRYPOINT_FOR, SURE, route.line))
 
 
-def _uses(found: _GoFindings, body: GoBody, types: GoTypes, package: str) -> None:
+def _uses(found: _GoFindings, body: GoBody, types: GoTypes, values: ExpressionTypes, package: str) -> None:
     """Add uses of package-level names; a variable outside functions registers the functions that it holds."""
     for use in body.uses:
         home = package if use.imports is None else types.imported(use.imports)
         meant = types.project.name(home, use.name) if home is not None else None
         kind = _USED_AS.get(meant.declared.kind) if meant is not None else None
-        if meant is None or kind is None:
+        if home is None or meant is None or kind is None:
             continue
+        if use.how and is_error(meant.declared, home, values):
+            kind = _ERROR_USES[use.how]
         origin = found.id_of(use.caller)
         for place, target in enumerate(meant.ids):
             confidence = OTHER_BUILD if place else SURE
@@ -114,6 +119,10 @@ def _members(found: _GoFindings, body: GoBody, values: ExpressionTypes) -> None:
     for use in body.members:
         values.bind_until(use.bound)
         known = values.resolve_handler(use.member)
+        if use.caught:
+            caught = CodeReference(found.id_of(use.caller), "", EdgeKind.CATCHES, use.line, EVIDENT)
+            add_references(found.edges, [caught._replace(target=each) for each in values.members.ids_of(known)])
+            continue
         if known is None or known[0] != "func":
             continue
         origin, kind = found.id_of(use.caller), EdgeKind.REFERENCES

@@ -8,6 +8,7 @@ from tree_sitter import Node
 
 from treering.code.facts import Definition
 from treering.code.languages.go.body import GoUse, WrittenType
+from treering.code.languages.go.error_sites import error_site
 from treering.code.languages.go.names import GoNames, Qualifiers
 from treering.code.languages.go.predeclared import BASIC, BUILTINS
 from treering.code.languages.line_index import LineIndex
@@ -42,23 +43,26 @@ class UseCollector:
     def __init__(self, names: GoNames, qualifiers: Qualifiers, lines: LineIndex) -> None:
         self.lines = lines
         self._names, self._qualifiers = names, qualifiers
-        self._met: dict[int, tuple[int, str, WrittenType | None, int]] = {}
+        self._met: dict[int, tuple[int, str, WrittenType | None, int, str]] = {}
 
     def all(self, definitions: Sequence[Definition]) -> tuple[GoUse, ...]:
         """The uses, those outside functions as uses by the type or variable that is declared there."""
-        first: dict[tuple[int, str, WrittenType | None], int] = {}
+        first: dict[tuple[int, str, WrittenType | None, str], int] = {}
         declared = sorted((each.line, -each.end_line, number) for number, each in enumerate(definitions))
-        for caller, name, imports, line in self._met.values():
+        for caller, name, imports, line, how in self._met.values():
             origin = caller if caller >= 0 else _around(declared, line)
-            first.setdefault((origin, name, imports), line)
-        return tuple(GoUse(*key, line) for key, line in first.items())
+            first.setdefault((origin, name, imports, how), line)
+        return tuple(GoUse(each[0], each[1], each[2], line, each[3]) for each, line in first.items())
+
+    def _meet(self, node: Node, caller: int, name: str, imports: WrittenType | None) -> None:
+        self._met[node.id] = (caller, name, imports, self.lines.of(node.start_byte), error_site(node))
 
     def named(self, node: Node, caller: int) -> None:
         name = text_of(node)
         if name in _PREDECLARED or self._names.is_bound(name) or self._qualifiers.likely_import(name) is not None:
             return
         if not _is_not_read(node):
-            self._met[node.id] = (caller, name, None, self.lines.of(node.start_byte))
+            self._meet(node, caller, name, None)
 
     def typed(self, node: Node, caller: int) -> None:
         around = node.parent
@@ -67,21 +71,21 @@ class UseCollector:
         if around.type in _TYPE_DECLARATIONS and around.child_by_field_name("name") == node:
             return
         name = text_of(node)
-        if name not in BASIC and not self._names.is_bound(name):
-            self._met[node.id] = (caller, name, None, self.lines.of(node.start_byte))
+        if name not in BASIC and (not self._names.is_bound(name) or _is_of_package(node, name)):
+            self._meet(node, caller, name, None)
 
     def outside_type(self, node: Node, caller: int) -> None:
         imports = self._qualifiers.likely_import(text_of(node.child_by_field_name("package")))
         if imports is not None:
             name = text_of(node.child_by_field_name("name"))
-            self._met[node.id] = (caller, name, imports, self.lines.of(node.start_byte))
+            self._meet(node, caller, name, imports)
 
     def qualified(self, node: Node, caller: int) -> None:
         qualifier = text_of(node.child_by_field_name("operand"))
         imports = None if self._names.is_bound(qualifier) else self._qualifiers.likely_import(qualifier)
         if imports is not None:
             name = text_of(node.child_by_field_name("field"))
-            self._met[node.id] = (caller, name, imports, self.lines.of(node.start_byte))
+            self._meet(node, caller, name, imports)
 
 
 def _around(declared: Sequence[tuple[int, int, int]], line: int) -> int:
@@ -90,6 +94,23 @@ def _around(declared: Sequence[tuple[int, int, int]], line: int) -> int:
     return declared[place][2] if place >= 0 and line <= -declared[place][1] else -1
 
 
+def _is_of_package(node: Node, name: str) -> bool:
+    """Whether a type stands in the signature of a function outside others, where parameters do not hide it.
+
+    A type parameter does.
+    """
+    around: Node | None = node
+    while around is not None and around.type not in _BODIES:
+        if around.type in _FUNCTIONS:
+            parameters = [around.child_by_field_name(field) for field in ("type_parameters", "receiver")]
+            return not any(name in _WORDS.findall(text_of(each)) for each in parameters)
+        around = around.parent
+    return False
+
+
+_FUNCTIONS = frozenset({"function_declaration", "method_declaration"})
+_BODIES = frozenset({"block", "source_file"})
+_WORDS = re.compile(r"\w+")
 _TYPE_DECLARATIONS = frozenset({"type_spec", "type_alias"})
 _PREDECLARED = BASIC | BUILTINS | {"nil", "true", "false", "iota", "_", "error"}
 _DECLARING = frozenset(

@@ -15,9 +15,12 @@ _NO_USE = frozenset(
     {
         *("dotted_name", "aliased_import", "class_definition", "function_definition", "decorator", "parameters"),
         *("lambda_parameters", "global_statement", "nonlocal_statement", "delete_statement", "as_pattern_target"),
+        *("pattern_list", "tuple_pattern", "list_pattern"),
     }
 )
 """Directly around a name that is not used, or whose use is recorded elsewhere."""
+_BINDING = frozenset({"assignment", "for_statement", "for_in_clause"})
+"""A name on the left side of these is bound, not used."""
 _ENDS = frozenset({"block", "module", "expression_statement", "return_statement", "lambda"})
 _TABLES = frozenset({"dictionary", "list", "set", "tuple"})
 
@@ -37,6 +40,8 @@ def name_site(node: Node, objects: Collection[str]) -> NameSite | None:
     """Return how a name or attribute is used; None if it is not a use or is recorded elsewhere."""
     quoted, around = node.type in ("string_content", "string"), node.parent
     if (not quoted and node.type not in ("identifier", "attribute")) or around is None or around.type in _NO_USE:
+        return None
+    if node.type == "identifier" and around.type in _BINDING and around.child_by_field_name("left") == node:
         return None
     site = None if quoted else _READ
     for _ in range(_MAX_LEVELS):

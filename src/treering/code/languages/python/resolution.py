@@ -54,7 +54,7 @@ def resolve_source(facts: Facts, lookup: SymbolLookup) -> Resolved:
     body = facts.body
     assert isinstance(body, PythonBody)
     project = PythonEvaluator(facts.path, body.bindings, lookup)
-    edges = EdgeSet()
+    edges = EdgeSet(facts)
     lines = {definition.qualname: definition.line for definition in facts.definitions}
     for statement in body.imports:
         for target in imported_files(project, facts.path, statement):

@@ -18,10 +18,12 @@ from treering.code.languages.python.syntax_walk import DefinitionSyntax, ParsedF
 from treering.code.languages.syntax_nodes import first_of
 
 _MODULES = frozenset({"module", "top"})
+_CONSTRUCTOR = ".__init__"
 
 _BEFORE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")
 _LONGER = re.compile(rb"[\w.(]")
 """Text that follows a longer name, an attribute access or a call."""
+_WORD = re.compile(rb"(?<![\w.])[A-Za-z_]\w*")
 _ASSIGNED = re.compile(rb"\s*:?=(?!=)")
 _MAX_TEXT = 200
 _NAMES = frozenset({ExpressionKind.NAME, ExpressionKind.FROM, ExpressionKind.DEFINITION})
@@ -77,6 +79,25 @@ class _ReadCollector:
         }
         for name in sorted(self._constants | imported | own):
             self._name(name, constant=name in self._constants)
+        self._methods()
+
+    def _methods(self) -> None:
+        """Collect the methods that the values in the body of their class name: `get = fetch`, `STEPS = [load, run]`."""
+        for defined in self._found.defined:
+            bound = defined.inner.names if defined.is_class else {}
+            methods = {name for name, bindings in bound.items() if any(one.role == "definition" for one in bindings)}
+            values = {
+                one.node.start_byte: one.node.end_byte
+                for bindings in bound.values()
+                for one in bindings
+                if one.role == "value" and one.node is not None
+            }
+            met: dict[str, set[tuple[str, UseKind]]] = {name: set() for name in methods}
+            for start, end in values.items() if methods else ():
+                for word in _WORD.finditer(self._source, start, end):
+                    name = word.group().decode()
+                    if name in methods:
+                        self._name_at(name, word.span(), met[name], assigned=False, constant=False)
 
     def _name(self, name: str, constant: bool) -> None:
         source, written = self._source, name.encode()
@@ -106,9 +127,10 @@ class _ReadCollector:
         if (origin, kind) in met or (constant and (not origin or origin == name)):
             return
         read = self._expressions.name(name, ExpressionSite(scope), at)
-        if read.kind in _NAMES:
+        named = [read] if read.kind in _NAMES else _local_definitions(name, scope)
+        for each in named:
             met.add((origin, kind))
-            self._add(origin, read, at, kind)
+            self._add(origin, each, at, kind)
 
     def attributes(self) -> None:
         """Collect attributes that are neither called nor decorators: those are recorded as calls."""
@@ -125,7 +147,7 @@ class _ReadCollector:
             for decorator in decorated.decorators:
                 longest.pop(decorator.start_byte + 1, None)
         standard = self._standard_modules()
-        met: set[tuple[str, bytes]] = set()
+        met: set[tuple[PythonScope, str, bytes]] = set()
         for start in sorted(longest):
             end, node = longest[start]
             written = self._source[start : min(end, start + _MAX_TEXT)]
@@ -134,12 +156,15 @@ class _ReadCollector:
                 continue
             defined, scope = self._around(start)
             origin = self._sites.at(start) if defined is None else defined.qualname
-            if (origin, written) in met:
+            if (scope, origin, written) in met:
                 continue
-            met.add((origin, written))
             if _is_field(scope, receiver, rest):
+                met.add((scope, origin, written))
                 continue
             read = self._expressions.of(node, ExpressionSite(scope))
+            if read.kind is ExpressionKind.LOCAL:
+                continue  # narrowed by `isinstance`: the attribute itself is read elsewhere
+            met.add((scope, origin, written))
             if read.kind is ExpressionKind.ATTRIBUTE and _root(read).kind is not ExpressionKind.UNKNOWN:
                 site = name_site(node, self._constants if defined is None else ())
                 if site is not None:
@@ -206,12 +231,27 @@ class _ReadCollector:
 
 
 def _is_field(scope: PythonScope, receiver: bytes, name: bytes) -> bool:
-    """Whether the attribute is assigned by the receiver's class itself, so that it is not a property."""
+    """Whether the receiver's class binds the attribute or its constructor assigns it, so that it is not a property.
+
+    What other methods assign may be a property with a setter that the class inherits.
+    """
     if scope.owner is None or receiver != scope.receiver.encode():
         return False
     attribute = name.decode("utf-8", "replace")
     bindings = scope.owner.names.get(attribute)
-    return bindings[0].role != "definition" if bindings else attribute in scope.owner.attributes
+    if bindings:
+        return bindings[0].role != "definition"
+    return any(one.scope.qualname.endswith(_CONSTRUCTOR) for one in scope.owner.attributes.get(attribute, ()))
+
+
+def _local_definitions(name: str, scope: PythonScope) -> list[Expression]:
+    """The functions and classes inside functions that a name may be, if other values may be bound to it, too."""
+    around: PythonScope | None = scope
+    while around is not None and name not in around.names:
+        around = around.outer
+    bindings = around.names[name] if around is not None and around.kind is ScopeKind.FUNCTION else []
+    details = dict.fromkeys(one.detail for one in bindings if one.role == "definition")
+    return [Expression(ExpressionKind.DEFINITION, detail) for detail in details]
 
 
 def _root(expression: Expression) -> Expression:

@@ -1,7 +1,7 @@
 """Calls of functions and methods: their targets, results, and the parameter types of closures."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -29,10 +29,14 @@ from treering.code.languages.rust.standard_library import (
     rule_of,
 )
 from treering.code.languages.rust.type_lowering import TypeLowering
+from treering.core.graph import EdgeKind
 
 _ARGUMENTS, _RESULT = int(CallFlow.ARGUMENTS), int(CallFlow.RESULT)
 _NEW_COMMAND = "Command::new"
+_ERR = frozenset({"Err", "Result::Err"})
 _FILLING = frozenset({"push", "push_back", "push_front", "insert", "send", "entry", "extend_one"})
+_FAILING = frozenset({"map_err", "ok_or", "ok_or_else"})
+"""Methods whose first argument is an error, or a function that returns one."""
 _LISTS = frozenset({"vec", "smallvec", "array"})
 
 
@@ -88,6 +92,8 @@ class CallInference(ABC):
         meaning = self._values.meaning(callee, self._context)
         if meaning is None or meaning.member is None:
             types = self._arguments(arguments)
+            if callee.name in _ERR and types:
+                self._raise(arguments[0], types[0])
             if meaning is not None and meaning.ty is not None and meaning.ty.kind == "adt":
                 return meaning.ty
             if callee.name.rpartition("::")[2] in CHANNELS and arguments and arguments[-1].kind == "turbofish":
@@ -105,6 +111,19 @@ class CallInference(ABC):
             self._arguments(arguments)
             return meaning.ty
         return self._applied(member, arguments, 1 if member.decl.flag == "self" else 0)
+
+    def _raise(self, node: RustNode, ty: ResolvedType | None) -> None:
+        """Record an error of the project that is made here; one in a variable was made or caught elsewhere."""
+        if ty is None or ty.kind != "adt" or ty.decl is None or ty.decl.kind == "trait":
+            return
+        if node.kind != "path" or not self._locals.knows(node.name):
+            self._findings.refer(ty.path, ty.decl, EdgeKind.RAISES)
+
+    def _fail(self, node: RustNode, types: Sequence[ResolvedType | None]) -> None:
+        """Record the error that a method is given for its result."""
+        if node.name in _FAILING and types and len(node.parts) > 1:
+            given = types[0]
+            self._raise(node.parts[1], _result(given) if given is not None and given.kind == "fn" else given)
 
     def run(self, node: RustNode) -> None:
         """Record a binary of the package that is run by its name, or by a path that is not known."""
@@ -193,7 +212,7 @@ class CallInference(ABC):
         flow = self._flow(node, arguments)
         ty = self.type_of(receiver)
         if ty is None:
-            self._arguments(arguments)
+            self._fail(node, self._arguments(arguments))
             if self._lookup("rs.method", node.name):
                 self._findings.add_unresolved(f"{_written(receiver)}.{node.name}", node.line)
             return None
@@ -208,13 +227,16 @@ class CallInference(ABC):
         seen = self._members.as_standard(ty)
         rule = rule_of(seen, node.name)
         if rule is None:
-            self._refine_container(receiver, seen, node.name, self._arguments(arguments))
+            types = self._arguments(arguments)
+            self._fail(node, types)
+            self._refine_container(receiver, seen, node.name, types)
             return EXT if ty.kind in {"ext", "std", "tuple"} else None
         plain = [self.type_of(part) for part in arguments if part.kind not in {"closure", "turbofish"}]
         first = plain[0] if plain else None
         self._refine_container(receiver, seen, node.name, plain)
         called_with = ResolvedType("fn", "", (None, *(instantiate(one, seen, None, first) for one in rule.given)))
         closures = [self.closure(part, called_with) for part in arguments if part.kind == "closure"]
+        self._fail(node, closures or plain)
         function = next((ty for ty in (*closures, *plain) if ty is not None and ty.kind == "fn"), None)
         if node.name == "collect" and arguments and arguments[-1].parts:
             held = seen.args[0] if seen.args else None

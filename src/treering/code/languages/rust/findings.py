@@ -2,7 +2,7 @@
 
 import sys
 
-from treering.code.facts import Edge, Resolved, Unresolved
+from treering.code.facts import Edge, Facts, Resolved, Unresolved
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.references import CodeReference, add_references
 from treering.code.languages.rust.body import Declaration, qualname
@@ -13,9 +13,9 @@ _TYPES = frozenset({"struct", "enum", "union", "trait", "type"})
 
 
 class Findings:
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._edges = EdgeSet()
+    def __init__(self, facts: Facts) -> None:
+        self._path = path = facts.path
+        self._edges = EdgeSet(facts)
         self._unresolved: dict[tuple[str, str, int], Unresolved] = {}
         self._reached: dict[str, int] = {}
         self._ids: dict[tuple[str, Declaration], str] = {}
@@ -24,17 +24,17 @@ class Findings:
         self.user = path
         """The definition that names what is reached; unlike `origin`, a constant or type may be one."""
         self.written: frozenset[str] = frozenset()
-        """Names in the item that is being resolved. Inference follows the types of other items as well."""
+        """Paths in the item that is being resolved. Inference follows the types of other items as well."""
 
-    def reach(self, found: PathTarget, kind: EdgeKind | None = EdgeKind.ANNOTATES) -> None:
-        """Record a use of a declaration; reading a constant is a dependency on it. An import has no kind."""
+    def reach(self, found: PathTarget, path: str, kind: EdgeKind | None = EdgeKind.ANNOTATES) -> None:
+        """Record a use of a declaration by a path; reading a constant is a dependency on it. An import has no kind."""
         if found.decl is None:
             return
         if found.decl.kind == "const":
             self.depend(found.path, found.decl, SURE, self.line)
             return
         self.reach_file(found.path)
-        if kind is not None and found.decl.kind in _TYPES and found.decl.name in self.written:
+        if kind is not None and found.decl.kind in _TYPES and path in self.written:
             self.refer(found.path, found.decl, kind)
 
     def refer(self, path: str, decl: Declaration, kind: EdgeKind) -> None:

@@ -9,7 +9,7 @@ from treering.code.languages.rust.calls import CallInference, with_elements
 from treering.code.languages.rust.findings import Findings
 from treering.code.languages.rust.members import RustMembers
 from treering.code.languages.rust.patterns import Locals, PatternBinder
-from treering.code.languages.rust.resolved_types import EXT, ResolvedType, TypeContext
+from treering.code.languages.rust.resolved_types import EXT, ResolvedType, TypeContext, same_type
 from treering.code.languages.rust.type_lowering import TypeLowering
 
 _OPERATORS = {
@@ -33,6 +33,7 @@ class BodyInference(CallInference):
 
     def __init__(self, types: TypeLowering, members: RustMembers, findings: Findings, lookup: SymbolLookup) -> None:
         super().__init__(types, members, findings, lookup)
+        self._returned_error: ResolvedType | None = None
         self._patterns = PatternBinder(types, members, findings)
         self._readers: dict[str, Callable[[RustNode], ResolvedType | None]] = {
             "path": self._path,
@@ -63,9 +64,18 @@ class BodyInference(CallInference):
             "lit": lambda node: ResolvedType("ext", node.name),
         }
 
-    def function(self, body: RustNode, params: Sequence[RustNode], context: TypeContext, *, takes_self: bool) -> None:
+    def function(
+        self,
+        body: RustNode,
+        params: Sequence[RustNode],
+        context: TypeContext,
+        *,
+        takes_self: bool,
+        result: ResolvedType | None = None,
+    ) -> None:
         """Record every call in a function's body."""
         self._context = context
+        self._returned_error = _error_of(result)
         self._locals = Locals()
         if takes_self:
             self._locals.bind("self", context.self_type)
@@ -172,9 +182,12 @@ class BodyInference(CallInference):
         for place, param in enumerate(params):
             ty = self._types.lower(param.parts[1], self._context)
             self._bind(param.parts[0], ty or (called_with[place] if place < len(called_with) else None))
+        written = self._types.lower(result, self._context)
+        before, self._returned_error = self._returned_error, _error_of(written)
         found = self.type_of(body)
+        self._returned_error = before
         self._locals.leave()
-        return ResolvedType("fn", "", (self._types.lower(result, self._context) or found,))
+        return ResolvedType("fn", "", (written or found,))
 
     def _struct(self, node: RustNode) -> ResolvedType | None:
         for part in node.parts:
@@ -188,9 +201,20 @@ class BodyInference(CallInference):
         if self._unused is node and node.parts:
             self._unused = node.parts[0]
         ty = self.type_of(node.parts[0]) if node.parts else None
+        self._convert(_error_of(ty), node.parts)
         if ty is None or ty.kind != "std" or ty.name not in {"Option", "Result"}:
             return EXT if ty is not None and ty.kind == "ext" else None
         return ty.args[0] if ty.args else None
+
+    def _convert(self, error: ResolvedType | None, parts: tuple[RustNode, ...]) -> None:
+        """`?` converts an error by the `From` of the error that the function returns."""
+        returned = self._returned_error
+        if error is None or returned is None or same_type(error, returned):
+            return
+        member = self._members.method(returned, "from")
+        for one in self._types.overloads(member) if member is not None else ():
+            if len(one.decl.types) > 1 and same_type(self._types.lower(one.decl.types[1], one.context), error):
+                self._findings.depend(one.path, one.decl, EVIDENT, parts[0].line or self._findings.line)
 
     def _index(self, node: RustNode) -> ResolvedType | None:
         types = [self.type_of(part) for part in node.parts]
@@ -233,6 +257,12 @@ class BodyInference(CallInference):
         self._findings.reach_file(member.path)
         self._findings.depend(member.path, member.decl, EVIDENT, node.line)
         return self._types.lower(member.decl.types[0], member.context)
+
+
+def _error_of(ty: ResolvedType | None) -> ResolvedType | None:
+    """The error of a `Result`, if it is a type of the project."""
+    held = ty.args[1] if ty is not None and ty.kind == "std" and ty.name == "Result" and len(ty.args) > 1 else None
+    return held if held is not None and held.kind == "adt" else None
 
 
 def _is_default(node: RustNode) -> bool:

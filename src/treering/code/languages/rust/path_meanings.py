@@ -41,7 +41,7 @@ class PathMeanings:
             return self._of_type(base, segments[-1]) if len(segments) > 1 else _constructor(base)
         known = self._known.get((context.module, node.name))
         if known is not None:
-            self._findings.reach(known[0], EdgeKind.REFERENCES)
+            self._findings.reach(known[0], node.name, EdgeKind.REFERENCES)
             return known[1]
         return self._named(node, segments, context)
 
@@ -51,7 +51,7 @@ class PathMeanings:
             return self._outside(node, segments, context, known=False)
         if found.outside:
             return self._outside(node, found.rest, context, known=True)
-        self._findings.reach(found, EdgeKind.REFERENCES)
+        self._findings.reach(found, node.name, EdgeKind.REFERENCES)
         if not found.rest:
             meaning = self._declared(found)
             self._known[context.module, node.name] = found, meaning

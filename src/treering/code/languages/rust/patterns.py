@@ -47,6 +47,7 @@ class PatternBinder:
         self._types = types
         self._members = members
         self._findings = findings
+        self._in_error = False
 
     def bind(self, pattern: RustNode, ty: ResolvedType | None, context: TypeContext, names: Locals) -> None:
         """Bind the names of a pattern to the parts of the matched type."""
@@ -80,8 +81,10 @@ class PatternBinder:
             family, place = CONSTRUCTORS[last]
             known = ty is not None and ty.kind == "std" and ty.name == family
             inside = ty.args[place] if ty is not None and known and place < len(ty.args) else None
+            before, self._in_error = self._in_error, self._in_error or last == "Err"
             for part in pattern.parts:
                 self.bind(part, inside, context, names)
+            self._in_error = before
             return
         whole, variant = self._constructed(pattern.name, ty, context)
         for place, part in enumerate(pattern.parts):
@@ -99,7 +102,7 @@ class PatternBinder:
             found = self._types.names.resolve(context.module, segments, VALUES)
         if found is None or found.decl is None:
             return None, ""
-        self._findings.reach(found, EdgeKind.REFERENCES)
+        self._findings.reach(found, name, EdgeKind.CATCHES if self._in_error else EdgeKind.REFERENCES)
         variant = found.variant.name if found.variant is not None else "".join(found.rest[:1])
         whole = self._types.declared(found, ())
         if ty is not None and whole is not None and ty.decl == whole.decl and ty.path == whole.path:

@@ -1,7 +1,5 @@
 """The edges of a Rust file."""
 
-from collections.abc import Mapping
-
 from treering.code.facts import Facts, Resolved, SymbolLookup
 from treering.code.languages.edges import EVIDENT, SURE
 from treering.code.languages.rust.body import (
@@ -37,19 +35,19 @@ class _FileResolution:
     def __init__(self, facts: Facts, lookup: SymbolLookup) -> None:
         self._path = facts.path
         self._items: tuple[RustItem, ...] = facts.body.items
-        self._findings = Findings(facts.path)
+        self._findings = Findings(facts)
         self._scopes = {item.decl.scope for item in self._items}
         self._names = RustNames(facts, lookup)
         self._types = TypeLowering(facts.path, self._names, lookup, self._findings.reach)
         self._inference = BodyInference(self._types, RustMembers(self._types), self._findings, lookup)
 
     def run(self) -> Resolved:
-        aliases = _aliases(self._items)
         for item in self._items:
             self._findings.line = item.line
             self._findings.origin = self._path
-            self._findings.written = _written_names(item, aliases)
+            self._findings.written = frozenset()
             self._findings.user = self._user(item.decl)
+            self._findings.written = _written_paths(item)
             self._declaration(item.decl, item.line)
             self._body(item)
         return self._findings.all()
@@ -61,6 +59,9 @@ class _FileResolution:
         context = self._context(decl)
         for node in decl.types:
             self._mention(node, context)
+        for parameter in decl.generics:
+            for bound in parameter.parts:
+                self._types.lower(bound, context)
         if decl.kind == "impl" and len(decl.types) > 1:
             self._implementation(decl, context, line)
         elif decl.kind == "trait":
@@ -102,7 +103,7 @@ class _FileResolution:
                 break
             if found is None or found.decl is None or found.rest:
                 continue
-            self._findings.reach(found, None)
+            self._findings.reach(found, decl.text, None)
             if decl.public and found.variant is None:
                 self._findings.relate(self._path, self._id(found.path, found.decl), EdgeKind.EXPORTS, SURE, line)
 
@@ -136,7 +137,8 @@ class _FileResolution:
                 context = TypeContext(RustModule(self._path, scope), context.env, context.self_type)
         else:
             self._findings.origin = self._enclosing(decl)
-        self._inference.function(item.body, item.params, context, takes_self=decl.flag == "self")
+        result = self._types.lower(decl.types[0], context) if decl.kind == "fn" else None
+        self._inference.function(item.body, item.params, context, takes_self=decl.flag == "self", result=result)
 
     def _user(self, decl: Declaration) -> str:
         """The definition that an item belongs to: itself, or the type that an implementation is for."""
@@ -163,14 +165,8 @@ def _id_of(ty: ResolvedType) -> str:
     return f"{ty.path}::{qualname(ty.decl)}" if ty.decl is not None else ty.path
 
 
-def _aliases(items: tuple[RustItem, ...]) -> dict[str, str]:
-    """The original names of what `use … as …` renames."""
-    uses = (item.decl for item in items if item.decl.kind == "use")
-    return {decl.name: decl.text.rpartition("::")[2] for decl in uses if not decl.text.endswith(decl.name)}
-
-
-def _written_names(item: RustItem, aliases: Mapping[str, str]) -> frozenset[str]:
-    """Names in the paths of an item: types, values and patterns."""
+def _written_paths(item: RustItem) -> frozenset[str]:
+    """Paths in an item, of types, values and patterns."""
     found: set[str] = set()
     pending = [*item.decl.types, *item.decl.generics, *item.params]
     if item.body is not None:
@@ -178,9 +174,8 @@ def _written_names(item: RustItem, aliases: Mapping[str, str]) -> frozenset[str]
     while pending:
         node = pending.pop()
         if node.name and node.kind not in _NOT_PATHS:
-            found.update(node.name.split("::"))
+            found.add(node.name)
         pending.extend(node.parts)
-    found.update([aliases[name] for name in found if name in aliases])
     return frozenset(found)
 
 

@@ -18,16 +18,20 @@ _PRIMITIVES = frozenset((*_NUMBERS, "f32", "f64", "bool", "char", "str", "String
 
 
 class TypeLowering:
-    """Lowers types for the resolution of one file; `reach` is called with every declaration that the file names."""
+    """Lowers types for the resolution of one file; `reach` is called with each declaration and path that it names."""
 
-    def __init__(self, path: str, names: RustNames, lookup: SymbolLookup, reach: Callable[[PathTarget], None]) -> None:
+    def __init__(
+        self, path: str, names: RustNames, lookup: SymbolLookup, reach: Callable[[PathTarget, str], None]
+    ) -> None:
         self._path = path
         self.names = names
         self._lookup = lookup
         self._reach = reach
         self._contexts: dict[tuple[str, Declaration], TypeContext] = {}
-        self._written: dict[tuple[RustNode, RustModule], tuple[ResolvedType | None, tuple[PathTarget, ...]]] = {}
-        self._trail: list[PathTarget] = []
+        self._written: dict[
+            tuple[RustNode, RustModule], tuple[ResolvedType | None, tuple[tuple[PathTarget, str], ...]]
+        ] = {}
+        self._trail: list[tuple[PathTarget, str]] = []
         self._known: dict[
             tuple[tuple[RustNode, ...], RustModule, ResolvedType | None], dict[str, ResolvedType | None]
         ] = {}
@@ -73,8 +77,8 @@ class TypeLowering:
             ty = self._path_type(node, context)
             self._written[key] = ty, tuple(self._trail)
             return ty
-        for found in known[1]:
-            self._reach(found)
+        for found, path in known[1]:
+            self._reach(found, path)
         return known[0]
 
     def _path_type(self, node: RustNode, context: TypeContext) -> ResolvedType | None:
@@ -94,8 +98,8 @@ class TypeLowering:
             name = found.rest[-1] if found is not None else segments[-1]
             return self._standard(name, node, context, outside=found is not None)
         if context.module.path == self._path:
-            self._trail.append(found)
-            self._reach(found)
+            self._trail.append((found, node.name))
+            self._reach(found, node.name)
         arguments = tuple(self.lower(part, context) for part in node.parts if part.kind != "tbind")
         ty = self.declared(found, arguments)
         for segment in found.rest:

@@ -3,6 +3,7 @@
 from tree_sitter import Node
 
 from treering.code.facts import DefinitionKind
+from treering.code.languages.syntax_nodes import first_of
 from treering.code.languages.typescript.annotations import (
     members,
     signature,
@@ -12,7 +13,7 @@ from treering.code.languages.typescript.annotations import (
 from treering.code.languages.typescript.functions import FUNCTIONS, EnclosingDefinition, function, unwrapped
 from treering.code.languages.typescript.parser import grammar_of
 from treering.code.languages.typescript.reader import TermReader
-from treering.code.languages.typescript.terms import GETTER, NONE, STATIC, TYPE, Heritage
+from treering.code.languages.typescript.terms import GETTER, LISTED, NONE, STATIC, TYPE, Heritage
 
 
 def class_declaration(r: TermReader, node: Node, _: int) -> int:
@@ -32,9 +33,10 @@ def class_expression(r: TermReader, node: Node, _: int) -> int:
 
 def class_term(r: TermReader, node: Node, name: str) -> int:
     """Return the class as a term; an anonymous class is not a definition, its members belong to the enclosing one."""
-    decorations(r, node)
     saved = r.position
     qualname, origin = r.define(name, DefinitionKind.CLASS, node) if name else ("", saved.origin)
+    r.position = saved._replace(origin=origin)
+    decorations(r, node)
     number = len(r.classes)
     r.classes.append(NONE)
     r.properties.append({})
@@ -71,9 +73,26 @@ def field(r: TermReader, name: str, flags: int, kind: int, value: int = NONE) ->
     return term
 
 
-def decorations(r: TermReader, node: Node) -> None:
-    for child in node.children_by_field_name("decorator"):
+def decorations(r: TermReader, node: Node) -> bool:
+    """Read the decorators of a definition, also those before it; return whether one comes from a package."""
+    around, before = node.parent, node.prev_named_sibling
+    found = node.children_by_field_name("decorator")
+    while before is not None and before.type == "decorator":
+        found.append(before)
+        before = before.prev_named_sibling
+    if around is not None and around.type == "export_statement":
+        found += around.children_by_field_name("decorator")
+    for child in found:
         r.read(child)
+    return any(_is_from_package(r, child) for child in found)
+
+
+def _is_from_package(r: TermReader, decorator: Node) -> bool:
+    """Whether a decorator is imported by the name of a package: it may call what it decorates."""
+    called = first_of(decorator)
+    while called is not None and called.type in ("call_expression", "member_expression"):
+        called = called.named_children[0]
+    return called is not None and r.text(called) in r.from_packages
 
 
 def _class_bases(r: TermReader, node: Node, definition: int) -> int:
@@ -98,14 +117,20 @@ def _base(r: TermReader, term: int, definition: int, node: Node, *, implements: 
 def method(r: TermReader, node: Node) -> list[int]:
     """A method, accessor or constructor with its body."""
     name = r.key(node.child_by_field_name("name"))
-    decorations(r, node)
     words = {child.type for child in node.children}
     flags = STATIC if "static" in words else 0
     if name is None:
+        decorations(r, node)
         function(r, node, EnclosingDefinition())
         return []
+    saved_position = r.position
     named = EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, node))
+    r.position = saved_position._replace(origin=named.origin)
+    registered = decorations(r, node)
+    r.position = saved_position
     read = function(r, node, named, this=static_this(r) if flags else None)
+    if registered:
+        r.used(read.function, node, LISTED)
     if name == "constructor":
         saved = [field(r, stored, 0, kind) for stored, kind in read.stored]
         return [*saved, field(r, "constructor", 0, read.function)]
@@ -132,15 +157,20 @@ def signature_member(r: TermReader, node: Node) -> list[int]:
 def field_member(r: TermReader, node: Node) -> list[int]:
     decorations(r, node)
     name = r.key(node.child_by_field_name("name") or node.child_by_field_name("property"))
-    kind, value = r.type(node.child_by_field_name("type")), node.child_by_field_name("value")
+    written, value = node.child_by_field_name("type"), node.child_by_field_name("value")
     flags = STATIC if any(child.type == "static" for child in node.children) else 0
-    if value is None:
-        return [field(r, name, flags, kind)] if name is not None else []
-    inner = unwrapped(value)
-    if name is not None and inner.type in FUNCTIONS:
+    inner = unwrapped(value) if value is not None else None
+    if name is not None and inner is not None and inner.type in FUNCTIONS:
+        saved = r.position
         named = EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, node))
+        r.position = saved._replace(origin=named.origin)
+        kind = r.type(written)
+        r.position = saved
         this = static_this(r) if flags else None
         return [field(r, name, flags, kind, function(r, inner, named, kind, this).function)]
+    kind = r.type(written)
+    if value is None:
+        return [field(r, name, flags, kind)] if name is not None else []
     term = r.read(value, kind)
     return [field(r, name, flags, kind, term)] if name is not None else []
 
@@ -158,7 +188,6 @@ CLASS_MEMBERS = {
     "public_field_definition": field_member,
     "field_definition": field_member,
     "class_static_block": static_block,
-    "decorator": static_block,
 }
 
 

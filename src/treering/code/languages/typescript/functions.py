@@ -211,14 +211,15 @@ def _selected_part(r: TermReader, node: Node, source: int) -> int:
     """Return the part of the object that an object pattern selects."""
     if node.type == "rest_pattern" or source == NONE:
         return source
-    named = node
     if node.type == "pair_pattern":
-        key = node.child_by_field_name("key")
-        name = r.key(key)
-        return r.cell("member", name, 0, (source,)) if name is not None else NONE
-    if node.type == "object_assignment_pattern":
-        named = node.child_by_field_name("left") or node
-    return r.cell("member", r.text(named), 0, (source,))
+        name = r.key(node.child_by_field_name("key"))
+    else:
+        name = r.text(node.child_by_field_name("left") or node)
+    if name is None:
+        return NONE
+    part = r.cell("member", name, 0, (source,))
+    r.used(part, node)
+    return part
 
 
 def _elements(node: Node) -> list[Node | None]:

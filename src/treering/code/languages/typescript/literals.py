@@ -5,7 +5,7 @@ from tree_sitter import Node
 from treering.code.facts import DefinitionKind
 from treering.code.languages.typescript.functions import FUNCTIONS, EnclosingDefinition, function, unwrapped
 from treering.code.languages.typescript.reader import TermReader
-from treering.code.languages.typescript.terms import GETTER, NONE
+from treering.code.languages.typescript.terms import GETTER, NONE, Heritage
 
 
 def object_literal(r: TermReader, node: Node, expected: int) -> int:
@@ -59,8 +59,17 @@ def _property(r: TermReader, pair: Node, value: Node, expected: int, subject: in
     if inner.type in FUNCTIONS:
         named = EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, pair))
         this = None if inner.type == "arrow_function" or subject == NONE else subject
-        return r.cell("field", name, 0, (NONE, function(r, inner, named, member_type, this).function))
+        _implement(r, named, member_type, pair)
+        term = function(r, inner, named, member_type, this).function
+        r.used(term, pair)
+        return r.cell("field", name, 0, (NONE, term))
     return r.cell("field", name, 0, (NONE, r.read(value, member_type)))
+
+
+def _implement(r: TermReader, named: EnclosingDefinition, member_type: int, node: Node) -> None:
+    """A function of an object implements the member of the type that is expected of the object."""
+    if member_type != NONE and named.qualname:
+        r.heritage.append(Heritage(named.origin, member_type, True, r.line(node.start_byte)))
 
 
 def _method(r: TermReader, node: Node, expected: int, subject: int) -> int:
@@ -70,11 +79,13 @@ def _method(r: TermReader, node: Node, expected: int, subject: int) -> int:
         EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, node)) if name is not None else EnclosingDefinition()
     )
     member_type = r.cell("member", name, 0, (expected,)) if expected != NONE and name is not None else NONE
+    _implement(r, named, member_type, node)
     read = function(r, node, named, member_type, subject if subject != NONE else None)
     if name is None or "set" in words:
         return NONE
     if "get" in words:
         return r.cell("field", name, GETTER, (read.result, NONE))
+    r.used(read.function, node)
     return r.cell("field", name, 0, (NONE, read.function))
 
 

@@ -20,6 +20,8 @@ def _export_of(r: TermReader, specifier: str, name: str) -> int:
 
 
 def _bind_import(r: TermReader, local: str, specifier: str, name: str) -> None:
+    if not specifier.startswith("."):
+        r.from_packages.add(local)
     r.declare(local, _export_of(r, specifier, name))
     r.bind_type(local, _export_of(r, specifier, TYPE + name))
 
@@ -73,9 +75,6 @@ def export_statement(r: TermReader, node: Node, _: int) -> int:
         r.imported(specifier, node)
         _reexport(r, parts, specifier)
         return NONE
-    for part in parts:
-        for decorator in part.get("decorator", ()):
-            r.read(decorator)
     captures = {what: found[0] for part in parts for what, found in part.items()}
     if "declaration" in captures:
         saved, r.exporting = r.exporting, r.position.scope

@@ -68,12 +68,12 @@ class TermReader:
         self.caught: list[str] = []
         """Names of the errors in the enclosing `catch` clauses."""
         self.imports: dict[str, int] = {}
+        self.from_packages: set[str] = set()  # names whose import is not relative
         self.exports: dict[str, int] = {}
         self.stars: list[str] = []
         self.heritage: list[Heritage] = []
         self.classes: list[int] = [NONE]
         self.ambient: dict[str, int] = {}
-        self.module = False
         self.definitions: list[Definition] = []
         self.known: dict[str, int] = {}
         self.assigned: list[tuple[int, str, int]] = []
@@ -90,7 +90,7 @@ class TermReader:
         self.variables: list[dict[str, int]] = []
         self.entries: dict[str, tuple[EntryPoint, str]] = {}
         self.problems: dict[int, str] = {}
-        self.runs_tests = False
+        self.module = self.runs_tests = False
         self.discarded = False
         """The value of the next expression is unused."""
         self.subject = NONE

@@ -36,7 +36,7 @@ class _TsEdges(EdgeSet):
     """Edges found so far; definitions are referred to by number."""
 
     def __init__(self, facts: Facts) -> None:
-        super().__init__()
+        super().__init__(facts)
         self.facts = facts
         self.lines = {definition.qualname: definition.line for definition in facts.definitions}
         self.unresolved: dict[tuple[str, str, int], Unresolved] = {}
@@ -104,7 +104,7 @@ def _heritage(e: TsEvaluator, edges: _TsEdges) -> None:
         meant = declared(e, term, e.path, {}) if term.op == "type" else e.value(term, e.path)
         for base in alternatives(meant):
             for part in base.parts if base.kind == "all of" else (base,):
-                target = type_id(part)
+                target = part.target if term.op == "member" else type_id(part)
                 if target is not None and target != origin:
                     kind = EdgeKind.IMPLEMENTS if one.implements else EdgeKind.EXTENDS
                     edges.add(Edge(origin, target, kind, SURE, one.line))

@@ -84,7 +84,8 @@ class TsUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Heritage(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A class or interface, and a base that it extends or implements, as written."""
+    """A class or interface, and a base that it extends or implements, as written; or a function of an object literal,
+    and the member of the expected type that it implements."""
 
     definition: int
     base: int

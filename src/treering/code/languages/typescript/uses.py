@@ -15,7 +15,7 @@ UseKey = tuple[int, int, int]
 
 _DEFINING = frozenset(("fn", "class", "enum", "merge"))
 """Terms of local names that are definitions; other local names are parameters and variables."""
-_ROOTS = frozenset(("name", "this", "static", "super", "own", "import"))
+_ROOTS = frozenset(("name", "this", "static", "super", "own", "import", "type"))
 """Beginnings of a chain of members that may lead to a definition."""
 
 
@@ -25,8 +25,9 @@ def settled_uses(r: TermReader, cells: Sequence[Cell]) -> tuple[TsUse, ...]:
     found: list[TsUse] = []
     for key, offset in r.uses.items():
         term, origin, how = key
-        if _may_be_definition(r, cells, term, how):
-            owner, line = tables.get(key), r.line(offset)
+        owner = tables.get(key)
+        if _may_be_definition(r, cells, term, how) and (origin >= 0 or owner is not None or cells[term][0] != "fn"):
+            line = r.line(offset)
             found.append(TsUse(term, origin, line, how) if owner is None else TsUse(term, owner, line, LISTED))
     return tuple(found)
 
@@ -50,12 +51,14 @@ def _may_be_definition(r: TermReader, cells: Sequence[Cell], term: int, how: int
         return cells[root][0] in _ROOTS and (cells[root][0] != "name" or _is_bound(r, cells[root]))
     if how == NAMED_TYPE:
         return True
+    if op == "fn":
+        return True
     bound = r.binding(scope, text) if op == "name" else None
     if bound is None:
         return False
     where, value = bound
     kind, target, _, _ = cells[value] if value < len(cells) else ("", "", 0, ())
-    return kind in _DEFINING or (where == 0 and (kind != "var" or target != ""))
+    return kind in _DEFINING or (target != "" if kind == "var" else where == 0)
 
 
 def _is_bound(r: TermReader, cell: Cell) -> bool:
