@@ -121,3 +121,17 @@ def test_integration_tests_refer_to_the_binaries_that_they_run(path: str, statem
 )
 def test_a_file_whose_tests_are_made_by_macros_is_a_file_of_tests(path: str, source: str, tests: bool) -> None:
     assert any(each.test for each in LANGUAGE.extract(path, source.encode()).definitions) == tests
+
+
+def test_a_type_registers_the_methods_of_traits_outside_the_project() -> None:
+    text = """pub struct Own<T> { inner: T }
+impl<T> Drop for Own<T> { fn drop(&mut self) { handle() } }
+impl<T> Open for Own<T> { fn open(&self) -> Item { todo!() } }
+"""
+    own = {edge for edge in references(text) if edge[1] == "registers"}
+    assert own == {("src/main.rs::Own", "registers", "src/main.rs::Own.drop")}
+
+
+def test_the_type_of_an_implementation_is_not_a_use_by_the_item_before_it() -> None:
+    text = "fn first() {}\nimpl Shelf { fn second(&self) {} }\n"
+    assert not any(origin == "src/main.rs::first" for origin, *_ in references(text))

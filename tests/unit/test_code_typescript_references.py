@@ -134,3 +134,21 @@ def test_an_export_is_not_a_use() -> None:
 def test_a_function_registered_outside_functions_is_used_by_the_file() -> None:
     found = references({"lib.ts": LIB, "main.tsx": HEAD + "app.get('/', handle)"})
     assert ("main.tsx", "references", "lib.ts::handle") in found
+
+
+def test_a_function_that_an_expression_creates_is_used_by_the_definition_around_it() -> None:
+    text = """export function etag() { return async function inner() { handle() } }
+export function make() { return { run() { handle() } } }
+export const table = wrap({ onError() { handle() }, go: () => handle() })
+use({ listener() { handle() } })
+export function outer() { function called() {} called() }
+export class Own { method() { handle() } }
+"""
+    found = references({"lib.ts": LIB, "main.tsx": HEAD + text})
+    assert {edge for edge in found if edge[2].startswith("main.tsx")} == {
+        ("main.tsx::etag", "references", "main.tsx::etag.inner"),
+        ("main.tsx::make", "registers", "main.tsx::make.run"),
+        ("main.tsx::table", "registers", "main.tsx::onError"),
+        ("main.tsx::table", "registers", "main.tsx::go"),
+        ("main.tsx", "registers", "main.tsx::listener"),
+    }

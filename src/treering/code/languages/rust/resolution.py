@@ -48,8 +48,10 @@ class _FileResolution:
         for item in self._items:
             self._findings.line = item.line
             self._findings.origin = self._path
-            self._findings.written = _written_names(item, aliases)
+            # Finding the user lowers types, which must not count as uses by the previous item.
+            self._findings.written = frozenset()
             self._findings.user = self._user(item.decl)
+            self._findings.written = _written_names(item, aliases)
             self._declaration(item.decl, item.line)
             self._body(item)
         return self._findings.all()
@@ -117,6 +119,10 @@ class _FileResolution:
             return
         trait = self._types.lower(decl.header.types[1], context)
         if trait is None or trait.kind != "adt":
+            if context.self_type is not None and context.self_type.kind == "adt":
+                # Code outside the project calls it: a user of the type reaches it.
+                own = self._id(self._path, decl)
+                self._findings.relate(_id_of(context.self_type), own, EdgeKind.REGISTERS, EVIDENT, line)
             return
         declared = self._types.of_trait(trait, decl.name, context.self_type, "fn")
         if declared is not None:

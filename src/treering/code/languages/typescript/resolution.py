@@ -5,7 +5,7 @@ from treering.code.languages.edges import EVIDENT, SURE, EdgeSet, add_constructo
 from treering.code.languages.typescript.evaluator import TsEvaluator
 from treering.code.languages.typescript.members import base_of, fields_of, member
 from treering.code.languages.typescript.operations import declared
-from treering.code.languages.typescript.reference_edges import add_uses, type_id
+from treering.code.languages.typescript.reference_edges import add_created, add_uses, type_id
 from treering.code.languages.typescript.terms import STATIC, TYPE, TsBody, TsTerm
 from treering.code.languages.typescript.values import OUTSIDE, TsValue, alternatives
 from treering.core.graph import EdgeKind
@@ -27,6 +27,7 @@ def resolve(facts: Facts, lookup: SymbolLookup) -> Resolved:
     _calls(evaluator, edges)
     _exports(evaluator, edges)
     add_uses(evaluator, edges, body.owners)
+    add_created(edges, facts)
     add_constructors(edges, facts, _CONSTRUCTORS)
     evaluator.clear()
     return Resolved(edges.all(), tuple(edges.unresolved.values()))
