@@ -132,6 +132,33 @@ impl<T> Open for Own<T> { fn open(&self) -> Item { todo!() } }
     assert own == {("src/main.rs::Own", "registers", "src/main.rs::Own.drop")}
 
 
+def test_a_macro_refers_to_the_functions_that_its_rules_call() -> None:
+    text = """macro_rules! run { ($f:expr) => { crate::store::handle(); $crate::store::make( $f ); local(); } }
+fn local() {}
+fn f() { run!(1) }
+"""
+    files = {"Cargo.toml": CARGO, "src/store.rs": STORE, "src/main.rs": HEAD + text}
+    calls = {(origin, target) for origin, kind, target in edges_of(files, LANGUAGE) if kind == "calls"}
+    assert calls == {
+        ("src/main.rs::run", "src/store.rs::handle"),
+        ("src/main.rs::run", "src/store.rs::make"),
+        ("src/main.rs::f", "src/main.rs::run"),
+    }
+
+
+def test_a_type_that_derives_a_trait_refers_to_the_procedural_macro() -> None:
+    files = {
+        "macros/Cargo.toml": CARGO.replace("app", "macros"),
+        "macros/src/lib.rs": "#[proc_macro_derive(Open, attributes(open))]\npub fn derive_open(x: T) -> T { x }\n",
+        "Cargo.toml": CARGO,
+        "tests/open.rs": "use macros::Open;\n#[derive(Debug, Open)]\nstruct Own;\n",
+    }
+    assert edges_of(files, LANGUAGE) >= {
+        ("tests/open.rs::Own", "references", "macros/src/lib.rs::derive_open"),
+        ("tests/open.rs", "imports", "macros/src/lib.rs"),
+    }
+
+
 def test_the_type_of_an_implementation_is_not_a_use_by_the_item_before_it() -> None:
     text = "fn first() {}\nimpl Shelf { fn second(&self) {} }\n"
     assert not any(origin == "src/main.rs::first" for origin, *_ in references(text))
