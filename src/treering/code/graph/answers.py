@@ -221,6 +221,11 @@ class Impact:
         return self.dependents.tests
 
     @property
+    def file_level(self) -> bool:
+        """Whether no dependent is certain, so that `importers` are the answer, for the whole file."""
+        return not self.total and bool(self.importers)
+
+    @property
     def unresolved_total(self) -> int:
         return sum(each.uses for each in self.unresolved)
 
