@@ -112,3 +112,41 @@ def test_a_method_is_reached_through_the_interface_that_it_satisfies() -> None:
     text = "type file struct{}\n\nfunc (f file) Open(box store.Box) store.Item { return store.Item{} }\n"
     files = {"go.mod": MODULE, "store/store.go": STORE, "main.go": HEAD + text}
     assert ("main.go::file.Open", "implements", "store/store.go::Opener.Open") in edges_of(files, LANGUAGE)
+
+
+def test_a_variable_registers_what_init_passes_to_a_function_that_keeps_it() -> None:
+    store = """package store
+
+var handlers = map[string]func(){}
+var list []func()
+
+func Register(name string, handle func()) {
+	local := map[string]func(){}
+	local[name] = handle
+	handlers[name] = handle
+}
+func Add(handle func()) { list = append(list, handle) }
+func Reset()            { list = nil }
+func Call(handle func()) { handle() }
+"""
+    main = """package main
+
+import "example.com/app/store"
+
+var _ = store.Add(three)
+
+func init() {
+	store.Register("one", one)
+	store.Call(two)
+	store.Reset()
+}
+func later() { store.Register("two", two) }
+func one()   {}
+func two()   {}
+func three() {}
+"""
+    files = {"go.mod": MODULE, "store/store.go": store, "main.go": main}
+    assert {edge for edge in edges_of(files, LANGUAGE) if edge[1] == "registers"} == {
+        ("store/store.go::handlers", "registers", "main.go::one"),
+        ("store/store.go::list", "registers", "main.go::three"),
+    }
