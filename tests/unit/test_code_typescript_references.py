@@ -136,6 +136,21 @@ def test_a_function_registered_outside_functions_is_used_by_the_file() -> None:
     assert ("main.tsx", "references", "lib.ts::handle") in found
 
 
+def test_a_module_that_is_passed_on_may_be_used_as_a_whole() -> None:
+    files = {
+        "rules.ts": "export default function one() {}\nexport const two = () => 1\nfunction hidden() {}",
+        "main.ts": """import * as rules from './rules'
+export function passes() { run(rules) }
+export function selects() { return rules.two() }
+""",
+    }
+    assert {edge for edge in edges_of(files, LANGUAGE) if edge[0].startswith("main.ts::")} == {
+        ("main.ts::passes", "depends_logically", "rules.ts::one"),
+        ("main.ts::passes", "depends_logically", "rules.ts::two"),
+        ("main.ts::selects", "calls", "rules.ts::two"),
+    }
+
+
 def test_a_function_that_an_expression_creates_is_used_by_the_definition_around_it() -> None:
     text = """export function etag() { return async function inner() { handle() } }
 export function make() { return { run() { handle() } } }

@@ -27,6 +27,7 @@ def resolve(facts: Facts, lookup: SymbolLookup) -> Resolved:
     _calls(evaluator, edges)
     _exports(evaluator, edges)
     add_uses(evaluator, edges, body.owners)
+    _passed_modules(evaluator, edges)
     add_created(edges, facts)
     add_constructors(edges, facts, _CONSTRUCTORS)
     evaluator.clear()
@@ -142,6 +143,25 @@ def _exports(e: TsEvaluator, edges: _TsEdges) -> None:
             for name in _all_exports(e, target):
                 if name not in names and name.removeprefix(TYPE) != "default":
                     _export(e, edges, target, name)
+
+
+def _passed_modules(e: TsEvaluator, edges: _TsEdges) -> None:
+    """Add the exports of a module that is passed on as a whole: `import * as rules` and `run(rules)`."""
+    selected = {term.kids[0] for term in e.terms if term.op == "member"}
+    for use in e.body.uses:
+        term = e.terms[use.term]
+        if term.op != "name" or term in selected:
+            continue
+        e.reset_steps()
+        module = e.value(term, e.path)
+        if module is None or module.kind != "module":
+            continue
+        for name in _all_exports(e, module.path):
+            e.reset_steps()
+            exported = e.exported(module.path, name)
+            if exported is not None and exported.target is not None:
+                origin = edges.origin(use.origin)
+                edges.add(Edge(origin, exported.target, EdgeKind.DEPENDS_LOGICALLY, ONE_OF_FEW, use.line))
 
 
 def _all_exports(e: TsEvaluator, path: str) -> dict[str, None]:
