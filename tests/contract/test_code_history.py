@@ -119,6 +119,20 @@ def test_seeds_that_no_longer_follow_leave_and_learned_edges_stay(memory: Memory
     assert edges(memory) == {LEARNED.id: LEARNED}
 
 
+def test_test_files_that_changed_with_the_file_come_first(memory: Memory, work: Work) -> None:
+    for name in ("test_one.py", "test_two.py"):
+        (work.root / name).write_text("from a import run\n\n\ndef test_run():\n    run()\n")
+    for number in range(2):
+        (work.root / "a.py").write_text(f"def run():\n    return {number}\n")
+        with (work.root / "test_two.py").open("a") as file:
+            file.write(f"# {number}\n")
+        work.commit()
+    memory.code.index(work.root, history=False)
+    assert [file.path for file in memory.code.impact("run").test_files] == ["test_one.py", "test_two.py"]
+    memory.code.index(work.root)
+    assert [file.path for file in memory.code.impact("run").test_files] == ["test_two.py", "test_one.py"]
+
+
 def test_files_of_another_branch_are_no_relatives(memory: Memory, work: Work) -> None:
     work.git("checkout", "-q", "-b", "wild")
     work.commit("a.py", "wild.py")

@@ -82,6 +82,8 @@ def test_the_counts_follow_changes_and_removals(code: Code, tmp_path: Path) -> N
 def test_without_dependents_the_files_that_import_the_file_remain(code: Code) -> None:
     found = code.impact("alone")
     assert (found.total, found.unresolved, found.importers) == (0, (), ("shop/views.py",))
+    assert found.file_level
+    assert not code.impact("Query.filter").file_level
 
 
 def test_an_agent_is_given_the_count_and_the_list(memory: Memory, tmp_path: Path) -> None:
@@ -89,6 +91,8 @@ def test_an_agent_is_given_the_count_and_the_list(memory: Memory, tmp_path: Path
     with agent_of(memory) as agent:
         found = agent.call("analyze_impact", node="Query.filter")
         assert (found["total"], found["unresolved"], found["uses"]) == (1, 3, [])
+        assert not found["file_level"]
+        assert agent.call("analyze_impact", node="alone")["file_level"]
         uses = agent.call("analyze_impact", node="Query.filter", unresolved=True)["uses"]
         assert sorted(f"{use['at']} {use['text']}" for use in uses) == sorted(USES)
         assert agent.call("get_dependencies", node="unknown")["unresolved"] == 4
@@ -101,6 +105,8 @@ def test_a_client_of_the_api_is_given_the_count_and_the_list(open_memory: OpenMe
     with rest_client(open_memory, tmp_path) as client:
         found = client.get(f"{P}/code/impact", params={"node": "Query.filter"}).json()
         assert (found["unresolved"], found["unresolved_total"]) == ([{"name": "filter", "uses": 3}], 3)
+        assert not found["file_level"]
+        assert client.get(f"{P}/code/impact", params={"node": "alone"}).json()["file_level"]
         assert client.get(f"{P}/code/dependencies", params={"node": "unknown"}).json()["unresolved_total"] == 4
         uses = client.get(f"{P}/code/unresolved", params={"path": "Query.filter"}).json()["uses"]
         assert {(use["origin"], use["used_name"]) for use in uses} == {("shop/views.py::unknown", "filter")}

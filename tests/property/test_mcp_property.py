@@ -207,6 +207,7 @@ def _found(told: list[str], others: list[str], standing: SimpleNamespace) -> Sim
         dependents=tied,
         dependencies=tied,
         importers=tuple(others),
+        file_level=not tied and bool(others),
         test_files=(),
         unresolved=(),
         unresolved_total=0,

@@ -181,3 +181,44 @@ def test_errors_that_a_function_makes_catches_and_converts(text: str) -> None:
         for origin, kind, target in found
         if origin == "src/main.rs::f" and kind in kinds
     } == RAISES_AND_CATCHES[text]
+
+
+def test_a_type_registers_the_methods_of_traits_outside_the_project() -> None:
+    text = """pub struct Own<T> { inner: T }
+impl<T> Drop for Own<T> { fn drop(&mut self) { handle() } }
+impl<T> Open for Own<T> { fn open(&self) -> Item { todo!() } }
+"""
+    own = {edge for edge in references(text) if edge[1] == "registers"}
+    assert own == {("src/main.rs::Own", "registers", "src/main.rs::Own.drop")}
+
+
+def test_a_macro_refers_to_the_functions_that_its_rules_call() -> None:
+    text = """macro_rules! run { ($f:expr) => { crate::store::handle(); $crate::store::make( $f ); local(); } }
+fn local() {}
+fn f() { run!(1) }
+"""
+    files = {"Cargo.toml": CARGO, "src/store.rs": STORE, "src/main.rs": HEAD + text}
+    calls = {(origin, target) for origin, kind, target in edges_of(files, LANGUAGE) if kind == "calls"}
+    assert calls == {
+        ("src/main.rs::run", "src/store.rs::handle"),
+        ("src/main.rs::run", "src/store.rs::make"),
+        ("src/main.rs::f", "src/main.rs::run"),
+    }
+
+
+def test_a_type_that_derives_a_trait_refers_to_the_procedural_macro() -> None:
+    files = {
+        "macros/Cargo.toml": CARGO.replace("app", "macros"),
+        "macros/src/lib.rs": "#[proc_macro_derive(Open, attributes(open))]\npub fn derive_open(x: T) -> T { x }\n",
+        "Cargo.toml": CARGO,
+        "tests/open.rs": "use macros::Open;\n#[derive(Debug, Open)]\nstruct Own;\n",
+    }
+    assert edges_of(files, LANGUAGE) >= {
+        ("tests/open.rs::Own", "references", "macros/src/lib.rs::derive_open"),
+        ("tests/open.rs", "imports", "macros/src/lib.rs"),
+    }
+
+
+def test_the_type_of_an_implementation_is_not_a_use_by_the_item_before_it() -> None:
+    text = "fn first() {}\nimpl Shelf { fn second(&self) {} }\n"
+    assert not any(origin == "src/main.rs::first" for origin, *_ in references(text))

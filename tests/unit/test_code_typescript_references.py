@@ -148,7 +148,7 @@ class User { start() { take({ run() {}, stop() {}, size: 2 }) } }
         ("a.ts::create.run", "implements", "a.ts::Pool.run"),
         ("a.ts::create.stop", "implements", "a.ts::Pool.stop"),
         ("a.ts::User.start.run", "implements", "a.ts::Pool.run"),
-        ("a.ts::create", "references", "a.ts::create.run"),
+        ("a.ts::create", "registers", "a.ts::create.run"),
     }
 
 
@@ -207,4 +207,37 @@ export class App {}
         ("app.ts::App", "references", "app.ts::Service"),
         ("app.ts::Cats.two", "calls", "traced.ts::traced"),
         ("app.ts::Cats.three", "references", "guard.ts::Guard"),
+    }
+
+
+def test_a_module_that_is_passed_on_may_be_used_as_a_whole() -> None:
+    files = {
+        "rules.ts": "export default function one() {}\nexport const two = () => 1\nfunction hidden() {}",
+        "main.ts": """import * as rules from './rules'
+export function passes() { run(rules) }
+export function selects() { return rules.two() }
+""",
+    }
+    assert {edge for edge in edges_of(files, LANGUAGE) if edge[0].startswith("main.ts::")} == {
+        ("main.ts::passes", "depends_logically", "rules.ts::one"),
+        ("main.ts::passes", "depends_logically", "rules.ts::two"),
+        ("main.ts::selects", "calls", "rules.ts::two"),
+    }
+
+
+def test_a_function_that_an_expression_creates_is_used_by_the_definition_around_it() -> None:
+    text = """export function etag() { return async function inner() { handle() } }
+export function make() { return { run() { handle() } } }
+export const table = wrap({ onError() { handle() }, go: () => handle() })
+use({ listener() { handle() } })
+export function outer() { function called() {} called() }
+export class Own { method() { handle() } }
+"""
+    found = references({"lib.ts": LIB, "main.tsx": HEAD + text})
+    assert {edge for edge in found if edge[2].startswith("main.tsx")} == {
+        ("main.tsx::etag", "references", "main.tsx::etag.inner"),
+        ("main.tsx::make", "registers", "main.tsx::make.run"),
+        ("main.tsx::table", "registers", "main.tsx::onError"),
+        ("main.tsx::table", "registers", "main.tsx::go"),
+        ("main.tsx", "registers", "main.tsx::listener"),
     }

@@ -27,15 +27,30 @@ def test_a_file_whose_name_shares_a_word_with_the_node_comes_before_a_nearer_one
     assert ranked(("a_test.py::test_x", 1, 0.6), ("test_shop.py::test_x", 2, 0.4)) == ["a_test.py", "test_shop.py"]
 
 
-def test_more_tests_speak_for_a_file() -> None:
-    several = [(f"b_test.py::test_{number}", 2, 0.5) for number in range(5)]
-    assert ranked(("a_test.py::test_x", 2, 0.5), *several) == ["b_test.py", "a_test.py"]
+def test_files_far_behind_the_best_are_left_out_but_namesakes_are_kept() -> None:
+    tests = [("a_test.py::test_x", 1, 0.8), ("decode_test.py::test_x", 9, 0.01)]
+    assert ranked(*tests) == ["a_test.py"]
+    assert [file.path for file in ranked_test_files(NODE, tests, (), ["decode_test.py"])] == [
+        "a_test.py",
+        "decode_test.py",
+    ]
 
 
-def test_files_far_behind_the_best_are_left_out() -> None:
-    assert ranked(("a_test.py::test_x", 1, 0.8), ("b_test.py::test_x", 9, 0.01)) == ["a_test.py"]
-    named = ("decode_test.py::test_x", 9, 0.01)
-    assert ranked(("a_test.py::test_x", 1, 0.8), named) == ["a_test.py", "decode_test.py"]
+def test_tests_inside_files_of_code_do_not_exclude_files_of_tests() -> None:
+    near, far = ("src/tokens.rs::tests.works", 1, 0.8), ("src/far.rs::tests.works", 9, 0.02)
+    assert ranked(near, far, ("tests/all.rs::all", 9, 0.02), node="src/tokens.rs::decode") == [
+        "src/tokens.rs",
+        "tests/all.rs",
+    ]
+
+
+def test_files_that_changed_together_with_the_file_come_first_and_exclude_no_other() -> None:
+    tests = [(f"{name}_test.py::test_x", 2, 0.3) for name in "abc"]
+    tests.append(("far_test.py::test_x", 9, 0.06))
+    assert ranked(*tests) == ["a_test.py", "b_test.py", "c_test.py"]
+    together = {"c_test.py": 0.5, "far_test.py": 0.1, "other_test.py": 1.0}
+    found = [file.path for file in ranked_test_files(NODE, tests, together=together)]
+    assert found == ["c_test.py", "a_test.py", "b_test.py", "far_test.py"]
 
 
 def test_files_of_tests_that_import_the_file_are_added_if_they_are_named_alike() -> None:
@@ -76,13 +91,5 @@ def test_the_nearest_test_file_that_is_named_like_a_node_is_its_namesake(node: s
 
 
 def test_a_namesake_that_does_not_reach_the_node_is_listed_first() -> None:
-    found = ranked_test_files("a/log.go::parse", [("b/run_test.go::TestRun", 5, 0.3)], (), ["a/log_test.go"])
-    assert [(file.path, file.tests, file.depth) for file in found] == [("a/log_test.go", 0, 0), ("b/run_test.go", 1, 5)]
-
-
-def test_of_equal_test_files_that_in_a_nearer_folder_comes_first() -> None:
-    steps = [("a/test/one.test.ts", 3, 0.4), ("b/src/two.test.ts", 3, 0.4)]
-    assert [file.path for file in ranked_test_files("b/src/node.ts::run", steps)] == [
-        "b/src/two.test.ts",
-        "a/test/one.test.ts",
-    ]
+    found = ranked_test_files("a/log.go::parse", [("b/run_test.go::TestRun", 3, 0.5)], (), ["a/log_test.go"])
+    assert [(file.path, file.tests, file.depth) for file in found] == [("a/log_test.go", 0, 0), ("b/run_test.go", 1, 3)]

@@ -279,13 +279,19 @@ class Code:
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> CodeImpact:
         """What breaks if this changes, the tests that reach it, and the memories about it."""
+        from treering.code.graph.nodes import file_of
+        from treering.code.history.session_ties import co_access_weights
         from treering.code.linked_memories import with_memories
 
         _check_limits(depth, cap, min_confidence)
         graph, target = self._resolve(node)
         found = target.annotate(graph.impact(target.id, depth=depth, cap=cap, min_confidence=min_confidence))
         with self._store.reading(self._scope, self._clock()) as tx:
-            found = dataclasses.replace(found, unresolved=self._unresolved.of(tx.code, graph, target.id))
+            found = dataclasses.replace(
+                found,
+                unresolved=self._unresolved.of(tx.code, graph, target.id),
+                together=tuple(co_access_weights(tx, file_of(target.id)).items()),
+            )
             return with_memories(tx, found, MAX_LINKED_MEMORIES, frozenset(graph.paths), self._current_path)
 
     def annotate(

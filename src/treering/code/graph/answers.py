@@ -206,6 +206,9 @@ class Impact:
     """Dependents that catch the errors that the node raises (`handles_errors_from`)."""
     namesakes: tuple[str, ...] = ()
     """The nearest files of tests that are named like the node, its class or its file, reached or not."""
+    together: tuple[tuple[str, float], ...] = ()
+    """Files with a weight (0 to 1): how often each changed, or was used in sessions, together with the file of
+    the node."""
 
     @property
     def score(self) -> float:
@@ -218,6 +221,11 @@ class Impact:
         return self.dependents.tests
 
     @property
+    def file_level(self) -> bool:
+        """Whether no dependent is certain, so that `importers` are the answer, for the whole file."""
+        return not self.total and bool(self.importers)
+
+    @property
     def unresolved_total(self) -> int:
         return sum(each.uses for each in self.unresolved)
 
@@ -226,9 +234,11 @@ class Impact:
         """The files of the listed tests, those likely to test the node first; without files far behind the best.
 
         Files of tests that only import the node's file are among them if they share a word of its name; `namesakes`
-        always are.
+        always are. Files that changed `together` with the node's come first.
         """
-        return ranked_test_files(self.node, self.dependents.test_steps, self.importers, self.namesakes)
+        return ranked_test_files(
+            self.node, self.dependents.test_steps, self.importers, self.namesakes, dict(self.together)
+        )
 
     @property
     def direct(self) -> tuple[ReachedNode, ...]:

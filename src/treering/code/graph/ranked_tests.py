@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
+from types import MappingProxyType
+from typing import NamedTuple
 
 from treering.code.graph.module_names import is_test
 
-_MIN_SHARE = 0.125
-"""A file with less than this share of the best score, and no word of its name in that of the node, hardly tests it."""
-_COUNT_EXPONENT = 0.3
+_MIN_SHARE = 0.22
+"""A file with less than this share of the best score hardly tests the node: about seven more calls away."""
 _IMPORT_SCORE = 0.4
 """Score of a file of tests that imports the file of the node and whose tests do not reach the node: new tests of the
 node are likely to be added there."""
-_NEARNESS = 0.5
-"""Additional weight of a file in the folder of the node's file; less the earlier their paths part."""
+_TOGETHER = 5.0
+"""Gain of a file that always changed together with that of the node. It orders the files but does not raise the limit:
+without a history, the same files are listed."""
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _COMMON = frozenset({"test", "tests", "src", "lib", "init", "main", "spec"})
 _GENERIC_STEMS = frozenset({"__init__", "index", "lib", "main", "mod"})
@@ -36,8 +38,16 @@ class TestFile:
     """Steps to the nearest of them; 0 if none reaches the node: the file is named like the node, or imports its file.
     """
     score: float
-    """The best score of them, raised by their number, by words that both names share and by common folders; it orders
+    """The best score of them, raised by words that both names share and by changes of both files together; it orders
     the files."""
+
+
+class _Candidate(NamedTuple):
+    path: str
+    tests: int
+    depth: int
+    score: float
+    """Without changes together."""
 
 
 def ranked_test_files(
@@ -45,10 +55,12 @@ def ranked_test_files(
     tests: Iterable[tuple[str, int, float]],
     importers: Iterable[str] = (),
     namesakes: Iterable[str] = (),
+    together: Mapping[str, float] = MappingProxyType({}),
 ) -> tuple[TestFile, ...]:
     """The files of tests, given by id, depth and score, best first; without those far behind the best.
 
     Of the files that import that of the node, those of tests with a word of its name are added, and all namesakes.
+    `together` tells how often other files changed with that of the node, from 0 to 1.
     """
     found: dict[str, tuple[int, int, float]] = {}
     for id, depth, score in tests:
@@ -58,15 +70,19 @@ def ranked_test_files(
     about, alike = _words(node), frozenset(namesakes)
     beside = {path for path in importers if is_test(path) and about & _words(path)} | alike
     found.update((path, (0, 0, _IMPORT_SCORE)) for path in beside if path not in found)
-    named = {path for path in found if about & _words(path)} | alike
-    own = node.partition("::")[0]
+    candidates = [
+        _Candidate(path, count, depth, best * (4 if path in alike else 2 if about & _words(path) else 1))
+        for path, (count, depth, best) in found.items()
+    ]
+    # Tests inside a file of code are always near: they do not exclude the files of tests.
+    limit = _MIN_SHARE * max((each.score for each in candidates), default=0.0)
+    limit_of_tests = _MIN_SHARE * max((each.score for each in candidates if is_test(each.path)), default=0.0)
     files = []
-    for path, (count, depth, best) in found.items():
-        factor = (1 + (path in named)) * (1 + (path in alike)) * (1 + _NEARNESS * _nearness(own, path))
-        files.append(TestFile(path, count, depth, round(best * max(count, 1) ** _COUNT_EXPONENT * factor, 6)))
-    limit = _MIN_SHARE * max((file.score for file in files), default=0.0)
-    listed = (file for file in files if file.score >= limit or file.path in named)
-    return tuple(sorted(listed, key=lambda file: (-file.score, file.path)))
+    for path, count, depth, best in candidates:
+        score = best * (1 + _TOGETHER * together.get(path, 0.0))
+        if path in alike or score >= (limit_of_tests if is_test(path) else limit):
+            files.append(TestFile(path, count, depth, round(score, 6)))
+    return tuple(sorted(files, key=lambda file: (-file.score, file.path)))
 
 
 def namesake_test_files(node: str, paths: Iterable[str]) -> tuple[str, ...]:
@@ -92,10 +108,6 @@ def _subject(path: str) -> str:
 
 def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
-
-
-def _nearness(path: str, other: str) -> float:
-    return _common_folders(path, other) / max(path.count("/"), 1)
 
 
 def _common_folders(path: str, other: str) -> int:

@@ -1,8 +1,8 @@
-"""Files that sessions of agents used together with a file, as terms of the ranking."""
+"""Files that were used together with a file, in sessions of agents and in commits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import log1p
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from treering.core.errors import InvalidInput
 from treering.core.queries import CoAccessFilter, Order, ShareRange
 
 if TYPE_CHECKING:
+    from treering.core.graph import CoAccessEdge
     from treering.ports.store import Transaction
 
 MIN_WEIGHT = 0.1  # weaker ties are those of files that are used all the time
@@ -21,13 +22,30 @@ _MAX_EDGES = 200
 
 def session_ties(tx: Transaction, path: str) -> dict[str, float]:
     """Weights of the files that sessions used together with this one; empty for a path outside the project."""
+    strong = ShareRange(at_least=MIN_WEIGHT)
+    return _weights(path, (each for each in _edges(tx, path, strong) if not each.id.startswith(ID_PREFIX)))
+
+
+def co_access_weights(tx: Transaction, path: str) -> dict[str, float]:
+    """Weights of the files that changed, or were used in sessions, together with this one."""
+    return _weights(path, _edges(tx, path))
+
+
+def _edges(tx: Transaction, path: str, weight: ShareRange | None = None) -> Sequence[CoAccessEdge]:
     try:
-        where = CoAccessFilter.make(files=(path,), weight=ShareRange(at_least=MIN_WEIGHT))
+        where = CoAccessFilter.make(files=(path,), weight=weight)
     except InvalidInput:
-        return {}
-    found = tx.co_access.find(where, order=Order(by="weight"), limit=_MAX_EDGES).items
-    ours = (each for each in found if not each.id.startswith(ID_PREFIX))
-    return {each.second if each.first == path else each.first: each.weight for each in ours}
+        return ()
+    return tx.co_access.find(where, order=Order(by="weight"), limit=_MAX_EDGES).items
+
+
+def _weights(path: str, edges: Iterable[CoAccessEdge]) -> dict[str, float]:
+    """The weight of the strongest edge to each other file."""
+    found: dict[str, float] = {}
+    for each in edges:
+        other = each.second if each.first == path else each.first
+        found[other] = max(each.weight, found.get(other, 0.0))
+    return found
 
 
 def with_sessions(

@@ -6,6 +6,7 @@ from treering.code.facts import Definition, Edge, SymbolLookup
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.go.body import GoDeclaration, WrittenType
 from treering.code.languages.go.members import GoMembers
+from treering.code.languages.go.standard_library import INTERFACE_METHODS
 from treering.code.languages.go.surface import INTERFACES
 from treering.code.languages.go.types import GoTypes, Known, dereferenced
 from treering.core.graph import EdgeKind
@@ -43,6 +44,10 @@ class BaseEdges:
                 name = f"{each.owner}.{each.name}"
                 for target in self._overridden(each):
                     edges.add(Edge(f"{path}::{name}", target, EdgeKind.IMPLEMENTS, EVIDENT, lines.get(name, 1)))
+                owner = self._types.project.name(self._package, each.owner)
+                if each.name in INTERFACE_METHODS and owner is not None:
+                    ends = owner.ids[0], f"{path}::{name}"
+                    edges.add(Edge(*ends, EdgeKind.REGISTERS, EVIDENT, lines.get(name, 1)))
 
     def _ids(self, named: Sequence[Known]) -> list[str]:
         found = (self._types.project.name(each[1], each[2]) for each in named if each is not None)

@@ -74,6 +74,14 @@ class GoRoute(msgspec.Struct, frozen=True, array_like=True, gc=False):
     bound: int
 
 
+class GoHandover(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A value that `init` passes to a function, which may keep it: `RegisterDirective("log", parseLog)`."""
+
+    call: int
+    """Number of the call."""
+    value: GoExpression
+
+
 class GoDeclaration(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A package-level name or a method, as other files see it."""
 
@@ -88,6 +96,8 @@ class GoDeclaration(msgspec.Struct, frozen=True, array_like=True, gc=False):
     value: GoExpression | None = None
     tags: str = ""
     """The build constraint that excludes the file from a linux/amd64 build, or empty."""
+    keeps: tuple[str, ...] = ()
+    """Variables of the package in which a function keeps values of its own: it may be called to register them."""
 
 
 class GoImport(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -119,6 +129,7 @@ class GoBody(msgspec.Struct, frozen=True, array_like=True):
     module: GoModule | None = None
     uses: tuple[GoUse, ...] = ()
     members: tuple[GoMemberUse, ...] = ()
+    handed: tuple[GoHandover, ...] = ()
 
 
 UNKNOWN = GoExpression("unknown")

@@ -1,6 +1,6 @@
 """Declarations: definitions, package-level names, and bindings inside functions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 from tree_sitter import Node
@@ -65,6 +65,15 @@ class DeclarationCollector:
             else each
             for each in self.definitions
         ]
+
+    def declared_with(self, kept: Mapping[str, Iterable[str]]) -> tuple[GoDeclaration, ...]:
+        """Return the declarations, functions with the variables in which they keep values."""
+        return tuple(
+            msgspec.structs.replace(each, keeps=tuple(kept[each.name]))
+            if each.kind == "func" and each.name in kept
+            else each
+            for each in self.declared
+        )
 
     def function(self, node: Node) -> int:
         """Declare a function or method, bind its parameters, and return the index of its definition."""

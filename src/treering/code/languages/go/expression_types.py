@@ -1,6 +1,6 @@
 """Types of expressions, and the targets of calls."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from treering.code.languages.go.body import GoExpression, WrittenType
 from treering.code.languages.go.generics import TypeArgumentInference
@@ -61,6 +61,14 @@ class ExpressionTypes:
 
     def resolve_handler(self, handler: GoExpression) -> Known:
         return self.of(handler, self._home)
+
+    def kept_by(self, package: str, name: str) -> Iterator[str]:
+        """Yield the ids of the variables in which a function of a package keeps values."""
+        declared = self._types.project.name(package, name)
+        for variable in declared.declared.keeps if declared is not None else ():
+            meant = self._types.project.name(package, variable)
+            if meant is not None and meant.declared.kind == "var":
+                yield from meant.ids
 
     def of(self, expr: GoExpression, home: Home, depth: int = 0) -> Known:
         if depth > _MAX_DEPTH:

@@ -7,12 +7,12 @@ from tree_sitter import Language, Node, Parser, QueryCursor
 
 from treering.code.facts import CallFlow, Facts
 from treering.code.languages.error_recovery import parse_with_recovery
-from treering.code.languages.go.body import GoBody, GoCall, GoImport, GoMemberUse
+from treering.code.languages.go.body import GoBody, GoCall, GoHandover, GoImport, GoMemberUse
 from treering.code.languages.go.constraints import unmet_constraint
 from treering.code.languages.go.declarations import DeclarationCollector
 from treering.code.languages.go.entry_points import VERBS, EntryPoints
 from treering.code.languages.go.names import GoNames, Qualifiers
-from treering.code.languages.go.syntax_conversion import SyntaxConverter, fields, items
+from treering.code.languages.go.syntax_conversion import SyntaxConverter, fields, identifiers, items
 from treering.code.languages.go.uses import UseCollector, read_names
 from treering.code.languages.line_index import LineIndex
 from treering.code.languages.queries import query_of
@@ -25,7 +25,7 @@ _ENDS, _OPENS = range(2)
 """At one offset, ends come before starts, and inner ends before outer ones."""
 
 _CAPTURES = (
-    *("call", "command", "binding", "switched", "named", "qualified", "typed", "outside_type", "selected"),
+    *("call", "command", "binding", "switched", "named", "qualified", "typed", "outside_type", "selected", "kept"),
     "scope",
 )
 
@@ -56,12 +56,13 @@ def read_source(path: str, source: bytes) -> Facts:
         package=text_of(items(clause)[0]) if items(clause) else "",
         tags=tags,
         imports=imports,
-        declared=tuple(declarations.declared),
+        declared=declarations.declared_with(reading.kept),
         bindings=names.needed_bindings(),
         calls=tuple(reading.calls),
         routes=tuple(reading.entries.routes),
         uses=reading.uses.all(declarations.definitions),
         members=tuple(reading.members),
+        handed=tuple(reading.handed),
     )
     return Facts(path, reading.entries.marked_definitions(body.package), body, problems_of(root, lines, repaired_lines))
 
@@ -96,6 +97,9 @@ class _GoWalk:
         self.entries = entries
         self.calls: list[GoCall] = []
         self.members: list[GoMemberUse] = []
+        self.handed: list[GoHandover] = []
+        self.kept: dict[str, dict[str, None]] = {}
+        """By function: the variables of the package in which it keeps values of its own."""
         self.uses = uses
         self._lines = uses.lines
         self._caller = -1
@@ -120,6 +124,7 @@ class _GoWalk:
             self._typed,
             self._outside_type,
             self._selected,
+            self._kept,
             self._close,
             self._open,
         )
@@ -182,6 +187,16 @@ class _GoWalk:
         line = self._lines.of(node.start_byte)
         self.members.append(GoMemberUse(self._caller, member, line, len(self.names.bindings)))
 
+    def _kept(self, node: Node) -> None:
+        function = self.declarations.definitions[self._caller].qualname if self._caller >= 0 else ""
+        right = node.child_by_field_name("right")
+        if not function or right is None or not any(map(self.names.is_bound, map(text_of, identifiers(right)))):
+            return
+        for target in items(node.child_by_field_name("left")):
+            variable = next(identifiers(target), None)
+            if variable is not None and not self.names.is_bound(text_of(variable)):
+                self.kept.setdefault(function, {})[text_of(variable)] = None
+
     def _call(self, node: Node) -> None:
         named = node.child_by_field_name("function")
         function = self.converter.function_of_call(node, named)
@@ -192,6 +207,10 @@ class _GoWalk:
         if given is None or given.named_child_count:
             flow |= _ARGUMENTS
         line = self._lines.of((node if named is None else named).end_byte)
+        if self._caller < 0 or self.declarations.definitions[self._caller].qualname == "init":
+            values = [each for each in items(given) if each.type in ("identifier", "selector_expression")]
+            self.handed += [GoHandover(len(self.calls), self.converter.value(each)) for each in values]
+            self.names.mark_needed()
         self.calls.append(GoCall(self._caller, function, line, flow, len(self.names.bindings)))
         if text_of(named) == "errors.As" and len(items(given)) > 1:
             target = self.converter.value(items(given)[1])

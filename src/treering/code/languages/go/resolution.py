@@ -75,10 +75,15 @@ def _exports(found: _GoFindings) -> None:
 
 
 def _calls(found: _GoFindings, body: GoBody, values: ExpressionTypes) -> None:
-    for call in body.calls:
+    handed: dict[int, list[GoExpression]] = {}
+    for each in body.handed:
+        handed.setdefault(each.call, []).append(each.value)
+    for number, call in enumerate(body.calls):
         values.bind_until(call.bound)
         known = values.resolve_call(call.function)
         targets = _targets(known)
+        for value in handed.get(number, ()):
+            _registrations(found, values, known, value, call.line)
         origin = found.id_of(call.caller)
         if targets is None:
             found.unresolved.append(Unresolved(origin, source_text(call.function), call.line))
@@ -89,6 +94,16 @@ def _calls(found: _GoFindings, body: GoBody, values: ExpressionTypes) -> None:
         for target in targets or ():
             if target.partition("::")[0] != found.path:
                 found.edges.add(Edge(found.id_of(route.caller), target, EdgeKind.IS_ENTRYPOINT_FOR, SURE, route.line))
+
+
+def _registrations(found: _GoFindings, values: ExpressionTypes, called: Known, value: GoExpression, line: int) -> None:
+    """Add a function that `init` passes to one that keeps it in a variable: the readers of the variable may call it."""
+    handed = values.resolve_handler(value)
+    if called is None or called[0] != "func" or not called[3] or handed is None or handed[0] != "func":
+        return
+    for variable in values.kept_by(called[2][0], called[3][0].partition("::")[2]):
+        references = [CodeReference(variable, each, EdgeKind.REGISTERS, line, EVIDENT) for each in handed[3] or ()]
+        add_references(found.edges, references)
 
 
 def _uses(found: _GoFindings, body: GoBody, types: GoTypes, values: ExpressionTypes, package: str) -> None:

@@ -11,6 +11,19 @@ PREFIX = "std!"
 """Prefix of an import path in the id of a package outside the project."""
 PATHS = frozenset(("sync", "sync/atomic", "cmp", "slices", "maps", "iter"))
 
+INTERFACE_METHODS = frozenset(
+    (
+        *("Error", "Unwrap", "Is", "As", "String", "GoString", "Format", "Scan", "Value"),
+        *("Read", "Write", "Close", "Seek", "ReadAt", "WriteAt", "ReadFrom", "WriteTo", "ReadByte", "WriteString"),
+        *("ServeHTTP", "RoundTrip", "Flush", "Hijack", "Header", "WriteHeader", "Push"),
+        *("MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText", "MarshalBinary", "UnmarshalBinary"),
+        *("MarshalXML", "UnmarshalXML", "MarshalYAML", "UnmarshalYAML", "GobEncode", "GobDecode"),
+        *("Len", "Less", "Swap", "Pop", "Set", "Open", "Stat", "ReadDir", "ReadFile", "Accept", "Timeout", "Temporary"),
+        *("Deadline", "Done", "Err", "Lock", "Unlock", "Handle", "Enabled", "WithAttrs", "WithGroup", "LogValue"),
+    )
+)
+"""Methods of interfaces of the standard library, and of YAML: it calls them on values that the project hands to it."""
+
 
 def package_of(path: str) -> str | None:
     return f"{PREFIX}{path}:{path.rpartition('/')[2]}" if path in PATHS else None

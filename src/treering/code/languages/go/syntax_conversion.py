@@ -1,6 +1,6 @@
 """Conversion of syntax nodes to types and expressions, with local names already looked up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from tree_sitter import Node
@@ -27,6 +27,16 @@ def items(node: Node | None) -> list[Node]:
     if node is None or not node.named_child_count:
         return []
     return [each for each in node.named_children if each.type != "comment"]
+
+
+def identifiers(node: Node) -> Iterator[Node]:
+    """Yield the names in an expression in source order, without those of members and fields."""
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if each.type == "identifier":
+            yield each
+        pending += reversed(each.named_children)
 
 
 class SyntaxConverter:

@@ -28,6 +28,9 @@
 ] @binding
 (type_switch_statement alias: (_) value: (_) @switched)
 
+; Values that functions keep in variables of the package.
+(assignment_statement) @kept
+
 ; `f[T](x)` with one argument parses as a conversion to the generic type `f[T]`.
 (call_expression) @call
 (type_conversion_expression type: (generic_type)) @call

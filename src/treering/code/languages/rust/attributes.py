@@ -9,6 +9,7 @@ from treering.code.languages.rust.syntax_conversion import path_text
 from treering.code.languages.syntax_nodes import first_of, text_of
 
 _DERIVE = re.compile(r"#\s*\[\s*derive\s*\(([^)]*)\)")
+_DERIVING = re.compile(r"#\s*\[\s*proc_macro_derive\s*\(\s*(\w+)")
 _STANDARD_DERIVES = frozenset({"Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Default"})
 
 
@@ -30,6 +31,13 @@ def derived(attributes: Iterable[Node]) -> Iterator[str]:
             trait = "".join(name.split())
             if trait and trait not in _STANDARD_DERIVES:
                 yield trait
+
+
+def deriving(attributes: Iterable[Node]) -> Iterator[str]:
+    """Yield the names in `#[derive(…)]` that run the function with these attributes."""
+    for attribute in attributes:
+        if matched := _DERIVING.match(text_of(attribute)):
+            yield matched.group(1)
 
 
 def path_attribute(attribute: Node) -> str:

@@ -17,8 +17,8 @@ class Declaration(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_
 
     `types` holds, by kind: `fn` result, then parameters · `struct` fields · `enum` variants · `trait` supertraits ·
     `impl` self type, then trait · `type`, `const` its type. `text` is the path of a `use`, the self type of an `impl`
-    in the ids of its members, or the file of a `mod` with a `path` attribute. `scope` is the path of enclosing inline
-    modules, `a/b`; a function's is `f()`.
+    in the ids of its members, the file of a `mod` with a `path` attribute, or the function that a `derive` runs.
+    `scope` is the path of enclosing inline modules, `a/b`; a function's is `f()`.
     """
 
     kind: str

@@ -1,5 +1,6 @@
 """Conversion of items to declarations: functions, types, traits, implementations, modules, uses, macros."""
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -7,7 +8,14 @@ from tree_sitter import Node, Parser
 
 from treering.code.facts import Definition, DefinitionKind, EntryPoint
 from treering.code.languages.line_index import LineIndex
-from treering.code.languages.rust.attributes import derived, first_string, has_word, path_attribute, with_attributes
+from treering.code.languages.rust.attributes import (
+    derived,
+    deriving,
+    first_string,
+    has_word,
+    path_attribute,
+    with_attributes,
+)
 from treering.code.languages.rust.body import (
     FUNCTION_MARK,
     HOLE,
@@ -48,6 +56,8 @@ _DEFINED = {
     "const": DefinitionKind.CONSTANT,
     "macro": DefinitionKind.FUNCTION,
 }
+_CALL_IN_MACRO = re.compile(r"\$?(crate(?:::\w+)+)\s*\(")
+"""A call in the rules of a macro by a path from the root: other names mean what they mean where it is used."""
 _ENTRIES = {"main": EntryPoint.MAIN, "route": EntryPoint.ROUTE, "command": EntryPoint.COMMAND}
 
 
@@ -172,6 +182,8 @@ class ItemReader:
             header,
         )
         self._define(tree, decl, attributes)
+        for derived_name in deriving(attributes):
+            self._add(tree, Declaration("derive", derived_name, self._scope, text=name))
         body = tree.child_by_field_name("body")
         place = len(self.items)
         owner = f"{header.text}." if header else ""
@@ -264,7 +276,10 @@ class ItemReader:
 
     def _macro(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         exported = has_word(attributes, b"macro_export")
-        self._declare(tree, attributes, "macro", flag="export" if exported else "", public=exported)
+        line = self._expressions.line_of(tree)
+        calls = dict.fromkeys(_CALL_IN_MACRO.findall(text_of(tree)))
+        body = RustNode("block", "", tuple([RustNode("call", "", (RustNode("path", path),), line) for path in calls]))
+        self._declare(tree, attributes, "macro", flag="export" if exported else "", body=body, public=exported)
 
     def _invocation(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         if text_of(tree).startswith("automod::dir!"):

@@ -37,6 +37,7 @@ class _FileResolution:
         self._items: tuple[RustItem, ...] = facts.body.items
         self._findings = Findings(facts)
         self._scopes = {item.decl.scope for item in self._items}
+        self._lookup = lookup
         self._names = RustNames(facts, lookup)
         self._types = TypeLowering(facts.path, self._names, lookup, self._findings.reach)
         self._inference = BodyInference(self._types, RustMembers(self._types), self._findings, lookup)
@@ -45,6 +46,7 @@ class _FileResolution:
         for item in self._items:
             self._findings.line = item.line
             self._findings.origin = self._path
+            # Finding the user lowers types, which must not count as uses by the previous item.
             self._findings.written = frozenset()
             self._findings.user = self._user(item.decl)
             self._findings.written = _written_paths(item)
@@ -64,6 +66,8 @@ class _FileResolution:
                 self._types.lower(bound, context)
         if decl.kind == "impl" and len(decl.types) > 1:
             self._implementation(decl, context, line)
+            if decl.flag == "derive":
+                self._derive(decl.types[1].name.rpartition("::")[2], line)
         elif decl.kind == "trait":
             for trait in self._types.supertraits(ResolvedType("adt", decl.name, (), self._path, decl)):
                 self._findings.relate(self._id(self._path, decl), _id_of(trait), EdgeKind.EXTENDS, SURE, line)
@@ -113,11 +117,23 @@ class _FileResolution:
             return
         self._findings.relate(_id_of(context.self_type), _id_of(trait), EdgeKind.IMPLEMENTS, SURE, line)
 
+    def _derive(self, name: str, line: int) -> None:
+        """A type that derives a trait runs the project's procedural macro of that name."""
+        for path, entries in self._lookup("rs.derive", name):
+            for made in entries:
+                self._findings.reach_file(path)
+                function = f"{path}::{qualname(Declaration('fn', made.text, made.scope))}"
+                self._findings.relate(self._findings.user, function, EdgeKind.REFERENCES, EVIDENT, line)
+
     def _override(self, decl: Declaration, context: TypeContext, line: int) -> None:
         if decl.header is None:
             return
         trait = self._types.lower(decl.header.types[1], context)
         if trait is None or trait.kind != "adt":
+            if context.self_type is not None and context.self_type.kind == "adt":
+                # Code outside the project calls it: a user of the type reaches it.
+                own = self._id(self._path, decl)
+                self._findings.relate(_id_of(context.self_type), own, EdgeKind.REGISTERS, EVIDENT, line)
             return
         declared = self._types.of_trait(trait, decl.name, context.self_type, "fn")
         if declared is not None:
@@ -129,7 +145,9 @@ class _FileResolution:
         if item.body is None:
             return
         context = self._context(decl)
-        if decl.kind == "fn":
+        if decl.kind == "macro":
+            self._findings.origin = self._id(self._path, decl)
+        elif decl.kind == "fn":
             self._findings.origin = self._id(self._path, decl)
             owner = f"{decl.header.text}." if decl.header is not None else ""
             scope = inner_scope(decl.scope, f"{owner}{decl.name}{FUNCTION_MARK}")

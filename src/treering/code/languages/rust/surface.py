@@ -37,6 +37,8 @@ def _entries(path: str, decl: Declaration) -> Iterator[tuple[Key, Any]]:
         yield ("rs.member", decl.header.name, decl.name), decl
         if decl.kind == "fn" and decl.flag == "self":
             yield ("rs.method", decl.name), True
+    elif decl.kind == "derive":
+        yield ("rs.derive", decl.name), decl
     elif decl.kind == "impl":
         if len(decl.types) > 1:
             yield ("rs.traits", decl.name), decl

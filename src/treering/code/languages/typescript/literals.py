@@ -60,9 +60,7 @@ def _property(r: TermReader, pair: Node, value: Node, expected: int, subject: in
         named = EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, pair))
         this = None if inner.type == "arrow_function" or subject == NONE else subject
         _implement(r, named, member_type, pair)
-        term = function(r, inner, named, member_type, this).function
-        r.used(term, pair)
-        return r.cell("field", name, 0, (NONE, term))
+        return r.cell("field", name, 0, (NONE, function(r, inner, named, member_type, this).function))
     return r.cell("field", name, 0, (NONE, r.read(value, member_type)))
 
 
@@ -85,7 +83,6 @@ def _method(r: TermReader, node: Node, expected: int, subject: int) -> int:
         return NONE
     if "get" in words:
         return r.cell("field", name, GETTER, (read.result, NONE))
-    r.used(read.function, node)
     return r.cell("field", name, 0, (NONE, read.function))
 
 

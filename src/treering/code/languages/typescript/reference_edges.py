@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from treering.code.facts import DefinitionKind, Facts
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.references import CodeReference, add_references
 from treering.code.languages.typescript.evaluator import TsEvaluator
@@ -19,6 +20,7 @@ _KINDS = {
     LISTED: EdgeKind.REGISTERS,
 }
 _MAX_BASES = 20
+_FUNCTIONS = frozenset((DefinitionKind.FUNCTION, DefinitionKind.METHOD))
 _NAMED_VALUES = frozenset(("enum", "space"))
 
 
@@ -79,3 +81,21 @@ def type_id(value: TsValue) -> str | None:
     if value.kind in ("thing", "class", "alias") and value.term.text and value.term.op != "space":
         return f"{value.path}::{value.term.text}"
     return None
+
+
+def add_created(edges: EdgeSet, facts: Facts) -> None:
+    """Add an edge to each function that an expression creates, an object's method or a nested function: the definition
+    around it (the variable that holds the object, else the file) hands it to code that may call it."""
+    by_name = {each.qualname: each for each in facts.definitions}
+    tables = [each for each in facts.definitions if each.kind is DefinitionKind.CONSTANT]
+    for made in facts.definitions:
+        around = by_name.get(made.qualname.rpartition(".")[0])
+        if around is None and made.kind is DefinitionKind.METHOD:
+            holders = [each for each in tables if each.line <= made.line and made.end_line <= each.end_line]
+            around = min(holders, key=lambda each: each.end_line - each.line, default=None)
+        elif around is None or around.kind not in _FUNCTIONS or made.kind not in _FUNCTIONS:
+            continue
+        origin = facts.path if around is None else f"{facts.path}::{around.qualname}"
+        target = f"{facts.path}::{made.qualname}"
+        kind = EdgeKind.REGISTERS if made.kind is DefinitionKind.METHOD else EdgeKind.REFERENCES
+        add_references(edges, [CodeReference(origin, target, kind, made.line, EVIDENT)])

@@ -5,7 +5,7 @@ from treering.code.languages.edges import EVIDENT, SURE, EdgeSet, add_constructo
 from treering.code.languages.typescript.evaluator import TsEvaluator
 from treering.code.languages.typescript.members import base_of, fields_of, member
 from treering.code.languages.typescript.operations import declared
-from treering.code.languages.typescript.reference_edges import add_uses, type_id
+from treering.code.languages.typescript.reference_edges import add_created, add_uses, type_id
 from treering.code.languages.typescript.terms import STATIC, TYPE, TsBody, TsTerm
 from treering.code.languages.typescript.values import OUTSIDE, TsValue, alternatives
 from treering.core.graph import EdgeKind
@@ -27,6 +27,8 @@ def resolve(facts: Facts, lookup: SymbolLookup) -> Resolved:
     _calls(evaluator, edges)
     _exports(evaluator, edges)
     add_uses(evaluator, edges, body.owners)
+    _passed_modules(evaluator, edges)
+    add_created(edges, facts)
     add_constructors(edges, facts, _CONSTRUCTORS)
     evaluator.clear()
     return Resolved(edges.all(), tuple(edges.unresolved.values()))
@@ -141,6 +143,25 @@ def _exports(e: TsEvaluator, edges: _TsEdges) -> None:
             for name in _all_exports(e, target):
                 if name not in names and name.removeprefix(TYPE) != "default":
                     _export(e, edges, target, name)
+
+
+def _passed_modules(e: TsEvaluator, edges: _TsEdges) -> None:
+    """Add the exports of a module that is passed on as a whole: `import * as rules` and `run(rules)`."""
+    selected = {term.kids[0] for term in e.terms if term.op == "member"}
+    for use in e.body.uses:
+        term = e.terms[use.term]
+        if term.op != "name" or term in selected:
+            continue
+        e.reset_steps()
+        module = e.value(term, e.path)
+        if module is None or module.kind != "module":
+            continue
+        for name in _all_exports(e, module.path):
+            e.reset_steps()
+            exported = e.exported(module.path, name)
+            if exported is not None and exported.target is not None:
+                origin = edges.origin(use.origin)
+                edges.add(Edge(origin, exported.target, EdgeKind.DEPENDS_LOGICALLY, ONE_OF_FEW, use.line))
 
 
 def _all_exports(e: TsEvaluator, path: str) -> dict[str, None]:

@@ -44,6 +44,7 @@ def impact(found: "CodeImpact", limit: int) -> Document:
         "tests": found.tests,
         "test_files": [asdict(file) for file in found.test_files],
         "importers": found.importers,
+        "file_level": found.file_level,
         "unresolved": _names(found.unresolved),
         "unresolved_total": found.unresolved_total,
         "handlers": found.handlers,

@@ -111,12 +111,12 @@ def impact(found: "CodeImpact", limit: int) -> RenderableType:
     parts = [*_head(found.node, _reached(found), found.status), tree(found.dependents[:limit])]
     parts += _more(found.total - min(limit, len(found.dependents)))
     parts += _not_resolved(found.unresolved, "could not be resolved and may be of it")
-    if not found.total and found.importers:
+    if found.file_level:
         files = [Text(safe(path), ID) for path in found.importers[:limit]]
         title = f"for the whole file {safe(found.node.partition('::')[0])} instead: files that import it"
         parts += _titled(title, files, len(found.importers) - len(files))
     if found.test_files:
-        title = "tests that reach it, by file" if found.tests else "files of tests that import its file"
+        title = "tests that reach it, by file" if found.tests else "files of tests that may test it"
         parts += [Text(title, HEAD), *_test_files(found, limit)]
     if found.handlers:
         files = [Text(safe(id), ID) for id in found.handlers[:limit]]
@@ -287,6 +287,10 @@ def _way(example: Sequence[str]) -> Iterator[tuple[int, str]]:
             yield place, f"… {len(example) - 2 * half:,} more"
 
 
+def _why_unreached(found: "CodeImpact", path: str) -> str:
+    return "imports its file" if path in found.importers else "named like it"
+
+
 def _test_files(found: "CodeImpact", limit: int) -> Iterator[RenderableType]:
     """Files of tests, those likely to test the node first; the number is that of their tests that reach it.
 
@@ -300,7 +304,7 @@ def _test_files(found: "CodeImpact", limit: int) -> Iterator[RenderableType]:
             ListLine(
                 (Text(f"  {count:>4}", FAINT),),
                 Text(safe(file.path), ID),
-                Text("" if file.depth else "imports its file", FAINT),
+                Text("" if file.depth else _why_unreached(found, file.path), FAINT),
             )
             for count, file in zip(counts, listed, strict=True)
         ]

@@ -70,6 +70,8 @@ class ImpactResult(Reply):
     """Files of tests, those likely to test it first."""
     importers: tuple[str, ...]
     """Files that may use it in other ways and are not among the dependents."""
+    file_level: bool = False
+    """Whether the importers are the answer, for the whole file: no dependent is certain."""
     handlers: tuple[str, ...] = ()
     """Dependents that catch the errors that it raises."""
     unresolved: int = 0
@@ -118,7 +120,7 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[
     steps = "" if everywhere else f" in {asked.depth} steps"
     reached = f"{_parts(total)}{steps}; tests among them: {tests_total}; impact {found.score:.1f}."
     head = f"A change of {one_line(found.node)} reaches {reached}"
-    if not total and found.importers:
+    if found.file_level:
         head += " No dependent of it is certain; for its whole file, the files that import it are listed."
     open_uses = unresolved_sentence(found.unresolved, "could not be resolved and may be of it")
     records = (*found.annotations, *found.memories)
@@ -154,6 +156,7 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> ToolAnswer[
         dependents=dependents,
         tests=tests,
         importers=importers,
+        file_level=found.file_level,
         test_files=test_files,
         handlers=handlers,
         unresolved=found.unresolved_total,

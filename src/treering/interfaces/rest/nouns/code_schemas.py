@@ -169,6 +169,7 @@ class ImpactAnswer(Answered):
     tests: list[str]
     test_files: list[TestFileAnswer] = Field(description="Files of tests, those likely to test the node first.")
     importers: list[str] = Field(description="Files that import its file: the answer if there is no dependent.")
+    file_level: bool = Field(description="Whether no dependent is certain, so that the importers are the answer.")
     unresolved: list[NameUses] = Field(description="Uses of its name that could not be resolved and may be of it.")
     unresolved_total: int
     handlers: list[str] = Field(description="Dependents that catch the errors that the node raises.")
