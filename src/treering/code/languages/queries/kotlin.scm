@@ -1,5 +1,6 @@
 ; Definitions and imports of Kotlin.
-(class_declaration (type_identifier) @name) @class
+(class_declaration "class" (type_identifier) @name) @class
+(class_declaration "interface" (type_identifier) @name) @interface
 (object_declaration (type_identifier) @name) @class
 (companion_object (type_identifier) @name) @class
 (function_declaration (simple_identifier) @name) @function

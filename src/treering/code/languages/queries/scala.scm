@@ -14,3 +14,4 @@
 (val_declaration name: (identifier) @name) @constant
 (given_definition name: (_) @name) @constant
 (import_declaration) @import
+(class_parameter name: (identifier) @name) @constant
