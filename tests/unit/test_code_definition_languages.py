@@ -266,6 +266,8 @@ IMPORTS = [
     ("src/a/Main.java", "import org.b.Other;", "src/org/b/Other.java"),
     ("src/a/Main.java", "import static org.b.Other.Inner.make;", "src/org/b/Other.java"),
     ("src/a/Main.kt", "import org.b.Other\n", "lib/org/b/Other.kt"),
+    ("src/a/Main.scala", "import org.b.Other.{make, Inner => I}", "lib/org/b/Other.scala"),
+    ("test/a.bats", "load helpers/common", "test/helpers/common.bash"),
     ("src/m.c", '#include "util.h"', "src/util.h"),
     ("src/m.c", '#include "lib/util.h"', "include/lib/util.h"),
     ("m.c", "#include <stdio.h>", None),

@@ -93,7 +93,13 @@ _BESIDE = ImportRule(anywhere=False)
 _CLASS_PATH = ImportRule((".java", ".kt", ".scala"), ".", beside=False, extra_tail=2)
 
 DEFINITION_LANGUAGES = (
-    DefinitionLanguage("bash", (".sh", ".bash", ".zsh", ".ksh", ".bats"), "bash", _INCLUDE, (".bashrc", ".zshrc")),
+    DefinitionLanguage(
+        "bash",
+        (".sh", ".bash", ".zsh", ".ksh", ".bats"),
+        "bash",
+        ImportRule(("", ".bash", ".sh")),
+        (".bashrc", ".zshrc"),
+    ),
     DefinitionLanguage("c", (".c",), "c", _INCLUDE),
     # Headers are read as C++, whose grammar also accepts C.
     DefinitionLanguage(
@@ -123,7 +129,9 @@ DEFINITION_LANGUAGES = (
     DefinitionLanguage("proto", (".proto",), "proto", _INCLUDE),
     DefinitionLanguage("r", (".r", ".R"), "r", _INCLUDE),
     DefinitionLanguage("ruby", (".rb", ".rake", ".gemspec"), "ruby", ImportRule((".rb", "")), ("Gemfile", "Rakefile")),
-    DefinitionLanguage("scala", (".scala", ".sc", ".sbt"), "scala", _CLASS_PATH, shares_names_with="java"),
+    DefinitionLanguage(
+        "scala", (".scala", ".sc", ".sbt"), "scala", _CLASS_PATH._replace(prefix="import "), shares_names_with="java"
+    ),
     DefinitionLanguage("scss", (".scss",), "scss", ImportRule((".scss", ""), anywhere=False), shares_names_with="css"),
     DefinitionLanguage("solidity", (".sol",), "solidity", _INCLUDE),
     DefinitionLanguage("sql", (".sql", ".ddl"), "sql"),
