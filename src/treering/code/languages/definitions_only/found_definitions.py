@@ -38,7 +38,7 @@ class FoundDefinition(NamedTuple):
     def placed(self, lines: LineIndex, *, is_test: bool) -> Definition:
         """Return the definition with its lines; in a file of tests, whatever runs is a test."""
         line, last = lines.of(self.named_at), lines.of(max(self.named_at, self.end - 1))
-        return Definition(self.name[-_MAX_NAME:], self.kind, line, last, test=is_test and self.kind in _RUNNABLE)
+        return Definition(self.name, self.kind, line, last, test=is_test and self.kind in _RUNNABLE)
 
 
 def definitions_in(captures: Mapping[str, Sequence[Node]]) -> Iterator[FoundDefinition]:
@@ -87,7 +87,7 @@ def nested(found: Iterable[FoundDefinition], kept: Sequence[Span]) -> Iterator[F
             holder = around[-1]
             is_member = each.kind is DefinitionKind.FUNCTION and holder.kind in _HOLDERS
             kind = DefinitionKind.METHOD if is_member else each.kind
-            named = each._replace(name=f"{holder.name}.{each.name}", kind=kind)
+            named = each._replace(name=f"{holder.name}.{each.name}"[-_MAX_NAME:], kind=kind)
         around.append(named)
         if any(start <= each.named_at < end for start, end in kept):
             yield named

@@ -20,7 +20,7 @@ _BRANCHES = frozenset((b"elif", b"elifdef", b"elifndef", b"elseif", b"else"))
 _CONSTANT_FALSE = re.compile(rb"#[ \t]*if[ \t]+0\b")
 
 
-class Branch(NamedTuple):
+class ConditionBranch(NamedTuple):
     """What is left if one branch of each condition is chosen."""
 
     removed: tuple[Span, ...]
@@ -29,7 +29,7 @@ class Branch(NamedTuple):
     """Branches that no earlier choice leaves."""
 
 
-def branches_of(source: bytes) -> Iterator[Branch]:
+def branches_of(source: bytes) -> Iterator[ConditionBranch]:
     """Yield what is left with the first branch of each condition, with the second and so on."""
     directives = tuple(each.span() for each in _DIRECTIVE.finditer(source))
     conditions = list(_conditions(source))
@@ -44,7 +44,7 @@ def branches_of(source: bytes) -> Iterator[Branch]:
         seen.update(kept)
         if number and not kept:
             return
-        yield Branch(tuple(removed), tuple(kept) if number else ((0, len(source)),))
+        yield ConditionBranch(tuple(removed), tuple(kept) if number else ((0, len(source)),))
 
 
 def _conditions(source: bytes) -> Iterator[Sequence[Span]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from treering.code.facts import Span
-from treering.code.languages.definitions_only.preprocessor import Branch, branches_of
+from treering.code.languages.definitions_only.preprocessor import ConditionBranch, branches_of
 
 _PREPROCESSED = frozenset(("c", "cpp", "csharp", "objc", "swift"))
 _ATTRIBUTE = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*\b(?:\((?:[^()\n]|\([^()\n]*\))*\))?"
@@ -56,7 +56,7 @@ def variants_of(language: str, source: bytes) -> Iterator[Variant]:
     """Yield simpler texts of a file with a syntax error; none if nothing is known that could be left out."""
     if language not in _PREPROCESSED and language not in _HARD_SYNTAX:
         return
-    whole = Branch((), ((0, len(source)),))
+    whole = ConditionBranch((), ((0, len(source)),))
     for removed, kept in branches_of(source) if language in _PREPROCESSED else (whole,):
         text = bytearray(source)
         for span in removed:
