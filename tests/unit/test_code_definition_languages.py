@@ -101,6 +101,27 @@ def test_the_line_of_a_definition_is_that_of_its_name() -> None:
     assert (method.line, method.end_line) == (4, 5)
 
 
+def test_a_function_whose_body_is_beside_its_signature_ends_with_its_body() -> None:
+    source = "class A {\n  int f(int x) {\n    return 1;\n  }\n}\nint g() {\n  return 1;\n}\n"
+    found = load_language("dart").extract("a.dart", source.encode()).definitions
+    assert [(each.qualname, each.line, each.end_line) for each in found] == [("A", 1, 5), ("A.f", 2, 4), ("g", 6, 8)]
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "expected"),
+    [
+        ("kotlin", "val a = 1\nfun f() {\n  val b = 2\n  var c = 3\n}\n", ["constant a", "function f"]),
+        (
+            "scala",
+            "object O {\n  val a = 1\n  def f = {\n    val b = 2\n    b\n  }\n}\n",
+            ["class O", "constant O.a", "method O.f"],
+        ),
+    ],
+)
+def test_local_values_are_no_definitions(language: str, source: str, expected: list[str]) -> None:
+    assert definitions(language, source) == expected
+
+
 def test_a_specialized_template_has_the_name_of_the_template() -> None:
     source = "template <> struct formatter<std::pair<int, X>, char> { bool operator<(int) { return true; } };\n"
     assert definitions("cpp", source) == ["class formatter", "method formatter.operator<"]

@@ -49,7 +49,16 @@ def definitions_in(captures: Mapping[str, Sequence[Node]]) -> Iterator[FoundDefi
         kind = _KINDS.get(label)
         if kind is not None and name:
             at, until = names[0].start_byte, names[-1].end_byte
-            yield from (FoundDefinition(node.start_byte, node.end_byte, at, until, kind, name) for node in nodes)
+            yield from (FoundDefinition(node.start_byte, _end_of(node), at, until, kind, name) for node in nodes)
+
+
+def _end_of(node: Node) -> int:
+    """Return the end of a definition; the grammar of Dart puts the body of a function beside its signature."""
+    for part in (node, node.parent):
+        body = part.next_named_sibling if part is not None else None
+        if body is not None and body.type == "function_body":
+            return body.end_byte
+    return node.end_byte
 
 
 def _name_of(nodes: Sequence[Node]) -> str:
