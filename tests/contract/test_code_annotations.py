@@ -1,6 +1,7 @@
 """Invariants, decisions and patterns attached to code, on both engines."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,43 @@ def test_an_unknown_kind_and_a_guessed_name_are_refused(code: Code) -> None:
         code.annotate("decode", "x", kind="rule")
     with pytest.raises(NotFound, match=r"did you mean app/tokens.py::decode"):
         code.annotate("decodee", "x")
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t"])
+def test_an_empty_text_is_refused_and_nothing_is_stored(code: Code, text: str) -> None:
+    with pytest.raises(InvalidInput, match="say in a sentence what holds"):
+        code.annotate("decode", text)
+    assert shown(code, "decode") == []
+
+
+def test_a_file_of_text_is_refused_with_what_to_do_instead(code: Code, root: Path) -> None:
+    written(root, {"config.yaml": "retries: 3\n"})
+    code.index(root)
+    with pytest.raises(NotFound, match=r"treering remember … --file"):
+        code.annotate("config.yaml", "At most three retries")
+
+
+def test_secrets_control_characters_and_long_texts_are_kept_safe(code: Code) -> None:
+    record = code.annotate("decode", "the key is AKIAIOSFODNN7EXAMPLE \x1b[31m\x07 " + "long " * 10_000)
+    assert "AKIAIOSFODNN7EXAMPLE" not in record.content
+    assert shown(code, "decode") == [record.content]
+
+
+def test_only_the_corrected_text_of_an_annotation_is_shown(memory: Memory, code: Code) -> None:
+    first = code.annotate("decode", "decode accepts text")
+    memory.correct(first.id, text="decode accepts bytes")
+    assert shown(code, "decode") == ["decode accepts bytes"]
+    (second,) = code.impact("decode").annotations
+    assert (second.node, second.tags) == (first.node, first.tags)
+    memory.forget(second.id)
+    assert shown(code, "decode") == []
+
+
+def test_another_project_does_not_see_an_annotation(code: Code, root: Path, open_memory: Callable[..., Memory]) -> None:
+    code.annotate("decode", "Tokens are opaque")
+    other = code_of(open_memory(project="another"))
+    other.index(root)
+    assert shown(other, "decode") == []
 
 
 def test_an_annotation_follows_a_file_that_git_knows_to_be_renamed(memory: Memory, root: Path) -> None:

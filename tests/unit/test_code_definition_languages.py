@@ -70,14 +70,14 @@ SOURCES: dict[str, tuple[str, str]] = {
     ),
     "scala": (
         "trait T { def r: Int }\nobject O { def f = 1 }\ncase class C(x: Int)\n",
-        "trait T, method T.r, class O, method O.f, class C",
+        "trait T, method T.r, class O, method O.f, class C, constant C.x",
     ),
     "scss": ("@mixin m { }\n.a { .b { } }\n", "function m, type a, type a.b"),
     "solidity": ("contract A { function f() public {} }\n", "class A, method A.f"),
     "sql": ("CREATE TABLE t (id int);\nCREATE VIEW v AS SELECT 1;\n", "class t, class v"),
     "swift": (
         "protocol P { func r() }\nclass A: P { init() {} \n func r() {} }\nenum E { case x }\nfunc f() {}\n",
-        "interface P, method P.r, class A, method A.init, method A.r, class E, constant E.x, function f",
+        "interface P, method P.r, class A, method A.init, method A.r, enum E, constant E.x, function f",
     ),
     "terraform": ('resource "a" "b" {}\nvariable "v" {}\n', "class a.b, constant v"),
     "zig": ("const S = struct { pub fn m() void {} };\npub fn f() void {}\n", "class S, method S.m, function f"),
@@ -101,9 +101,170 @@ def test_the_line_of_a_definition_is_that_of_its_name() -> None:
     assert (method.line, method.end_line) == (4, 5)
 
 
+def test_a_function_whose_body_is_beside_its_signature_ends_with_its_body() -> None:
+    source = "class A {\n  int f(int x) {\n    return 1;\n  }\n}\nint g() {\n  return 1;\n}\n"
+    found = load_language("dart").extract("a.dart", source.encode()).definitions
+    assert [(each.qualname, each.line, each.end_line) for each in found] == [("A", 1, 5), ("A.f", 2, 4), ("g", 6, 8)]
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "expected"),
+    [
+        ("kotlin", "val a = 1\nfun f() {\n  val b = 2\n  var c = 3\n}\n", ["constant a", "function f"]),
+        (
+            "scala",
+            "object O {\n  val a = 1\n  def f = {\n    val b = 2\n    b\n  }\n}\n",
+            ["class O", "constant O.a", "method O.f"],
+        ),
+    ],
+)
+def test_local_values_are_no_definitions(language: str, source: str, expected: list[str]) -> None:
+    assert definitions(language, source) == expected
+
+
 def test_a_specialized_template_has_the_name_of_the_template() -> None:
     source = "template <> struct formatter<std::pair<int, X>, char> { bool operator<(int) { return true; } };\n"
     assert definitions("cpp", source) == ["class formatter", "method formatter.operator<"]
+
+
+LESS_COMMON = [
+    (
+        "bash",
+        '@test "adds two" {\n  true\n}\n',
+        ["function adds two"],
+    ),
+    (
+        "csharp",
+        "class A { public int this[int i] => 1; public static A operator +(A a, A b) => a; }\nrecord P(int X);\n",
+        ["class A", "method A.this", "method A.+", "class P", "constant P.X"],
+    ),
+    ("csharp", "#if A\nclass B {\n#else\nclass C {\n#endif\n}\n", ["class B", "class C"]),
+    ("css", ".a, .b > .c { }\n", ["type a", "type b > .c"]),
+    (
+        "dart",
+        "const k = 1;\nabstract base mixin class M { }\n"
+        "class W { final int a; W(this.a); factory W.make() => W(1); W operator +(W o) => o; }\n",
+        ["constant k", "class M", "class W", "constant W.a", "method W.W", "method W.make", "method W.+"],
+    ),
+    (
+        "elixir",
+        'defmodule A do\n  @type t(x) :: x\n  @callback init(a :: t) :: t\n  test "works" do\n  end\nend\n',
+        ["module A", "type A.t", "function A.init", "function A.works"],
+    ),
+    ("java", "record P(int x) { int z() { return 1; } }\n", ["class P", "constant P.x", "method P.z"]),
+    (
+        "kotlin",
+        "interface I { fun f() }\nclass K actual constructor(\n  internal actual val x: Int,\n) : I\n",
+        ["interface I", "method I.f", "class K", "constant K.x"],
+    ),
+    ("lua", "function M:go() end\n", ["function M.go"]),
+    (
+        "php",
+        "<?php\nclass A { private $p = 1; function __construct(private string $q) {} }\n",
+        ["class A", "constant A.p", "method A.__construct", "constant A.__construct.q"],
+    ),
+    (
+        "ruby",
+        "class A\n  attr_accessor :a, :b\n  alias_method :x, :y\n  define_method(:z) { 1 }\nend\n",
+        ["class A", "method A.a", "method A.b", "method A.x", "method A.z"],
+    ),
+    ("scala", "case class P(x: Int)\n", ["class P", "constant P.x"]),
+    (
+        "swift",
+        "public struct S<A, B: Error>: Sendable where A: X { func f<T: Y>(_ t: T) {} }\nextension C<String> { }\n"
+        "#if os(Linux)\nfinal class D: E, @unchecked Sendable {\n#else\nfinal class D: E {\n#endif\n  var x = 1\n}\n"
+        "extension F { static func == (l: F, r: F) -> Bool { true } }\npublic protocol P<Q>: R { }\n",
+        [
+            "class S",
+            "method S.f",
+            "class C",
+            "class D",
+            "class D",
+            "constant D.x",
+            "class F",
+            "method F.==",
+            "interface P",
+        ],
+    ),
+    (
+        "zig",
+        "fn f() void {\n  const a, const b = g();\n}\nfn g() void {}\ntest g {}\n",
+        ["function f", "function g", "function g"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("language", "source", "expected"), LESS_COMMON)
+def test_less_common_definitions_are_found(language: str, source: str, expected: list[str]) -> None:
+    assert definitions(language, source) == expected
+
+
+def test_conditions_of_the_preprocessor_hide_no_definition() -> None:
+    """A grammar reads both branches at once: two opening brackets and one that closes."""
+    source = (
+        "#ifdef _WIN32\nint f(int a) {\n#else\nint g(int a,\n  int b) {\n#endif\n  return a;\n}\n"
+        "number * h(number *a) {\n  return a;\n}\n#if 0\nint dead(\n#else\nint alive() { return 1; }\n#endif\n"
+    )
+    assert sorted(definitions("c", source)) == ["function alive", "function f", "function g", "function h"]
+
+
+def test_macros_before_names_hide_no_definition() -> None:
+    source = (
+        "#define API_EXPORT\nAPI_BEGIN_NAMESPACE\n\nclass API_EXPORT A {\n"
+        "  int m() const API_LOCKED(mutex_) { return 1; }\n};\n"
+        "API_EXPORT int *f(int a) { return 0; }\nAPI_END_NAMESPACE\n"
+    )
+    assert definitions("cpp", source) == ["constant API_EXPORT", "class A", "method A.m", "function f"]
+
+
+def test_variables_of_a_file_are_definitions_and_those_of_functions_are_not() -> None:
+    source = "static const int table[] = { 1 };\nint x = 1, *y = 0;\nstatic int count;\n"
+    source += "extern int z;\nint f() { int local = 1; }\n"
+    expected = ["constant table", "constant x", "constant y", "constant count", "function f"]
+    assert definitions("c", source) == expected
+    assert definitions("cpp", source) == expected
+
+
+def test_a_test_of_a_macro_is_named_by_its_arguments() -> None:
+    assert definitions("cpp", "TEST(Suite, Case) { }\nTEST_F(Fixture, Other) { }\n") == [
+        "function Suite.Case",
+        "function Fixture.Other",
+    ]
+
+
+def test_statements_of_sql_are_definitions_in_every_dialect() -> None:
+    source = """\\echo "CREATE TABLE no"
+-- CREATE TABLE comment (id int);
+CREATE TABLE IF NOT EXISTS public."User Accounts" (name text DEFAULT 'CREATE TABLE text (x);');
+CREATE TABLE `orders` (`id` int) ENGINE=InnoDB;
+CREATE TABLE [dbo].[Invoices] ([Id] INT IDENTITY(1,1));
+GO
+CREATE PROCEDURE dbo.GetInvoice @id INT AS BEGIN SELECT 1; SELECT 2; END
+GO
+CREATE OR REPLACE FUNCTION q.read(name TEXT DEFAULT '{}') RETURNS SETOF q.message AS $$
+BEGIN
+  CREATE TABLE inner_table (x int);
+END;
+$$ LANGUAGE plpgsql;
+CREATE UNIQUE INDEX CONCURRENTLY by_name ON users (name);
+CREATE INDEX ON users (age);
+CREATE TRIGGER trg BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION f();
+create materialized view stats as select 1;
+CREATE TYPE mood AS ENUM ('sad');
+"""
+    facts = load_language("sql").extract("x.sql", source.encode())
+    assert facts.problems == ()
+    assert [(each.qualname, each.kind.value, each.line, each.end_line) for each in facts.definitions] == [
+        ("public.User Accounts", "class", 3, 3),
+        ("orders", "class", 4, 4),
+        ("dbo.Invoices", "class", 5, 5),
+        ("dbo.GetInvoice", "function", 7, 7),
+        ("q.read", "function", 9, 13),
+        ("by_name", "constant", 14, 14),
+        ("trg", "function", 16, 16),
+        ("stats", "class", 17, 17),
+        ("mood", "type", 18, 18),
+    ]
 
 
 def test_operators_keep_their_names() -> None:
@@ -126,6 +287,8 @@ IMPORTS = [
     ("src/a/Main.java", "import org.b.Other;", "src/org/b/Other.java"),
     ("src/a/Main.java", "import static org.b.Other.Inner.make;", "src/org/b/Other.java"),
     ("src/a/Main.kt", "import org.b.Other\n", "lib/org/b/Other.kt"),
+    ("src/a/Main.scala", "import org.b.Other.{make, Inner => I}", "lib/org/b/Other.scala"),
+    ("test/a.bats", "load helpers/common", "test/helpers/common.bash"),
     ("src/m.c", '#include "util.h"', "src/util.h"),
     ("src/m.c", '#include "lib/util.h"', "include/lib/util.h"),
     ("m.c", "#include <stdio.h>", None),

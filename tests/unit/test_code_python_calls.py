@@ -322,6 +322,19 @@ def test_an_edge_has_flow_confidence_and_line() -> None:
     assert found[("main.py::h", "main.py::k")].flow == CallFlow.NOTHING
 
 
+def test_a_decorator_gets_no_data_of_the_function_and_gives_it_none() -> None:
+    code = """
+    def plain(f): ...
+    def made(name): ...
+    def name(): ...
+    @plain
+    @made(name())
+    def f(): ...
+    """
+    found = edges(code)
+    assert {found[("main.py::f", f"main.py::{each}")].flow for each in ("plain", "made")} == {CallFlow.NOTHING}
+
+
 @pytest.mark.parametrize("call", ["x.act()", "x().act()", "getattr(x, 'y')()", "missing()", "x[0]()"])
 def test_calls_without_an_evident_type_stay_unresolved(call: str) -> None:
     files = {"lib.py": LIBRARY, "main.py": f"def f(x):\n    {call}"}

@@ -16,7 +16,7 @@ USES = [
     ("a.hpp", "class Cart { };\n", "b.cpp", "void f() {\n  Cart c;\n}\n", "b.cpp::f Cart 2"),
     ("A.cs", "class A { void Ship() {} }\n", "B.cs", "class B { void F(A a) {\n a.Ship(); } }\n", "B.cs::B.F Ship 2"),
     ("a.css", "@keyframes fade { }\n", "b.scss", ".x { animation: fade 1s }\n", "b.scss::x fade 1"),
-    ("a.dart", "class Cart {}\n", "b.dart", "void f() {\n  Cart();\n}\n", "b.dart Cart 2"),
+    ("a.dart", "class Cart {}\n", "b.dart", "void f() {\n  Cart();\n}\n", "b.dart::f Cart 2"),
     ("a.ex", "defmodule Shop do\n  def ship(x), do: x\nend\n", "b.ex", "Shop.ship(1)\n", "b.ex Shop 1, b.ex ship 1"),
     ("a.erl", "-module(a).\nship(X) -> X.\n", "b.erl", "-module(b).\nf(X) ->\n  a:ship(X).\n", "b.erl::f ship 3"),
     ("a.graphql", "type Cart { n: Int }\n", "b.graphql", "type Shop { cart: Cart }\n", "b.graphql::Shop.cart Cart 1"),

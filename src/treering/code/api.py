@@ -307,6 +307,8 @@ class Code:
         from treering.code.graph.nodes import file_of
         from treering.code.linked_memories import RECORD_TYPES, AnnotationKind
 
+        if not text.strip():
+            raise InvalidInput("the text of an annotation is empty; say in a sentence what holds for the code")
         if kind not in tuple(AnnotationKind):
             raise InvalidInput(f"{kind!r} is not a kind of annotation; use one of {', '.join(AnnotationKind)}")
         _, target = self._resolve(node)

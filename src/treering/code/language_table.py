@@ -93,7 +93,13 @@ _BESIDE = ImportRule(anywhere=False)
 _CLASS_PATH = ImportRule((".java", ".kt", ".scala"), ".", beside=False, extra_tail=2)
 
 DEFINITION_LANGUAGES = (
-    DefinitionLanguage("bash", (".sh", ".bash", ".zsh", ".ksh", ".bats"), "bash", _INCLUDE, (".bashrc", ".zshrc")),
+    DefinitionLanguage(
+        "bash",
+        (".sh", ".bash", ".zsh", ".ksh", ".bats"),
+        "bash",
+        ImportRule(("", ".bash", ".sh")),
+        (".bashrc", ".zshrc"),
+    ),
     DefinitionLanguage("c", (".c",), "c", _INCLUDE),
     # Headers are read as C++, whose grammar also accepts C.
     DefinitionLanguage(
@@ -114,7 +120,7 @@ DEFINITION_LANGUAGES = (
     DefinitionLanguage("java", (".java",), "java", _CLASS_PATH),
     DefinitionLanguage("julia", (".jl",), "julia", _INCLUDE),
     DefinitionLanguage("kotlin", (".kt", ".kts"), "kotlin", _CLASS_PATH, shares_names_with="java"),
-    DefinitionLanguage("lua", (".lua",), "lua", ImportRule((".lua", "/init.lua"), ".", beside=False)),
+    DefinitionLanguage("lua", (".lua", ".rockspec"), "lua", ImportRule((".lua", "/init.lua"), ".", beside=False)),
     DefinitionLanguage("objc", (".m", ".mm"), "objc", _INCLUDE, shares_names_with="c"),
     DefinitionLanguage("ocaml", (".ml",), "ocaml"),
     DefinitionLanguage("perl", (".pl", ".pm", ".t"), "perl", ImportRule((".pm",), "::", beside=False)),
@@ -123,7 +129,9 @@ DEFINITION_LANGUAGES = (
     DefinitionLanguage("proto", (".proto",), "proto", _INCLUDE),
     DefinitionLanguage("r", (".r", ".R"), "r", _INCLUDE),
     DefinitionLanguage("ruby", (".rb", ".rake", ".gemspec"), "ruby", ImportRule((".rb", "")), ("Gemfile", "Rakefile")),
-    DefinitionLanguage("scala", (".scala", ".sc", ".sbt"), "scala", _CLASS_PATH, shares_names_with="java"),
+    DefinitionLanguage(
+        "scala", (".scala", ".sc", ".sbt"), "scala", _CLASS_PATH._replace(prefix="import "), shares_names_with="java"
+    ),
     DefinitionLanguage("scss", (".scss",), "scss", ImportRule((".scss", ""), anywhere=False), shares_names_with="css"),
     DefinitionLanguage("solidity", (".sol",), "solidity", _INCLUDE),
     DefinitionLanguage("sql", (".sql", ".ddl"), "sql"),
@@ -179,10 +187,12 @@ UNREAD_LANGUAGES = {
     "haxe": (".hx",),
     "hlsl": (".hlsl",),
     "jinja": (".j2", ".jinja", ".jinja2"),
+    "jq": (".jq",),
     "jupyter notebook": (".ipynb",),
     "latex": (".tex", ".sty"),
     "less": (".less",),
     "liquid": (".liquid",),
+    "m4": (".m4", ".ac", ".am"),
     "matlab": (".mlx",),
     "metal": (".metal",),
     "mustache": (".mustache",),
@@ -198,6 +208,8 @@ UNREAD_LANGUAGES = {
     "starlark": (".bzl", ".star"),
     "svelte": (".svelte",),
     "tcl": (".tcl",),
+    "teal": (".tl",),
+    "template of elixir": (".eex", ".heex", ".leex"),
     "template of php": (".blade",),
     "template of ruby": (".erb", ".haml", ".slim"),
     "twig": (".twig",),

@@ -83,8 +83,9 @@ def resolve_name(graph: CodeGraph, name: NodeName) -> ResolvedName:
         return ResolvedName(found.only, guess, partly_read(files))
     if not is_in_graph(name.asked):
         raise NotFound(
-            f"{name.asked!r} is text without definitions, so nothing is known to use it; search it with "
-            "`treering where`, or list the files that change with it with `treering related`"
+            f"{name.asked!r} is text without definitions, so it is not part of the graph; search it with "
+            "`treering where`, list the files that change with it with `treering related`, or store what holds for it "
+            "with `treering remember … --file`"
         )
     if found.preferred and found.preferred[0].why is not MatchReason.INSIDE:
         raise InvalidInput(f"{name.asked!r} is ambiguous: {_listed(found)}; name one of them")

@@ -42,14 +42,14 @@ def names_query(grammar: Language) -> Query | None:
 
 
 def used_names(
-    query: Query | None, root: Node, lines: LineIndex, defined_at: Collection[int], import_lines: Collection[int]
+    query: Query | None, root: Node, lines: LineIndex, named_until: Collection[int], import_lines: Collection[int]
 ) -> UsedNames:
-    """Return the names in a file, except the names of definitions, which are at `defined_at`, and of imports."""
+    """Return the names in a file, except the names of definitions, which end at `named_until`, and of imports."""
     if query is None:
         return ()
     found = defaultdict[str, dict[int, None]](dict)
     for node in QueryCursor(query).captures(root).get(_NAME, ()):
-        if node.start_byte in defined_at or node.named_child_count:
+        if node.end_byte in named_until or node.named_child_count:
             continue
         name = text_of(node).lstrip(_MARKS)
         line = lines.of(node.start_byte)

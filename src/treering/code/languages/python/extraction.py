@@ -95,7 +95,7 @@ def _calls(
             if expression is not None and expression.type in ("identifier", "attribute"):
                 callee = expressions.of(expression, ExpressionSite(defined.outer))
                 line = found.lines.of(decorator.start_byte)
-                calls.append(PythonCall(defined.qualname, callee, text_of(expression)[:MAX_TEXT], line, 3))
+                calls.append(PythonCall(defined.qualname, callee, text_of(expression)[:MAX_TEXT], line, 0))
     return tuple(calls), imports
 
 

@@ -259,5 +259,7 @@ class _StatementWalk(Branches):
             adding = self._definition is None and arguments.start_byte - start == _EXPORT_METHOD_LENGTH
             if adding and text_of(node.child_by_field_name("function")) in _ADD_EXPORTS:
                 self._export(first_of(arguments))
+        if node.parent is not None and node.parent.type == "decorator":
+            flow = 0  # The call belongs to the decorated function, whose data it does not get.
         main = bool(self._mains) and self._mains[-1][0] <= start < self._mains[-1][1]
         self.found.called.append(CallSyntax(node, self._definition, self._scope, flow, main))

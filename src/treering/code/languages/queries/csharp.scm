@@ -15,3 +15,7 @@
 (event_declaration name: (identifier) @name) @constant
 (event_field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @constant
 (field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @constant
+(indexer_declaration "this" @name) @method
+(operator_declaration operator: _ @name) @method
+(conversion_operator_declaration "operator" @name) @method
+(record_declaration (parameter_list (parameter name: (identifier) @name) @constant))

@@ -12,3 +12,9 @@
 (import_specification (configurable_uri (uri) @import))
 (library_export (configurable_uri (uri) @import))
 (part_directive (uri) @import)
+(factory_constructor_signature (identifier) . (identifier) @name) @method
+(operator_signature "operator" . (_) @name) @method
+(program (static_final_declaration_list (static_final_declaration . (identifier) @name) @constant))
+(declaration (static_final_declaration_list (static_final_declaration . (identifier) @name) @constant))
+(program (initialized_identifier_list (initialized_identifier . (identifier) @name) @constant))
+(declaration (initialized_identifier_list (initialized_identifier . (identifier) @name) @constant))

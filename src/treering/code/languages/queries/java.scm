@@ -12,3 +12,4 @@
 (field_declaration declarator: (variable_declarator name: (identifier) @name)) @constant
 (constant_declaration declarator: (variable_declarator name: (identifier) @name)) @constant
 (import_declaration (scoped_identifier) @import)
+(record_declaration parameters: (formal_parameters (formal_parameter name: (identifier) @name) @constant))

@@ -1,5 +1,5 @@
 ; Rules, mixins, functions and imports of SCSS.
-(rule_set (selectors) @name) @type
+(rule_set (selectors (_) @name)) @type
 (keyframes_statement (keyframes_name) @name) @type
 (mixin_statement name: (identifier) @name) @function
 (function_statement name: (identifier) @name) @function

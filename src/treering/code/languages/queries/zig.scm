@@ -7,3 +7,4 @@
 (Decl (VarDecl . variable_type_function: (IDENTIFIER) @name (ErrorUnionExpr (SuffixExpr (ErrorSetDecl))))) @type
 (TestDecl (STRINGLITERALSINGLE) @name) @function
 (SuffixExpr (BUILTINIDENTIFIER) @_import (FnCallArguments (ErrorUnionExpr (SuffixExpr (STRINGLITERALSINGLE) @import))) (#eq? @_import "@import"))
+(TestDecl (IDENTIFIER) @name) @function
