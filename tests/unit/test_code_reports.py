@@ -62,6 +62,43 @@ def test_a_path_in_a_report_names_the_file() -> None:
         assert first_file(f"Send a request: see {path}{PADDING}", SENDING, RETRIES) == "web/retries.py", path
 
 
+def test_a_link_to_a_hosted_file_names_the_file() -> None:
+    for link in (
+        "https://github.com/owner/name/blob/3d4b3bc/web/retries.py#L10-L12",
+        "[here](https://github.com/owner/name/blame/main/web/retries.py).",
+        "https://gitlab.com/owner/name/-/blob/main/web/retries.py?ref_type=heads#L1",
+    ):
+        assert first_file(f"Send a request: see {link}{PADDING}", SENDING, RETRIES) == "web/retries.py", link
+    assert read_question("https://github.com/owner/name/issues/12 and https://example.org/a/b/c.py").links == ()
+
+
+def test_a_link_to_lines_names_their_definition() -> None:
+    parts = stored("web/parts.py", *((f"part_{number}", f"def part_{number}(): send(request)") for number in range(9)))
+    link = "https://github.com/owner/name/blob/main/web/parts.py#L6"
+    assert read_question(link).links == (("web/parts.py", 6),)
+    search = ChunkSearch([chunk for file in (parts, *OTHERS) for chunk in file])
+    assert search.find(f"Send a request: see {link}{PADDING}")[0].symbol == "part_5"
+
+
+def test_the_form_of_a_report_is_not_searched_for() -> None:
+    form = stored("web/form.py", ("behavior", "expected behavior checked latest release operating system"))
+    report = (
+        "Send of a request fails\n### Expected behavior\n**Operating system**\n- [x] I checked the latest release\n"
+        "_No response_\n### Expected behavior\n- [ ] the operating system was checked\n"
+        f"https://example.org/expected/behavior/operating/system\nThe connection is closed.{PADDING}"
+    )
+    assert first_file(report, form, SENDING) == "web/sending.py"
+    assert {"expected", "operating"}.isdisjoint(term.word for term in read_question(report).terms)
+    assert "expected" in {term.word for term in read_question("# Expected behavior").terms}
+
+
+def test_the_form_of_an_issue_comes_behind_the_code() -> None:
+    form = stored(".github/ISSUE_TEMPLATE/bug.yml", ("", "expected behavior send request connection fails closed"))
+    report = f"Send of a request fails\nThe connection is closed, against the expected behavior.{PADDING}"
+    assert first_file(report, form, SENDING) == "web/sending.py"
+    assert first_file("where is the issue template?", form, SENDING) == ".github/ISSUE_TEMPLATE/bug.yml"
+
+
 def test_a_module_in_a_report_names_the_file() -> None:
     assert first_file(f"`web.retries.give_up` is missing{PADDING}", SENDING, RETRIES) == "web/retries.py"
 
@@ -103,6 +140,9 @@ def test_a_report_that_mentions_tests_does_not_ask_for_them() -> None:
         ("setup.py", "set-up"),
         ("app/_version.py", "set-up"),
         ("compose.yaml", "set-up"),
+        (".github/ISSUE_TEMPLATE/bug.md", "form"),
+        (".github/pull_request_template.md", "form"),
+        (".github/workflows/test.yml", "set-up"),
         ("django/test/client.py", None),
         ("app/testing/__init__.py", None),
         ("app/latest.py", None),
@@ -115,6 +155,7 @@ def test_files_have_a_role_by_their_path(path: str, role: str | None) -> None:
 
 def test_each_role_counts_in_full_if_it_is_asked_for() -> None:
     questions = {
+        "form": "where is the issue template?",
         "test": "which tests cover retries?",
         "example": "is there an example of retries?",
         "vendored": "where is the vendored copy?",

@@ -39,20 +39,21 @@ class RankingWeights:
 # on the same texts: see docs/decisions/0035-where.md.
 QUESTION_WEIGHTS = RankingWeights(
     chunks={"chunks": 0.8},
-    files={"frames": 0.5, "path": 0.5, "module": 0.2},
+    files={"frames": 0.5, "path": 0.5, "link": 0.5, "module": 0.2},
     meaning=0.2,
     contextual_meaning=0.8,
     further_in_file=1.0,
 )
 REPORT_WEIGHTS = RankingWeights(
-    chunks={"repeated": 1.0, "chunks": 0.3, "title": 1.0},
+    chunks={"repeated": 1.0, "chunks": 0.3, "title": 1.0, "linked": 0.5},
     files={
         "files": 0.3,
         "best": 0.8,
         "names": 0.6,
         "paths": 0.8,
-        "frames": 1.2,
+        "frames": 2.0,
         "path": 1.2,
+        "link": 2.0,
         "module": 0.3,
     },
     meaning=0.2,
@@ -144,11 +145,12 @@ class ChunkSearch:
 
     def _signals(self, question: CodeQuestion, vector: NDArray[np.float32] | None, apart: float) -> _Signals:
         words = self._words.scores(question)
-        frames, path, module = (
-            named(question) for named in (self._named.in_frames, self._named.by_path, self._named.by_module)
+        frames, path, module, link = (
+            named(question)
+            for named in (self._named.in_frames, self._named.by_path, self._named.by_module, self._named.by_link)
         )
         relevance = np.minimum(words.chunks / (words.max_weight or 1.0), 1.0)
-        possible = (words.chunks > 0) | ((frames + path) > 0)[self._file_of]
+        possible = (words.chunks > 0) | ((frames + path + link) > 0)[self._file_of]
         near = np.zeros(len(relevance))
         if vector is not None and self._vectors.can_compare(vector):
             similarity = self._vectors.similarity(vector)
@@ -157,7 +159,7 @@ class ChunkSearch:
             possible |= near > 0
             relevance = np.minimum(relevance + MEANING_RELEVANCE * near, 1.0)
         return _Signals(
-            {"chunks": words.chunks, "repeated": words.repeated, "title": words.title},
+            {"chunks": words.chunks, "repeated": words.repeated, "title": words.title, "linked": self._linked(question)},
             {
                 "files": words.files,
                 "best": words.best,
@@ -166,11 +168,22 @@ class ChunkSearch:
                 "frames": frames,
                 "path": path,
                 "module": module,
+                "link": link,
             },
             near,
             relevance,
             possible,
         )
+
+    def _linked(self, question: CodeQuestion) -> NDArray[np.float64]:
+        """1 for the chunk that contains a linked line, in each file that the link fits."""
+        scores = np.zeros(len(self._places))
+        for path, line in question.links:
+            for file in () if line is None else self._named.with_path(path):
+                begin, end = np.searchsorted(self._file_of, (file, file + 1)).tolist()
+                rows = range(begin, end)
+                scores[[row for row in rows if self._places[row].start_line <= line <= self._places[row].end_line]] = 1
+        return scores
 
     def _total(self, signals: _Signals, weights: RankingWeights, contextual: bool) -> NDArray[np.float64]:
         files = np.zeros(len(self._roles))
