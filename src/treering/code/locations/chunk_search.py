@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from treering.code.chunks.split import SEPARATOR
 from treering.code.locations.chunk_vectors import ChunkVectors, outliers
+from treering.code.locations.defined_names import DefinedNames
 from treering.code.locations.file_roles import role_of, role_weights
 from treering.code.locations.named_files import NamedFiles
 from treering.code.locations.question import CodeQuestion, read_question
@@ -51,12 +52,12 @@ REPORT_WEIGHTS = RankingWeights(
         "best": 0.8,
         "names": 0.6,
         "paths": 0.8,
+        "defined": 0.6,
         "frames": 2.0,
         "path": 1.2,
         "link": 2.0,
-        "module": 0.3,
     },
-    meaning=0.2,
+    meaning=0.0,
     contextual_meaning=3.0,
     further_in_file=0.8,  # five locations name about four files
 )
@@ -107,6 +108,7 @@ class ChunkSearch:
         self._roles = np.array([role_of(path) for path in paths], np.int8)
         self._words = WordIndex(chunks, paths, self._file_of)
         self._named = NamedFiles(paths)
+        self._defined = DefinedNames(chunks, self._file_of, len(paths))
         self._vectors = ChunkVectors([chunk.digest for chunk in chunks], vectors or {})
         self._heads = _heads(chunks)
 
@@ -165,6 +167,7 @@ class ChunkSearch:
                 "best": words.best,
                 "names": words.names,
                 "paths": words.paths,
+                "defined": self._defined.in_prose(question),
                 "frames": frames,
                 "path": path,
                 "module": module,

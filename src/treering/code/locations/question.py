@@ -23,6 +23,11 @@ _VERSION = re.compile(
 _FORM = re.compile(
     r"^[ \t]*+(?:#{1,6}[ \t].*|\*\*[^*\n]{1,60}\*\*:?[ \t]*|[-*][ \t]+\[[ xX]\].*|_No response_[ \t]*)$", re.M
 )
+_FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
+_TICKED = re.compile(r"`([^`\n]+)`")
+_NAME = re.compile(r"[A-Za-z_]\w{2,}")
+# In a name that prose does not contain by chance: `snake_case`, `_private`, `camelCase`, `CamelCase`, `HTTPError`.
+_CODE_SPELLING = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]")
 _URL = re.compile(r"https?://\S++")
 _FRAME = re.compile(r'File "([^"\n]+)", line \d+')
 # A file of a hosted repository: the host, owner and name differ between copies, the branch or commit is often another.
@@ -64,6 +69,23 @@ class CodeQuestion:
             return self.text
         title, _, rest = self.text.partition("\n")
         return f"{title}\n{_FORM.sub('', _URL.sub(' ', _FRAME.sub(' ', rest)))}"
+
+    @cached_property
+    def _prose(self) -> str:
+        """The description without blocks of code."""
+        return _FENCED.sub(" ", self._described) if self.is_report else self.text
+
+    @cached_property
+    def prose_words(self) -> frozenset[str]:
+        """Stems of the words outside blocks of code."""
+        return frozenset(term.forms[0] for term in query_terms(self._prose, _LANGUAGES))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Distinct names of the code in the prose: in backticks, or written as no other word is."""
+        ticked = frozenset(_NAME.findall(" ".join(_TICKED.findall(self._prose))))
+        names = dict.fromkeys(_NAME.findall(self._prose))
+        return tuple(name for name in names if name in ticked or _CODE_SPELLING.search(name))
 
     @cached_property
     def title_words(self) -> frozenset[str]:
