@@ -1,7 +1,8 @@
 """The file to change, given the text of an issue: the share of cases with the right file among the first ones.
 
-A case is a JSON line with `repo` (owner/name), `base_commit`, `problem_statement` and `gold_files`. The files at the
-commit are read from a bare repository below `--mirror`, in a folder `owner+name/repo`; what was read is cached.
+A case is a JSON line with `repo` (owner/name), `base_commit`, `gold_files`, and `problem_statement` or `issue`, whose
+text is then in a file of `--texts`. The files at the commit are read from a bare repository below `--mirror`, in a folder
+`owner+name/repo`; what was read is cached.
 """
 
 import argparse
@@ -10,7 +11,7 @@ import json
 import pickle
 import subprocess
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
@@ -89,11 +90,20 @@ def _paths(search: ChunkSearch, query: str, vector: np.ndarray | None) -> list[s
     return list(dict.fromkeys(place.path for place in found))[:FILES]
 
 
-def cases_of(file: Path) -> dict[str, list[dict[str, Any]]]:
-    by_repository = defaultdict[str, list[dict[str, Any]]](list)
+def rows_of(file: Path) -> list[dict[str, Any]]:
     with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as lines:
-        for case in map(json.loads, lines):
-            by_repository[case["repo"]].append(case)
+        return list(map(json.loads, lines))
+
+
+def cases_of(file: Path, texts: Mapping[tuple[str, str], str]) -> dict[str, list[dict[str, Any]]]:
+    """Cases by repository; those without a text are left out, and counted on the screen."""
+    by_repository, rows = defaultdict[str, list[dict[str, Any]]](list), rows_of(file)
+    for case in rows:
+        text = case.get("problem_statement") or texts.get((case["repo"], case.get("issue", "")))
+        if text:
+            by_repository[case["repo"]].append({**case, "problem_statement": text})
+    if missing := len(rows) - sum(map(len, by_repository.values())):
+        print(f"{file.name}: {missing} of {len(rows)} cases have no text", flush=True)
     return by_repository
 
 
@@ -109,10 +119,22 @@ def blobs_at(git: Sequence[str], commit: str) -> list[Blob]:
     return sorted(found)
 
 
+def sources(git: Sequence[str], blobs: Sequence[str]) -> Iterator[bytes]:
+    """Contents of blobs, from one process of git."""
+    with subprocess.Popen([*git, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        for blob in blobs:
+            reader.stdin.write(f"{blob}\n".encode())
+            reader.stdin.flush()
+            size = int(reader.stdout.readline().split()[2])
+            yield reader.stdout.read(size + 1)[:size]
+        reader.stdin.close()
+
+
 def read_blobs(git: Sequence[str], wanted: set[Blob], embedder: BundledEmbedder) -> Iterator[tuple[Blob, ReadBlob]]:
     python = load_language("python")
-    for path, blob in sorted(wanted):
-        source = subprocess.run([*git, "cat-file", "blob", blob], capture_output=True, check=True).stdout
+    for (path, blob), source in zip(sorted(wanted), sources(git, [blob for _, blob in sorted(wanted)]), strict=True):
         cut = chunks_of(path, source.decode("utf-8", "replace"), python.extract(path, source).definitions, CHUNK_LIMITS)
         rows = embedder.documents([embedded_text(chunk) for chunk in cut]).astype("<f2") if cut else ()
         vectors = {chunk.digest: row.tobytes() for chunk, row in zip(cut, rows, strict=True)}
@@ -165,13 +187,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--mirror", type=Path, required=True, help="folder of bare repositories: owner+name/repo")
     options.add_argument("--cases", type=Path, action="append", help="default: SWE-bench Lite of the data folder")
+    options.add_argument("--texts", type=Path, action="append", default=[], help="JSON lines: repo, issue, text")
     options.add_argument("--cache", type=Path, default=user_cache_path("treering") / "bench-code-issues")
     given = options.parse_args()
     given.cache.mkdir(parents=True, exist_ok=True)
+    texts = {(each["repo"], each["issue"]): each["text"] for file in given.texts for each in rows_of(file)}
     rows = list[tuple[object, ...]]()
     for file in given.cases or [DATA / "swebench_lite" / "instances.jsonl.gz"]:
         measured = list[dict[str, tuple[int | None, float]]]()
-        for repository, cases in sorted(cases_of(file).items()):
+        for repository, cases in sorted(cases_of(file, texts).items()):
             measured += ranks_in(repository, cases, given.mirror, given.cache)
             print(repository, [case["words and meaning"][0] for case in measured[-len(cases) :]], flush=True)
         title = "SWE-bench Lite" if file.parent.name == "swebench_lite" else file.name.partition(".")[0]

@@ -2,6 +2,7 @@
 
 from time import process_time
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from treering.code.chunks import CodeChunk
 from treering.code.chunks.words import stored_chunks
 from treering.code.locations.chunk_search import ChunkSearch
+from treering.code.locations.defined_names import DefinedNames
 from treering.code.locations.file_roles import ROLES, role_of, role_weights
 from treering.code.locations.named_files import NamedFiles
 from treering.code.locations.question import read_question
@@ -39,12 +41,14 @@ SENDING = stored("web/sending.py", ("send", "def send(request): return connectio
 RETRIES = stored("web/retries.py", ("retry", "def retry(send): return again(send)"))
 
 
-@pytest.mark.parametrize("run", [" ", "\n", "-\n", "- ", "a ", "1.1", "a 1.", "a/", "a."])
+@pytest.mark.parametrize("run", ["_", "```", "https://a/", "# ", "**", " ", "\n", "-\n", "- ", "a ", "1.1", "a 1.", "a/", "a."])
 def test_a_long_run_of_the_same_characters_is_read_in_little_time(run: str) -> None:
     begin = process_time()
     question = read_question(run * (20_000 // len(run)) + "x")
     assert question.paths is not None
     assert question.dotted_names is not None
+    assert question.links is not None
+    assert question.names is not None
     assert process_time() - begin < 1
 
 
@@ -62,6 +66,43 @@ def test_a_path_in_a_report_names_the_file() -> None:
         assert first_file(f"Send a request: see {path}{PADDING}", SENDING, RETRIES) == "web/retries.py", path
 
 
+def test_a_link_to_a_hosted_file_names_the_file() -> None:
+    for link in (
+        "https://github.com/owner/name/blob/3d4b3bc/web/retries.py#L10-L12",
+        "[here](https://github.com/owner/name/blame/main/web/retries.py).",
+        "https://gitlab.com/owner/name/-/blob/main/web/retries.py?ref_type=heads#L1",
+    ):
+        assert first_file(f"Send a request: see {link}{PADDING}", SENDING, RETRIES) == "web/retries.py", link
+    assert read_question("https://github.com/owner/name/issues/12 and https://example.org/a/b/c.py").links == ()
+
+
+def test_a_link_to_lines_names_their_definition() -> None:
+    parts = stored("web/parts.py", *((f"part_{number}", f"def part_{number}(): send(request)") for number in range(9)))
+    link = "https://github.com/owner/name/blob/main/web/parts.py#L6"
+    assert read_question(link).links == (("web/parts.py", 6),)
+    search = ChunkSearch([chunk for file in (parts, *OTHERS) for chunk in file])
+    assert search.find(f"Send a request: see {link}{PADDING}")[0].symbol == "part_5"
+
+
+def test_the_form_of_a_report_is_not_searched_for() -> None:
+    form = stored("web/form.py", ("behavior", "expected behavior checked latest release operating system"))
+    report = (
+        "Send of a request fails\n### Expected behavior\n**Operating system**\n- [x] I checked the latest release\n"
+        "_No response_\n### Expected behavior\n- [ ] the operating system was checked\n"
+        f"https://example.org/expected/behavior/operating/system\nThe connection is closed.{PADDING}"
+    )
+    assert first_file(report, form, SENDING) == "web/sending.py"
+    assert {"expected", "operating"}.isdisjoint(term.word for term in read_question(report).terms)
+    assert "expected" in {term.word for term in read_question("# Expected behavior").terms}
+
+
+def test_the_form_of_an_issue_comes_behind_the_code() -> None:
+    form = stored(".github/ISSUE_TEMPLATE/bug.yml", ("", "expected behavior send request connection fails closed"))
+    report = f"Send of a request fails\nThe connection is closed, against the expected behavior.{PADDING}"
+    assert first_file(report, form, SENDING) == "web/sending.py"
+    assert first_file("where is the issue template?", form, SENDING) == ".github/ISSUE_TEMPLATE/bug.yml"
+
+
 def test_a_module_in_a_report_names_the_file() -> None:
     assert first_file(f"`web.retries.give_up` is missing{PADDING}", SENDING, RETRIES) == "web/retries.py"
 
@@ -72,6 +113,37 @@ def test_words_of_the_title_count_more_than_those_below() -> None:
     body = "\nWhile I looked at {}, I noticed it." + PADDING
     assert first_file(f"Cookies expiry is ignored{body.format('headers case folding')}", one, other) == "a.py"
     assert first_file(f"Headers folding is ignored{body.format('cookies jar expiry')}", one, other) == "b.py"
+
+
+def test_words_that_are_only_in_a_block_of_code_count_half() -> None:
+    described = stored("a.py", ("handle", "cookies jar expiry"))
+    example = stored("b.py", ("handle", "headers case folding"))
+    report = f"Something is ignored\nIt is the cookies jar expiry\n```\nheaders case folding\n```{PADDING}"
+    words = {term.word for term in read_question(report).terms}
+    assert {"cookies", "headers"} <= words
+    assert first_file(report, described, example) == "a.py"
+    assert first_file(report, example) == "b.py"
+
+
+def test_a_name_in_the_prose_is_that_of_a_definition_only_if_it_is_spelled_alike() -> None:
+    report = (
+        "Wrong result of `Expiry`\n_private, jar_size, HTTPError and maxAge differ from Plain words"
+        f"\n```\nOther_name()\n```{PADDING}"
+    )
+    assert read_question(report).names == ("Expiry", "_private", "jar_size", "HTTPError", "maxAge")
+    files = [stored("a.py", ("Jar.jar_size", "")), stored("b.py", ("jarSize, JAR_SIZE", ""))]
+    chunks = [chunk for file in files for chunk in file]
+    names = DefinedNames(chunks, np.array([0, 1], np.int32), 2)
+    assert names.in_prose(read_question(report)).tolist() == [1.0, 0.0]
+    assert names.in_prose(read_question(f"`JAR_SIZE` and `Jar`{PADDING}")).tolist() == [1.0, 1.0]
+    shared = DefinedNames([*chunks, *stored("c.py", ("jar_size", ""))], np.array([0, 1, 2], np.int32), 3)
+    assert 0 < shared.in_prose(read_question(report))[0] == shared.in_prose(read_question(report))[2] < 1
+
+
+def test_a_file_that_defines_a_named_definition_comes_first() -> None:
+    user = stored("web/client.py", ("Client", "the jar size of the cookie jar, its jar_size and max jar size"))
+    defining = stored("web/store.py", ("Jar.jar_size", "return total"))
+    assert first_file(f"Wrong result\nThe value of `jar_size` is wrong{PADDING}", user, defining) == "web/store.py"
 
 
 def test_several_chunks_count_for_their_file() -> None:
@@ -103,6 +175,9 @@ def test_a_report_that_mentions_tests_does_not_ask_for_them() -> None:
         ("setup.py", "set-up"),
         ("app/_version.py", "set-up"),
         ("compose.yaml", "set-up"),
+        (".github/ISSUE_TEMPLATE/bug.md", "form"),
+        (".github/pull_request_template.md", "form"),
+        (".github/workflows/test.yml", "set-up"),
         ("django/test/client.py", None),
         ("app/testing/__init__.py", None),
         ("app/latest.py", None),
@@ -115,6 +190,7 @@ def test_files_have_a_role_by_their_path(path: str, role: str | None) -> None:
 
 def test_each_role_counts_in_full_if_it_is_asked_for() -> None:
     questions = {
+        "form": "where is the issue template?",
         "test": "which tests cover retries?",
         "example": "is there an example of retries?",
         "vendored": "where is the vendored copy?",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from treering.code.chunks.split import SEPARATOR
 from treering.code.locations.chunk_vectors import ChunkVectors, outliers
+from treering.code.locations.defined_names import DefinedNames
 from treering.code.locations.file_roles import role_of, role_weights
 from treering.code.locations.named_files import NamedFiles
 from treering.code.locations.question import CodeQuestion, read_question
@@ -39,23 +40,24 @@ class RankingWeights:
 # on the same texts: see docs/decisions/0035-where.md.
 QUESTION_WEIGHTS = RankingWeights(
     chunks={"chunks": 0.8},
-    files={"frames": 0.5, "path": 0.5, "module": 0.2},
+    files={"frames": 0.5, "path": 0.5, "link": 0.5, "module": 0.2},
     meaning=0.2,
     contextual_meaning=0.8,
     further_in_file=1.0,
 )
 REPORT_WEIGHTS = RankingWeights(
-    chunks={"repeated": 1.0, "chunks": 0.3, "title": 1.0},
+    chunks={"repeated": 1.0, "chunks": 0.3, "title": 1.0, "linked": 0.5},
     files={
         "files": 0.3,
         "best": 0.8,
         "names": 0.6,
         "paths": 0.8,
-        "frames": 1.2,
+        "defined": 0.6,
+        "frames": 2.0,
         "path": 1.2,
-        "module": 0.3,
+        "link": 2.0,
     },
-    meaning=0.2,
+    meaning=0.0,
     contextual_meaning=3.0,
     further_in_file=0.8,  # five locations name about four files
 )
@@ -106,6 +108,7 @@ class ChunkSearch:
         self._roles = np.array([role_of(path) for path in paths], np.int8)
         self._words = WordIndex(chunks, paths, self._file_of)
         self._named = NamedFiles(paths)
+        self._defined = DefinedNames(chunks, self._file_of, len(paths))
         self._vectors = ChunkVectors([chunk.digest for chunk in chunks], vectors or {})
         self._heads = _heads(chunks)
 
@@ -144,11 +147,12 @@ class ChunkSearch:
 
     def _signals(self, question: CodeQuestion, vector: NDArray[np.float32] | None, apart: float) -> _Signals:
         words = self._words.scores(question)
-        frames, path, module = (
-            named(question) for named in (self._named.in_frames, self._named.by_path, self._named.by_module)
+        frames, path, module, link = (
+            named(question)
+            for named in (self._named.in_frames, self._named.by_path, self._named.by_module, self._named.by_link)
         )
         relevance = np.minimum(words.chunks / (words.max_weight or 1.0), 1.0)
-        possible = (words.chunks > 0) | ((frames + path) > 0)[self._file_of]
+        possible = (words.chunks > 0) | ((frames + path + link) > 0)[self._file_of]
         near = np.zeros(len(relevance))
         if vector is not None and self._vectors.can_compare(vector):
             similarity = self._vectors.similarity(vector)
@@ -157,20 +161,32 @@ class ChunkSearch:
             possible |= near > 0
             relevance = np.minimum(relevance + MEANING_RELEVANCE * near, 1.0)
         return _Signals(
-            {"chunks": words.chunks, "repeated": words.repeated, "title": words.title},
+            {"chunks": words.chunks, "repeated": words.repeated, "title": words.title, "linked": self._linked(question)},
             {
                 "files": words.files,
                 "best": words.best,
                 "names": words.names,
                 "paths": words.paths,
+                "defined": self._defined.in_prose(question),
                 "frames": frames,
                 "path": path,
                 "module": module,
+                "link": link,
             },
             near,
             relevance,
             possible,
         )
+
+    def _linked(self, question: CodeQuestion) -> NDArray[np.float64]:
+        """1 for the chunk that contains a linked line, in each file that the link fits."""
+        scores = np.zeros(len(self._places))
+        for path, line in question.links:
+            for file in () if line is None else self._named.with_path(path):
+                begin, end = np.searchsorted(self._file_of, (file, file + 1)).tolist()
+                rows = range(begin, end)
+                scores[[row for row in rows if self._places[row].start_line <= line <= self._places[row].end_line]] = 1
+        return scores
 
     def _total(self, signals: _Signals, weights: RankingWeights, contextual: bool) -> NDArray[np.float64]:
         files = np.zeros(len(self._roles))

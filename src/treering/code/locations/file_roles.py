@@ -22,6 +22,13 @@ def _role(name: str, path: str, asked: str, weight: float) -> FileRole:
 # Chosen with the weights of the ranking: see docs/decisions/0035-where.md.
 ROLES = (
     _role(
+        "form",
+        # An issue that was written into a form contains all of its words.
+        r"(?:^|/)\.(?:github|gitlab|gitea|forgejo)/(?:issue_template|pull_request_template|merge_request_template)",
+        r"issue template|issue form|pull request template|bug report form",
+        0.1,
+    ),
+    _role(
         "test",
         # A package `test` or `testing` inside the source may be the code that users test with: django/test.
         r"(?:^|/)(?:tests|__tests__|specs?)/|^(?:test|testing)/|(?:^|/)src/test/"

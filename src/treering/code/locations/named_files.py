@@ -31,7 +31,7 @@ class NamedFiles:
     def in_frames(self, question: CodeQuestion) -> NDArray[np.float64]:
         """How near each file is to the end of the tracebacks, where errors are raised; 1 for the last frame."""
         scores = np.zeros(self._count)
-        found = [files for frame in question.frames if (files := self._with_path(frame))]
+        found = [files for frame in question.frames if (files := self.with_path(frame))]
         for place, files in enumerate(found, 1):
             share = place / len(found) / len(files)
             scores[files] = np.maximum(scores[files], share)
@@ -39,7 +39,11 @@ class NamedFiles:
 
     def by_path(self, question: CodeQuestion) -> NDArray[np.float64]:
         """1 for files named by a path; less if the path fits several."""
-        return self._shares(map(self._with_path, question.paths))
+        return self._shares(map(self.with_path, question.paths))
+
+    def by_link(self, question: CodeQuestion) -> NDArray[np.float64]:
+        """1 for files that the text links to in a hosted repository; less if the path fits several."""
+        return self._shares(self.with_path(link.path) for link in question.links)
 
     def by_module(self, question: CodeQuestion) -> NDArray[np.float64]:
         """1 for files whose module begins a dotted name, such as `package.module.Class.method`."""
@@ -52,7 +56,7 @@ class NamedFiles:
                 scores[files] = np.maximum(scores[files], 1 / len(files))
         return scores
 
-    def _with_path(self, path: str) -> list[int]:
+    def with_path(self, path: str) -> list[int]:
         """The files whose paths share the most last parts with a path, which may be of another machine."""
         wanted = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..", "~")]
         best, longest = list[int](), 0

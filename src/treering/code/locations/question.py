@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from treering.core.language.terms import QueryTerm, query_terms
 
@@ -17,9 +18,33 @@ _COMMENT = re.compile(r"<!--.*?-->", re.S)
 _VERSION = re.compile(
     r"^[^\w\n]*+(?:\w[\w.\- ]{0,39}?(?:\s*+(?:==|[:=|])\s*+|\s++)|(?<=[.\- ]\s))v?\d++(?:\.\w++)++\S*+\W*$", re.M
 )
+# Lines of a report that say nothing about the problem in words: headings and check boxes of a form, and the places in a
+# traceback, which are read as paths.
+_FORM = re.compile(
+    r"^[ \t]*+(?:#{1,6}[ \t].*|\*\*[^*\n]{1,60}\*\*:?[ \t]*|[-*][ \t]+\[[ xX]\].*|_No response_[ \t]*)$", re.M
+)
+_FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
+_TICKED = re.compile(r"`([^`\n]+)`")
+_NAME = re.compile(r"[A-Za-z_]\w{2,}")
+# In a name that prose does not contain by chance: `snake_case`, `_private`, `camelCase`, `CamelCase`, `HTTPError`.
+_CODE_SPELLING = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]")
+_URL = re.compile(r"https?://\S++")
 _FRAME = re.compile(r'File "([^"\n]+)", line \d+')
+# A file of a hosted repository: the host, owner and name differ between copies, the branch or commit is often another.
+_LINK = re.compile(
+    r"https?://[^\s/]++/[^\s/]++/[^\s/]++/(?:-/)?(?:blob|blame|raw|tree|src)/[^\s/]++/([^\s#?()\[\]<>\"'`]++)"
+    r"(?:\?[^\s#]*+)?(?:#L(\d+))?"
+)
 _PATH = re.compile(r"(?<![\w/\\.-])(?:[\w.-]+[/\\])*[\w-]+\.[A-Za-z][A-Za-z0-9]{0,4}\b(?![/\\(.])")
 _DOTTED = re.compile(r"(?<![\w./\\-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?![\w/\\])")
+
+
+class LinkedFile(NamedTuple):
+    """A file of a repository that a text links to."""
+
+    path: str
+    line: int | None
+    """The first linked line; the file may have changed since."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +60,32 @@ class CodeQuestion:
 
     @cached_property
     def terms(self) -> tuple[QueryTerm, ...]:
-        return query_terms(self.text, _LANGUAGES)
+        """The words of the text; of a report, without its form, addresses and the places in tracebacks."""
+        return query_terms(self._described, _LANGUAGES)
+
+    @cached_property
+    def _described(self) -> str:
+        if not self.is_report:
+            return self.text
+        title, _, rest = self.text.partition("\n")
+        return f"{title}\n{_FORM.sub('', _URL.sub(' ', _FRAME.sub(' ', rest)))}"
+
+    @cached_property
+    def _prose(self) -> str:
+        """The description without blocks of code."""
+        return _FENCED.sub(" ", self._described) if self.is_report else self.text
+
+    @cached_property
+    def prose_words(self) -> frozenset[str]:
+        """Stems of the words outside blocks of code."""
+        return frozenset(term.forms[0] for term in query_terms(self._prose, _LANGUAGES))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Distinct names of the code in the prose: in backticks, or written as no other word is."""
+        ticked = frozenset(_NAME.findall(" ".join(_TICKED.findall(self._prose))))
+        names = dict.fromkeys(_NAME.findall(self._prose))
+        return tuple(name for name in names if name in ticked or _CODE_SPELLING.search(name))
 
     @cached_property
     def title_words(self) -> frozenset[str]:
@@ -47,6 +97,11 @@ class CodeQuestion:
     def frames(self) -> tuple[str, ...]:
         """Paths in tracebacks, the innermost call last."""
         return tuple(_FRAME.findall(self.text))
+
+    @cached_property
+    def links(self) -> tuple[LinkedFile, ...]:
+        """Files of hosted repositories, such as `https://github.com/owner/name/blob/main/src/web.py#L12`."""
+        return tuple(LinkedFile(path.rstrip(".,;:"), int(line) if line else None) for path, line in _LINK.findall(self.text))
 
     @cached_property
     def paths(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ NAMES_B = 0.5
 NAME_WEIGHT = 0.5  # a word counts this much more in the name of a definition: names are chosen to be found
 REPEATED_K = 1.2  # saturation of a word that the question repeats
 BEST_CHUNKS = 3  # chunks that count for their file
+CODE_SHARE = 0.5  # of a word that is only in blocks of code: an example contains much that is not the problem
 
 _QUESTION_WORDS = frozenset(
     ("function", "functions", "method", "methods", "class", "classes", "module", "modules", "package", "file", "files")
@@ -91,17 +92,19 @@ class WordIndex:
         found = ChunkWordScores.empty(len(self._file_of), self._file_count)
         total = 0.0
         for term in question.terms:
-            weight = self._add(found, term, in_title=term.forms[0] in question.title_words)
+            stem = term.forms[0]
+            share = 1.0 if stem in question.prose_words or not question.is_report else CODE_SHARE
+            weight = self._add(found, term, share, in_title=stem in question.title_words)
             total += 0.0 if term.word in _QUESTION_WORDS else weight
         return found._replace(best=self._best_chunks(found.chunks), max_weight=total)
 
-    def _add(self, scores: ChunkWordScores, term: QueryTerm, *, in_title: bool) -> float:
-        """Add the contribution of a term to each score; returns its weight among chunks."""
+    def _add(self, scores: ChunkWordScores, term: QueryTerm, share: float, *, in_title: bool) -> float:
+        """Add this share of a term's contribution to each score; returns its weight among chunks."""
         codes = codes_of(term.forms)
         rows, counts = self._words.find(codes)
         summed = np.bincount(rows, counts, len(self._file_of))
         holding = np.flatnonzero(summed)
-        weight = self._by_chunk.weight(len(holding))
+        weight = share * self._by_chunk.weight(len(holding))
         counted = summed[holding]
         repetition = term.count * (REPEATED_K + 1) / (term.count + REPEATED_K)
         each = weight * self._by_chunk.saturation(counted, self._lengths[holding])
@@ -111,10 +114,10 @@ class WordIndex:
             scores.title[holding] += each
         named, _ = self._symbols.find(codes)
         scores.chunks[named] += NAME_WEIGHT * weight
-        _add_bm25(scores.files, self._by_file, self._per_file(holding, counted), self._file_lengths, repetition)
-        _add_bm25(scores.names, self._by_name, self._per_file(named), self._name_lengths)
+        _add_bm25(scores.files, self._by_file, self._per_file(holding, counted), self._file_lengths, share * repetition)
+        _add_bm25(scores.names, self._by_name, self._per_file(named), self._name_lengths, share)
         paths, _ = self._paths.find(codes)
-        scores.paths[np.unique(paths)] += self._by_file.weight(len(paths))
+        scores.paths[np.unique(paths)] += share * self._by_file.weight(len(paths))
         return weight
 
     def _per_file(self, rows: NDArray[np.integer], counts: NDArray[Any] | None = None) -> Scores:
@@ -130,7 +133,7 @@ class WordIndex:
         return self._per_file(best, scores[best])
 
 
-def _add_bm25(scores: Scores, ranking: BM25, counts: Scores, lengths: NDArray[Any], factor: float = 1.0) -> None:
+def _add_bm25(scores: Scores, ranking: BM25, counts: Scores, lengths: NDArray[Any], factor: float) -> None:
     holding = np.flatnonzero(counts)
     if len(holding):
         weight = factor * ranking.weight(len(holding))
