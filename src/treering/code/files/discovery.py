@@ -15,6 +15,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from treering.code.files.ignore_rules import IGNORE_FILE, IgnoreRules, load_folder_rules
 from treering.code.files.outer_ignore_rules import GitHome, load_outer_rules
+from treering.code.files.skip_reasons import (
+    BROKEN_LINK,
+    GENERATED,
+    IGNORED,
+    LEAVES_ROOT,
+    LINK,
+    MAY_HOLD_SECRETS,
+    NO_PERMISSION,
+    NOT_A_FILE,
+    ODD_NAME,
+    OTHER,
+    OTHER_REPOSITORY,
+    TOO_LARGE,
+    UNLISTED,
+    VANISHED,
+    VENDORED,
+)
+from treering.code.files.stamps import stamp_of
 from treering.code.files.tracked_files import TrackedFiles, load_tracked_files
 from treering.code.language_choice import PROJECT_MARKS, content_kind, language_named, unread_language_named
 from treering.code.language_table import ContentKind
@@ -24,25 +42,8 @@ from treering.core.values import PATH_BYTES, is_storable
 if TYPE_CHECKING:
     from treering.core.settings import CodeSettings
 
-IGNORED = "ignored by git"
-VENDORED = "vendored or built"
-GENERATED = "generated"
-TOO_LARGE = "too large"
-BINARY = "binary"
-LEAVES_ROOT = "a link to outside the project"
-LINK = "a link to another path of the project"
-BROKEN_LINK = "a broken link"
-NO_PERMISSION = "no permission"
-UNLISTED = "cannot be listed"
-OTHER_REPOSITORY = "another repository"
-ODD_NAME = "an unsupported name (not text, too long, or with `::`)"
 REPOSITORY = ".git"
 ENVIRONMENT = "pyvenv.cfg"
-MAY_HOLD_SECRETS = "may hold secrets"
-NOT_A_FILE = "a pipe, socket or device"
-VANISHED = "removed while it was being read"
-OTHER = "other"
-"""Files whose suffix belongs to no known language or format, such as images."""
 
 _TOOLS = frozenset(
     {".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".treering"}
@@ -99,10 +100,6 @@ class Discovery:
         return bool(self.unreadable) and (
             path in self.unreadable or not self.unreadable.isdisjoint(_parent_folders(path))
         )
-
-
-def stamp_of(status: os.stat_result) -> str:
-    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
 
 
 def discover(
