@@ -11,6 +11,7 @@ from tree_sitter import Node, Query
 from tree_sitter import QueryCursor as Cursor
 
 from treering.code.encoding import pack_facts
+from treering.code.facts import Facts
 from treering.code.language_choice import load_language
 
 PYTHON = b"""
@@ -82,7 +83,7 @@ class _Reversed:
 def test_facts_are_the_same_whatever_the_order_of_captures(
     monkeypatch: pytest.MonkeyPatch, language: str, module: str, path: str, source: bytes
 ) -> None:
-    extract: Callable[[str, bytes], object] = load_language(language).extract
+    extract: Callable[[str, bytes], Facts] = load_language(language).extract
     before = extract(path, source)
     monkeypatch.setattr(import_module(f"treering.code.languages.{module}"), "QueryCursor", _Reversed)
     assert pack_facts(extract(path, source)) == pack_facts(before)

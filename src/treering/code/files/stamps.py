@@ -17,4 +17,9 @@ def stamp_of(status: os.stat_result) -> str:
 def is_doubtful(stamp: str, read_at: int) -> bool:
     """Whether a file may have changed after it was read without getting another stamp."""
     _, modified, changed, _ = stamp.split(":")
-    return max(int(modified), int(changed)) > read_at - _TICK
+    return may_change_unseen(max(int(modified), int(changed)), read_at)
+
+
+def may_change_unseen(changed_at: int, seen_at: int) -> bool:
+    """Whether something that changed at one time and was seen at another may change again without a new time."""
+    return changed_at > seen_at - _TICK

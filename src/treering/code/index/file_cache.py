@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treering.code.encoding import unpack_facts, unpack_surface
-from treering.code.files.discovery import ENVIRONMENT, REPOSITORY, DiscoveredFile, Discovery
+from treering.code.files.discovery import ENVIRONMENT, REPOSITORY, Discovery
+from treering.code.files.folder_listings import DiscoveredFile
 from treering.code.files.ignore_rules import IGNORE_FILE
 from treering.code.files.stamps import is_doubtful
 from treering.code.index.stored_symbols import StoredSymbols

@@ -32,7 +32,7 @@ from treering.code.language_choice import load_language
 from treering.ports.code import FileFacts, ListedFile, ReadFile, ResolvedFile
 
 if TYPE_CHECKING:
-    from treering.code.files.discovery import DiscoveredFile
+    from treering.code.files.folder_listings import DiscoveredFile
     from treering.code.index.project import IndexedProject
     from treering.code.index.worker_process import LoadedFile
 

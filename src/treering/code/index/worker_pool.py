@@ -23,7 +23,7 @@ from typing import Generic, NamedTuple, Self, TypeVar
 
 import msgspec
 
-from treering.code.files.discovery import DiscoveredFile
+from treering.code.files.folder_listings import DiscoveredFile
 from treering.code.files.source_file import SourceFile, read_skipped_file
 from treering.code.index.resolution import Resolution, unresolved_file
 from treering.code.index.stored_symbols import KeyIndex
