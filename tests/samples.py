@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from treering.core import queries
+from treering.core.co_access import CoAccessEdge
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
 from treering.core.errors import SecretRefused
-from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
 from treering.core.injections import InjectedItem
 from treering.core.jobs import Job

@@ -18,9 +18,9 @@ from tests.property.strategies import RECORDS, records, values
 from tests.samples import COLLECTIONS, NOW, SMALL_BLOBS, free_of_secrets, knowledge, put, sample
 from treering.archive.export import export_lines, export_to
 from treering.archive.portable import PARTS
+from treering.core.co_access import CoAccessEdge
 from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput, StoreError, StoreReadOnly, TreeringError
-from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
 from treering.core.records import Knowledge

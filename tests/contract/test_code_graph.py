@@ -8,7 +8,7 @@ import pytest
 
 from tests.code_projects import code_of, fresh, fresh_graph, stored, written
 from treering.code.api import Code
-from treering.code.files import discovery as discovering
+from treering.code.files import skip_reasons
 from treering.code.index import indexer as indexing
 from treering.code.index import update as updating
 from treering.code.index.resolution import resolve_file
@@ -274,7 +274,7 @@ def test_bad_files_are_reported_and_affect_only_themselves(
     (root / "link.py").symlink_to(tmp_path / "memory.db")
     done = code.index(root)
     assert done.complete
-    assert done.skipped[discovering.BINARY] == done.skipped[discovering.GENERATED] == 1
+    assert done.skipped[skip_reasons.BINARY] == done.skipped[skip_reasons.GENERATED] == 1
     assert {problem.path for problem in done.problems} >= {"tsconfig.json"}
     assert stored(memory) == fresh(
         {**FILES, **{name: bad[name] for name in ("latin.py", "broken.py", "tsconfig.json")}}

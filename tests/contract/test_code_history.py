@@ -13,8 +13,8 @@ import pytest
 from tests.repositories import Work
 from treering.adapters.git.commits import GitCommits
 from treering.code.limits import HistoryLimits
+from treering.core.co_access import CoAccessEdge
 from treering.core.errors import NotFound, RepositoryUnavailable
-from treering.core.graph import CoAccessEdge
 from treering.core.settings import CodeSettings, Settings
 from treering.memory import Memory
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.code_projects import code_of, fresh, stored, written
 from treering.code import language_choice as which_language
-from treering.code.files.discovery import BINARY, NO_PERMISSION, NOT_A_FILE, ODD_NAME, TOO_LARGE, UNLISTED
+from treering.code.files.skip_reasons import BINARY, NO_PERMISSION, NOT_A_FILE, ODD_NAME, TOO_LARGE, UNLISTED
 from treering.code.files.source_file import SourceFile, read_file
 from treering.code.index.report import IndexReport
 from treering.code.language_choice import NO_GRAMMAR

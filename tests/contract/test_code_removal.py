@@ -14,8 +14,8 @@ from treering.code.history import stored_history as chronicle
 from treering.code.history.co_access_seeds import co_access_edges
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack
+from treering.core.co_access import CoAccessEdge
 from treering.core.errors import InvalidInput, NotFound, StoreUnavailable, TreeringError
-from treering.core.graph import CoAccessEdge
 from treering.core.settings import CodeSettings, Settings
 from treering.memory import Memory
 from treering.ports.code_history import HistoryState

@@ -10,10 +10,10 @@ from sqlalchemy import event
 
 from tests.conftest import OpenMemory
 from tests.samples import NOW, knowledge, put, sample, turn
+from treering.core.co_access import CoAccessEdge
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
-from treering.core.graph import CoAccessEdge
 from treering.core.records import Knowledge, Relation, RelationKind
 from treering.core.turns import Turn
 from treering.core.values import Record

@@ -12,10 +12,10 @@ from tests.conftest import OpenMemory
 from tests.samples import COLLECTIONS, NOW, by_words, collection, knowledge, put, sample, turn
 from treering.adapters.sql.schema import metadata
 from treering.adapters.sql.tables import documents
+from treering.core.co_access import CoAccessEdge
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.errors import Conflict, InvalidInput, NotFound
-from treering.core.graph import CoAccessEdge
 from treering.core.history import Action
 from treering.core.injections import InjectedItem
 from treering.core.jobs import Job

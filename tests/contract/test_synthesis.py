@@ -19,8 +19,8 @@ from tests.session_events import ROOT, Session
 from treering.adapters.sql.store import SqlTransaction
 from treering.compose import now
 from treering.compose.stores import new_id
+from treering.core.co_access import CoAccessEdge
 from treering.core.errors import ModelUnavailable, NotFound
-from treering.core.graph import CoAccessEdge
 from treering.core.jobs import after_session_job
 from treering.core.observations import PROMOTION, SYNTHESIS, SignalEvidence, evidence_id
 from treering.core.payloads import ContextCost, PrefetchPattern, TaskCalibration, WorkUnitOutcome

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.code_projects import code_of, written
-from treering.code.files.discovery import TOO_LARGE
+from treering.code.files.skip_reasons import TOO_LARGE
 from treering.code.index.indexer import Indexer
 from treering.code.index.project import IndexedProject
 from treering.code.index.report import IndexProgress

@@ -14,8 +14,8 @@ from tests.observed import evidence
 from tests.samples import NOW
 from treering.compose import now
 from treering.compose.workers import _mark_stale
+from treering.core.co_access import CoAccessEdge
 from treering.core.errors import Conflict
-from treering.core.graph import CoAccessEdge
 from treering.memory import Memory
 from treering.observe.synthesis.renames import follow_renames
 from treering.observe.synthesis.statistics import FILE_SESSIONS

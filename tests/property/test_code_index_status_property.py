@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.code.files.discovery import DiscoveredFile
+from treering.code.files.folder_listings import DiscoveredFile
 from treering.code.index.file_cache import Changes
 from treering.code.live.unread_files import UnreadFiles
 

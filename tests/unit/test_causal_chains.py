@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from time import process_time
 
-from treering.core.graph import CoAccessEdge
+from treering.core.co_access import CoAccessEdge
 from treering.observe.co_access import edge_id
 from treering.observe.synthesis.causal_chains import MAX_FILES, causal_chains
 

@@ -11,8 +11,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.unprivileged_user import as_unprivileged_user
-from treering.code.files import discovery as discovering
-from treering.code.files.discovery import GENERATED, MAY_HOLD_SECRETS, OTHER, TOO_LARGE, Discovery, discover
+from treering.code.files import skip_reasons
+from treering.code.files.discovery import Discovery, discover
+from treering.code.files.skip_reasons import GENERATED, MAY_HOLD_SECRETS, OTHER, TOO_LARGE
 from treering.code.files.source_file import SourceFile, can_be_read_now, read_file
 from treering.code.language_choice import NO_GRAMMAR, content_kind, language_named, load_language
 from treering.code.language_table import DEFINITION_LANGUAGES, LANGUAGES, TEXT_FORMATS, UNREAD_LANGUAGES
@@ -143,7 +144,7 @@ def test_gitignore_applies_below_its_folder_and_the_nearest_rule_decides(tree: T
     )
     discovery = look(root)
     assert found(discovery) == ["local.py", "sub/kept.gen.py", "sub/only_here.py"]
-    assert discovery.skipped == {discovering.IGNORED: 5}
+    assert discovery.skipped == {skip_reasons.IGNORED: 5}
 
 
 def test_info_exclude_applies(tree: Tree) -> None:
@@ -178,14 +179,14 @@ def test_vendored_code_is_skipped(tree: Tree) -> None:
     )
     discovery = look(root)
     assert found(discovery) == ["lib/go.mod", "src/build/kept.py"]
-    assert discovery.skipped == {discovering.VENDORED: 5}
+    assert discovery.skipped == {skip_reasons.VENDORED: 5}
 
 
 def test_a_nested_repository_is_skipped(tree: Tree) -> None:
     root = tree({".git/HEAD": "", "a.py": "", "worktree/.git": "gitdir: elsewhere", "worktree/a.py": ""})
     discovery = look(root)
     assert found(discovery) == ["a.py"]
-    assert discovery.skipped == {discovering.OTHER_REPOSITORY: 1}
+    assert discovery.skipped == {skip_reasons.OTHER_REPOSITORY: 1}
 
 
 def test_links_are_never_followed(tree: Tree, tmp_path: Path) -> None:
@@ -199,9 +200,9 @@ def test_links_are_never_followed(tree: Tree, tmp_path: Path) -> None:
     discovery = look(root)
     assert found(discovery) == ["a/x.py"]
     assert discovery.skipped == {
-        discovering.LEAVES_ROOT: 2,
-        discovering.LINK: 2,
-        discovering.BROKEN_LINK: 1,
+        skip_reasons.LEAVES_ROOT: 2,
+        skip_reasons.LINK: 2,
+        skip_reasons.BROKEN_LINK: 1,
     }
 
 
@@ -216,12 +217,12 @@ def test_huge_and_generated_files_are_counted(tree: Tree) -> None:
     root = tree({"big.py": "#" * 50, "small.py": "", "x_pb2.py": "", "app.min.js": "", "y.pb.go": ""})
     discovery = look(root, largest_file=40)
     assert found(discovery) == ["small.py"]
-    assert discovery.skipped == {discovering.TOO_LARGE: 1, discovering.GENERATED: 3}
+    assert discovery.skipped == {skip_reasons.TOO_LARGE: 1, skip_reasons.GENERATED: 3}
 
 
 def test_a_name_that_is_not_text_is_counted(tree: Tree) -> None:
     root = tree({"a.py": ""})
-    odd = {discovering.ODD_NAME: 1}
+    odd = {skip_reasons.ODD_NAME: 1}
     try:
         Path(os.fsdecode(os.fsencode(root) + b"/\xff.py")).write_text("")
     except OSError:
@@ -244,7 +245,7 @@ def test_unreadable_files_are_counted() -> None:
         finally:
             (root / "closed").chmod(0o700)
     assert found(discovery) == ["a.py"]
-    assert discovery.skipped == {discovering.NO_PERMISSION: 1}
+    assert discovery.skipped == {skip_reasons.NO_PERMISSION: 1}
 
 
 @contextmanager
@@ -273,12 +274,12 @@ def test_an_unlistable_root_is_an_error(tree: Tree, why: int) -> None:
 @pytest.mark.parametrize(
     ("why", "reason", "hidden"),
     [
-        (errno.EACCES, discovering.NO_PERMISSION, True),
-        (errno.EPERM, discovering.NO_PERMISSION, True),
-        (errno.EIO, discovering.UNLISTED, True),
-        (errno.EMFILE, discovering.UNLISTED, True),
-        (errno.ENOENT, discovering.VANISHED, False),
-        (errno.ENOTDIR, discovering.VANISHED, False),
+        (errno.EACCES, skip_reasons.NO_PERMISSION, True),
+        (errno.EPERM, skip_reasons.NO_PERMISSION, True),
+        (errno.EIO, skip_reasons.UNLISTED, True),
+        (errno.EMFILE, skip_reasons.UNLISTED, True),
+        (errno.ENOENT, skip_reasons.VANISHED, False),
+        (errno.ENOTDIR, skip_reasons.VANISHED, False),
     ],
 )
 def test_files_of_an_unlistable_folder_are_not_considered_deleted(
@@ -299,7 +300,7 @@ def test_files_of_an_unlistable_folder_are_not_considered_deleted(
 def test_a_name_that_cannot_be_shown_in_a_line_is_counted(tree: Tree, name: str) -> None:
     discovery = look(tree({"a.py": "", f"{name}.py": "", f"{name}/b.py": ""}))
     assert found(discovery) == ["a.py"]
-    assert discovery.skipped == {discovering.ODD_NAME: 2}
+    assert discovery.skipped == {skip_reasons.ODD_NAME: 2}
 
 
 @pytest.mark.parametrize("name", ["ein Wort", "größe", "日本", "no\u00a0break"])
@@ -319,16 +320,16 @@ def test_pipes_and_sockets_are_counted_and_not_opened(tree: Tree) -> None:
     finally:
         os.chdir(here)
     assert found(discovery) == ["a.py"]
-    assert discovery.skipped == {discovering.NOT_A_FILE: 2}
+    assert discovery.skipped == {skip_reasons.NOT_A_FILE: 2}
 
 
 def test_a_generated_file_of_50_mb_is_not_opened(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tree({"a.py": ""})
     with open(root / "huge.py", "wb") as file:
         file.truncate(50_000_000)
-    assert look(root).skipped == {discovering.TOO_LARGE: 1}
+    assert look(root).skipped == {skip_reasons.TOO_LARGE: 1}
     monkeypatch.setattr("builtins.open", lambda *_: pytest.fail("nothing of it is read"))
-    assert look(root).skipped == {discovering.TOO_LARGE: 1}
+    assert look(root).skipped == {skip_reasons.TOO_LARGE: 1}
 
 
 def test_discovery_can_be_limited_to_folders(tree: Tree) -> None:
@@ -344,7 +345,7 @@ def reading(root: Path, path: str, language: str = "python", largest: int = 10_0
 
 
 def test_a_missing_file_is_reported(tree: Tree) -> None:
-    assert reading(tree({}), "gone.py").skipped == discovering.VANISHED
+    assert reading(tree({}), "gone.py").skipped == skip_reasons.VANISHED
 
 
 def test_a_file_removed_while_opening_is_reported(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,7 +357,7 @@ def test_a_file_removed_while_opening_is_reported(tree: Tree, monkeypatch: pytes
         return opened(path, *flags)
 
     monkeypatch.setattr(os, "open", too_late)
-    assert reading(root, "x.py").skipped == discovering.VANISHED
+    assert reading(root, "x.py").skipped == skip_reasons.VANISHED
 
 
 def test_a_read_error_is_reported(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,7 +366,7 @@ def test_a_read_error_is_reported(tree: Tree, monkeypatch: pytest.MonkeyPatch) -
 
     root = tree({"x.py": ""})
     monkeypatch.setattr(os, "open", broken)
-    assert reading(root, "x.py").skipped == discovering.VANISHED
+    assert reading(root, "x.py").skipped == skip_reasons.VANISHED
 
 
 def test_an_unreadable_file_is_recorded_until_it_is_readable(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,7 +379,7 @@ def test_an_unreadable_file_is_recorded_until_it_is_readable(tree: Tree, monkeyp
         read = reading(root, "x.py")
         patch.setattr(os, "access", lambda *_: False)
         assert not can_be_read_now(root, "x.py", "python", read.skipped)
-    assert (read.skipped, read.stamp) == (discovering.NO_PERMISSION, look(root).found[0].stamp)
+    assert (read.skipped, read.stamp) == (skip_reasons.NO_PERMISSION, look(root).found[0].stamp)
     assert can_be_read_now(root, "x.py", "python", read.skipped)
 
 
@@ -389,23 +390,23 @@ def test_a_link_that_replaced_a_file_is_not_followed(tree: Tree, tmp_path: Path)
     (root / "x.py").symlink_to(tmp_path / "elsewhere" / "a.py")
     (root / "folder").symlink_to(tmp_path / "elsewhere")
     assert reading(root, "x.py").skipped
-    assert reading(root, "folder/a.py").skipped == discovering.LEAVES_ROOT
+    assert reading(root, "folder/a.py").skipped == skip_reasons.LEAVES_ROOT
     assert not reading(root, "sub/a.py").skipped
 
 
 def test_a_pipe_that_replaced_a_file_does_not_block(tree: Tree) -> None:
     root = tree({})
     os.mkfifo(root / "x.py")
-    assert reading(root, "x.py").skipped == discovering.VANISHED
+    assert reading(root, "x.py").skipped == skip_reasons.VANISHED
 
 
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"\x7fELF\0\0", discovering.BINARY),
-        (b"# Code generated by tool. DO NOT EDIT.\nx = 1\n", discovering.GENERATED),
-        (b"/* @generated */\n", discovering.GENERATED),
-        (b"x=1;" * 10_000, discovering.GENERATED),
+        (b"\x7fELF\0\0", skip_reasons.BINARY),
+        (b"# Code generated by tool. DO NOT EDIT.\nx = 1\n", skip_reasons.GENERATED),
+        (b"/* @generated */\n", skip_reasons.GENERATED),
+        (b"x=1;" * 10_000, skip_reasons.GENERATED),
         (b"text = 'Code generated by hand'\n", ""),
         (b"\xff\xfe def x(: pass", ""),
     ],
@@ -415,7 +416,7 @@ def test_binary_and_generated_content_is_detected(tree: Tree, content: bytes, wh
 
 
 def test_a_file_that_grew_too_large_is_reported(tree: Tree) -> None:
-    assert reading(tree({"x.py": "x" * 20}), "x.py", largest=10).skipped == discovering.TOO_LARGE
+    assert reading(tree({"x.py": "x" * 20}), "x.py", largest=10).skipped == skip_reasons.TOO_LARGE
 
 
 def test_a_missing_grammar_is_reported(tree: Tree) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.code_projects import written
-from treering.code.files.discovery import IGNORED, discover
+from treering.code.files.discovery import discover
+from treering.code.files.skip_reasons import IGNORED
 from treering.code.files.tracked_files import load_tracked_files
 from treering.context.prefetch.checkout import Checkout
 from treering.core.settings import CodeSettings

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from treering.core.co_access import CoAccessEdge
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
-from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
 from treering.core.injections import InjectedItem
 from treering.core.observations import ObservedSession, SavedScratchpad, SignalEvidence

@@ -12,8 +12,6 @@ from hashlib import blake2b
 from typing import Any, TypeVar
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from treering.code.facts import Definition, Edge, Facts, Key, SyntaxProblem, Unresolved
 from treering.code.graph.kinds import KIND_CODE, KINDS, SOURCE_CODE, SOURCES, WEIGHTS
@@ -21,8 +19,7 @@ from treering.code.language_choice import load_language
 from treering.core.errors import Unreadable
 from treering.core.graph import GraphSource
 
-Hashes = NDArray[np.uint64]
-HASHES = np.dtype("<u8")
+HASH_BYTES = 8
 _COMPRESSION_LEVEL = 1
 _COMPRESSED = b"\x78"  # first byte of zlib's format; an encoded sequence begins with another one
 
@@ -196,5 +193,5 @@ def pack_hashes(hashes: Sequence[int]) -> bytes:
     return array("Q", hashes).tobytes()
 
 
-def unpack_hashes(packed: bytes) -> Hashes:
-    return np.frombuffer(packed, HASHES)
+def unpack_hashes(packed: bytes) -> Sequence[int]:
+    return array("Q", packed)

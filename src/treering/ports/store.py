@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from treering.core.co_access import CoAccessEdge
     from treering.core.entities import EntityLink
-    from treering.core.graph import CoAccessEdge
     from treering.core.history import AuditEntry, Revision
     from treering.core.injections import InjectedItem
     from treering.core.observations import SavedScratchpad, SignalEvidence

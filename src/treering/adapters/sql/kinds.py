@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from treering.adapters.sql import tables
+from treering.core.co_access import CoAccessEdge
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
-from treering.core.graph import CoAccessEdge
 from treering.core.history import AuditEntry, Revision
 from treering.core.injections import InjectedItem
 from treering.core.jobs import Job

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from treering.adapters.sql.observed_sessions import ObservedSessionRecords
     from treering.adapters.sql.sessions import SessionRecords
     from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
+    from treering.core.co_access import CoAccessEdge
     from treering.core.entities import EntityLink
-    from treering.core.graph import CoAccessEdge
     from treering.core.history import AuditEntry, Revision
     from treering.core.injections import InjectedItem
     from treering.core.observations import SavedScratchpad, SignalEvidence

@@ -6,15 +6,41 @@ import errno
 import os
 import re
 import stat
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from treering.code.files.folder_listings import (
+    DiscoveredFile,
+    FolderListing,
+    FolderListings,
+    NamedFile,
+    folder_state,
+)
 from treering.code.files.ignore_rules import IGNORE_FILE, IgnoreRules, load_folder_rules
 from treering.code.files.outer_ignore_rules import GitHome, load_outer_rules
+from treering.code.files.skip_reasons import (
+    BROKEN_LINK,
+    GENERATED,
+    IGNORED,
+    LEAVES_ROOT,
+    LINK,
+    MAY_HOLD_SECRETS,
+    NO_PERMISSION,
+    NOT_A_FILE,
+    ODD_NAME,
+    OTHER,
+    OTHER_REPOSITORY,
+    TOO_LARGE,
+    UNLISTED,
+    VANISHED,
+    VENDORED,
+)
+from treering.code.files.stamps import stamp_of
 from treering.code.files.tracked_files import TrackedFiles, load_tracked_files
 from treering.code.language_choice import PROJECT_MARKS, content_kind, language_named, unread_language_named
 from treering.code.language_table import ContentKind
@@ -24,25 +50,8 @@ from treering.core.values import PATH_BYTES, is_storable
 if TYPE_CHECKING:
     from treering.core.settings import CodeSettings
 
-IGNORED = "ignored by git"
-VENDORED = "vendored or built"
-GENERATED = "generated"
-TOO_LARGE = "too large"
-BINARY = "binary"
-LEAVES_ROOT = "a link to outside the project"
-LINK = "a link to another path of the project"
-BROKEN_LINK = "a broken link"
-NO_PERMISSION = "no permission"
-UNLISTED = "cannot be listed"
-OTHER_REPOSITORY = "another repository"
-ODD_NAME = "an unsupported name (not text, too long, or with `::`)"
 REPOSITORY = ".git"
 ENVIRONMENT = "pyvenv.cfg"
-MAY_HOLD_SECRETS = "may hold secrets"
-NOT_A_FILE = "a pipe, socket or device"
-VANISHED = "removed while it was being read"
-OTHER = "other"
-"""Files whose suffix belongs to no known language or format, such as images."""
 
 _TOOLS = frozenset(
     {".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".treering"}
@@ -64,14 +73,6 @@ _MAX_TEXT_BYTES = {ContentKind.PROSE: 400_000, ContentKind.CONFIGURATION: 200_00
 _UNNAMEABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|::")
 """Names that break lines, move the cursor, or look like a definition's id cannot be stored or shown."""
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
-
-
-class DiscoveredFile(NamedTuple):
-    """A source file, with the stamp that detects changes."""
-
-    path: str
-    language: str
-    stamp: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +102,19 @@ class Discovery:
         )
 
 
-def stamp_of(status: os.stat_result) -> str:
-    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
-
-
 def discover(
-    root: Path, settings: CodeSettings, folders: frozenset[str] | None = None, home: GitHome | None = None
+    root: Path,
+    settings: CodeSettings,
+    folders: frozenset[str] | None = None,
+    home: GitHome | None = None,
+    listings: FolderListings | None = None,
 ) -> Discovery:
     """Return every source file sorted by path, or only those of some folders; links are never followed.
 
-    Folders have a trailing slash; the root is the empty string. Raise `FolderUnavailable` if the root cannot be listed.
+    Folders have a trailing slash; the root is the empty string. `listings` of the last call with the same root and
+    settings save listing unchanged folders. Raise `FolderUnavailable` if the root cannot be listed.
     """
-    walk, outer_rules = _FolderWalk(root, settings, folders), load_outer_rules(root, home)
+    walk, outer_rules = _FolderWalk(root, settings, folders, listings), load_outer_rules(root, home)
     found = sorted(walk.files(outer_rules))
     return Discovery(root, tuple(found), walk.skipped, walk.unread, folders, frozenset(walk.unreadable), outer_rules)
 
@@ -126,7 +128,13 @@ def _parent_folders(path: str) -> Iterator[str]:
 class _FolderWalk:
     """One traversal of the project's folders."""
 
-    def __init__(self, root: Path, settings: CodeSettings, folders: frozenset[str] | None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        settings: CodeSettings,
+        folders: frozenset[str] | None,
+        listings: FolderListings | None,
+    ) -> None:
         self.skipped: Counter[str] = Counter()
         self.unread: Counter[str] = Counter()
         self.unreadable: set[str] = set()
@@ -140,35 +148,81 @@ class _FolderWalk:
         self._vendored = frozenset(settings.vendored)
         self._built = frozenset(settings.built)
         self._max_bytes = settings.largest_file
+        self._listings = listings
+        self._visited: set[str] = set()
+        self._depends_on_more = False
+        """Whether the listing of the current folder depends on more than its names and rules."""
 
     def files(self, rules: IgnoreRules | None) -> Iterator[DiscoveredFile]:
         """Yield the files of the root, to which these rules apply."""
         pending = [("", rules)]
         while pending:
             folder, rules = pending.pop()
-            entries = self._entries(folder)
-            names = {entry.name for entry in entries}
-            if folder and REPOSITORY in names:
-                self.skipped[OTHER_REPOSITORY] += 1
-                continue
-            if folder and ENVIRONMENT in names:
-                self.skipped[VENDORED] += 1
-                continue
-            if IGNORE_FILE in names:
-                rules = load_folder_rules(self._root, folder, rules)
-            beside_manifest = not folder or not PROJECT_MARKS.isdisjoint(names)
-            listed = self._folders is None or folder in self._folders
-            for entry in entries:
-                if entry.is_symlink():
-                    self._count_link(entry)
-                elif self._is_folder(entry, folder):
-                    inner = f"{folder}{entry.name}/"
-                    if self._leading is not None and inner not in self._leading:
-                        continue
-                    if self._should_enter(entry.name, inner, rules, beside_manifest=beside_manifest):
-                        pending.append((inner, rules))
-                elif listed and (found := self._file(entry, folder + entry.name, rules)) is not None:
+            is_listed = self._folders is None or folder in self._folders
+            listing, rules = self._listing(folder, rules, with_files=is_listed)
+            if listing.skipped:
+                self.skipped.update(listing.skipped)
+            if listing.unread:
+                self.unread.update(listing.unread)
+            for link in listing.links:
+                self._count_link(link)
+            pending += [(inner, rules) for inner in listing.folders]
+            for file in listing.files:
+                found = self._examined(file)
+                if found is not None:
                     yield found
+        if self._folders is None and self._listings is not None:
+            self._listings.keep_only(self._visited)
+
+    def _listing(
+        self, folder: str, rules: IgnoreRules | None, *, with_files: bool
+    ) -> tuple[FolderListing, IgnoreRules | None]:
+        """Entries of a folder, and the rules that apply in it; from the last run if the folder has not changed."""
+        listings = self._listings if self._folders is None else None
+        if listings is None:
+            return self._fresh_listing(folder, rules, with_files=with_files)
+        self._visited.add(folder)
+        try:
+            state, at = folder_state(self._prefix + folder), time.time_ns()
+        except OSError:
+            return self._fresh_listing(folder, rules, with_files=True)
+        inner_rules = load_folder_rules(self._root, folder, rules) if listings.has_rules(folder) else rules
+        known = listings.get(folder, state, inner_rules)
+        if known is not None:
+            return known.listing, known.rules
+        self._depends_on_more = False
+        listing, inner_rules = self._fresh_listing(folder, rules, with_files=True)
+        if not self._depends_on_more:
+            listings.put(folder, state, inner_rules, listing, at)
+        return listing, inner_rules
+
+    def _fresh_listing(
+        self, folder: str, rules: IgnoreRules | None, *, with_files: bool
+    ) -> tuple[FolderListing, IgnoreRules | None]:
+        entries = self._entries(folder)
+        names = {entry.name for entry in entries}
+        skipped, unread = Counter[str](), Counter[str]()
+        if folder and (REPOSITORY in names or ENVIRONMENT in names):
+            skipped[OTHER_REPOSITORY if REPOSITORY in names else VENDORED] += 1
+            return FolderListing(False, (), (), (), skipped, unread), rules
+        if IGNORE_FILE in names:
+            rules = load_folder_rules(self._root, folder, rules)
+        beside_manifest = not folder or not PROJECT_MARKS.isdisjoint(names)
+        links: list[str] = []
+        folders: list[str] = []
+        files: list[NamedFile] = []
+        for entry in entries:
+            if entry.is_symlink():
+                links.append(entry.path)
+            elif self._is_folder(entry, folder):
+                inner = f"{folder}{entry.name}/"
+                if self._leading is not None and inner not in self._leading:
+                    continue
+                if self._should_enter(entry.name, inner, rules, skipped, beside_manifest=beside_manifest):
+                    folders.append(inner)
+            elif with_files and (file := self._named_file(entry.name, folder + entry.name, rules, skipped, unread)):
+                files.append(file)
+        return FolderListing(IGNORE_FILE in names, links, folders, files, skipped, unread), rules
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
@@ -180,6 +234,7 @@ class _FolderWalk:
                     f"{self._root} cannot be listed ({exc.strerror}), so nothing was changed; make it readable, or "
                     "pass another folder"
                 ) from exc
+            self._depends_on_more = True
             self._record_unreadable(folder, exc)
         return []
 
@@ -187,6 +242,7 @@ class _FolderWalk:
         try:
             return entry.is_dir(follow_symlinks=False)
         except OSError as exc:
+            self._depends_on_more = True
             self._record_unreadable(f"{parent}{entry.name}/", exc)
             return False
 
@@ -198,24 +254,26 @@ class _FolderWalk:
         self.unreadable.add(path)
         self.skipped[NO_PERMISSION if isinstance(why, PermissionError) else UNLISTED] += 1
 
-    def _count_link(self, entry: os.DirEntry[str]) -> None:
+    def _count_link(self, path: str) -> None:
         """A target inside the project is indexed at its own path; a target outside is not read."""
         try:
-            target = os.path.realpath(entry.path, strict=True)
+            target = os.path.realpath(path, strict=True)
         except OSError:
             self.skipped[BROKEN_LINK] += 1
             return
         inside = target == str(self._root) or target.startswith(f"{self._root}{os.sep}")
         self.skipped[LINK if inside else LEAVES_ROOT] += 1
 
-    def _should_enter(self, name: str, path: str, rules: IgnoreRules | None, *, beside_manifest: bool) -> bool:
+    def _should_enter(
+        self, name: str, path: str, rules: IgnoreRules | None, skipped: Counter[str], *, beside_manifest: bool
+    ) -> bool:
         if name in _TOOLS:
             return False
         if name in self._vendored or (beside_manifest and name in self._built) or name.endswith(".egg-info"):
-            self.skipped[VENDORED] += 1
+            skipped[VENDORED] += 1
             return False
         if self._is_ignored(path, rules):
-            self.skipped[IGNORED] += 1
+            skipped[IGNORED] += 1
             return False
         return True
 
@@ -227,6 +285,7 @@ class _FolderWalk:
         above = path[: path.rfind("/", 0, -1) + 1]
         if above not in self._ignored_folders and (rules is None or not rules.ignores(path)):
             return False
+        self._depends_on_more = True
         if not self._tracked.has(path):
             return True
         if path.endswith("/"):
@@ -237,39 +296,46 @@ class _FolderWalk:
     def _tracked(self) -> TrackedFiles:
         return load_tracked_files(self._root)
 
-    def _file(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules | None) -> DiscoveredFile | None:
-        """Return the file, or None after counting why it is skipped."""
-        language = language_named(entry.name)
+    def _named_file(
+        self, name: str, path: str, rules: IgnoreRules | None, skipped: Counter[str], unread: Counter[str]
+    ) -> NamedFile | None:
+        """Return the file, or None after counting why its name says that it is skipped."""
+        language = language_named(name)
         if language is None:
-            self._count_unread(entry.name, path, rules)
+            # It belongs to the project but is not read.
+            if not self._is_ignored(path, rules):
+                unread[unread_language_named(name) or OTHER] += 1
             return None
         kind = content_kind(path)
         if self._is_ignored(path, rules):
-            self.skipped[IGNORED] += 1
+            skipped[IGNORED] += 1
         elif not _is_nameable(path):
-            self.skipped[ODD_NAME] += 1
-        elif GENERATED_NAMES.search(entry.name):
-            self.skipped[GENERATED] += 1
-        elif kind in (ContentKind.CONFIGURATION, ContentKind.DATA) and _SECRETS.search(entry.name):
-            self.skipped[MAY_HOLD_SECRETS] += 1
+            skipped[ODD_NAME] += 1
+        elif GENERATED_NAMES.search(name):
+            skipped[GENERATED] += 1
+        elif kind in (ContentKind.CONFIGURATION, ContentKind.DATA) and _SECRETS.search(name):
+            skipped[MAY_HOLD_SECRETS] += 1
         else:
-            try:
-                status = entry.stat(follow_symlinks=False)
-            except OSError as exc:
-                self._record_unreadable(path, exc)
-                return None
-            if not stat.S_ISREG(status.st_mode):
-                self.skipped[NOT_A_FILE] += 1
-            elif status.st_size > min(self._max_bytes, _MAX_TEXT_BYTES.get(kind, self._max_bytes)):
-                self.skipped[TOO_LARGE] += 1
-            else:
-                return DiscoveredFile(path, language, stamp_of(status))
+            return NamedFile(path, language, min(self._max_bytes, _MAX_TEXT_BYTES.get(kind, self._max_bytes)))
         return None
 
-    def _count_unread(self, name: str, path: str, rules: IgnoreRules | None) -> None:
-        """Count a file that belongs to the project but is not read."""
-        if not self._is_ignored(path, rules):
-            self.unread[unread_language_named(name) or OTHER] += 1
+    def _examined(self, file: NamedFile) -> DiscoveredFile | None:
+        """Return the file with its stamp, or None after counting why it is skipped."""
+        try:
+            status = os.lstat(self._prefix + file.path)
+        except OSError as exc:
+            self._record_unreadable(file.path, exc)
+            return None
+        state = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_mode)
+        if state != file.state:
+            if not stat.S_ISREG(status.st_mode):
+                self.skipped[NOT_A_FILE] += 1
+                return None
+            if status.st_size > file.max_bytes:
+                self.skipped[TOO_LARGE] += 1
+                return None
+            file.state, file.found = state, DiscoveredFile(file.path, file.language, stamp_of(status))
+        return file.found
 
 
 def _is_nameable(path: str) -> bool:

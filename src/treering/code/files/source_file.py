@@ -16,16 +16,9 @@ from treering.code.chunks.split import chunks_of
 from treering.code.chunks.words import stored_chunks
 from treering.code.encoding import pack_definitions, pack_facts, pack_keys
 from treering.code.facts import SyntaxProblem, format_failure
-from treering.code.files.discovery import (
-    BINARY,
-    GENERATED,
-    LEAVES_ROOT,
-    NO_PERMISSION,
-    TOO_LARGE,
-    VANISHED,
-    stamp_of,
-)
 from treering.code.files.secrets import redact_secrets
+from treering.code.files.skip_reasons import BINARY, GENERATED, LEAVES_ROOT, NO_PERMISSION, TOO_LARGE, VANISHED
+from treering.code.files.stamps import stamp_of
 from treering.code.language_choice import MANIFESTS, NO_GRAMMAR, is_text_format, load_language, missing_grammar
 from treering.code.limits import TEXT_CHUNK_LIMITS, ChunkLimits
 from treering.core.errors import MissingDependency

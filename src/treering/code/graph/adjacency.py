@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from treering.code.graph.kinds import Codes, Floats, Indices, Ints
+    from treering.code.graph.kind_columns import Codes, Floats, Indices, Ints
 
 Column = TypeVar("Column", bound=np.generic)
 

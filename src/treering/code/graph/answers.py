@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
 
-from treering.code.graph.kinds import KINDS, Flags
+from treering.code.graph.kind_columns import Flags
+from treering.code.graph.kinds import KINDS
 from treering.code.graph.ranked_tests import TestFile, ranked_test_files
 
 if TYPE_CHECKING:

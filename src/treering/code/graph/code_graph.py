@@ -42,7 +42,7 @@ from treering.core.graph import GraphSource
 if TYPE_CHECKING:
     from treering.code.facts import Definition, Edge, EntryPoint
     from treering.code.graph.edges import ServedEdge
-    from treering.code.graph.kinds import Ints
+    from treering.code.graph.kind_columns import Ints
     from treering.code.graph.matches import NameMatches
 
 

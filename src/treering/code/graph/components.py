@@ -9,7 +9,7 @@ import numpy as np
 from treering.code.graph.adjacency import sorted_order
 
 if TYPE_CHECKING:
-    from treering.code.graph.kinds import Ints
+    from treering.code.graph.kind_columns import Ints
 
 
 class Components(NamedTuple):

@@ -9,7 +9,8 @@ import numpy as np
 
 from treering.code.graph.adjacency import sorted_order
 from treering.code.graph.edges import EdgeColumns, EdgeTable, ServedEdge, joined
-from treering.code.graph.kinds import SOURCE_CODE, Ints
+from treering.code.graph.kind_columns import Ints
+from treering.code.graph.kinds import SOURCE_CODE
 from treering.code.graph.nodes import SEPARATOR, Nodes, id_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import numpy as np
 
 from treering.code.graph.answers import Cycle
 from treering.code.graph.components import NeighbourLists, components
-from treering.code.graph.kinds import IMPORTS, Ints
+from treering.code.graph.kind_columns import Ints
+from treering.code.graph.kinds import IMPORTS
 
 if TYPE_CHECKING:
     from treering.code.graph.steps import ServedGraph

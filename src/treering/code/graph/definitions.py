@@ -14,7 +14,7 @@ from treering.code.facts import Definition, DefinitionKind, EntryPoint
 from treering.code.graph.adjacency import resized
 
 if TYPE_CHECKING:
-    from treering.code.graph.kinds import Codes, Flags, Ints
+    from treering.code.graph.kind_columns import Codes, Flags, Ints
 
 _KINDS = tuple(DefinitionKind)
 _ENTRIES = (None, *EntryPoint)

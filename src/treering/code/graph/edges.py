@@ -9,14 +9,7 @@ import numpy as np
 
 from treering.code.facts import CallFlow, Edge
 from treering.code.graph.adjacency import Adjacency, Slots, resized
-from treering.code.graph.kinds import (
-    EXACT_CALLS,
-    EXPORTS,
-    FLOWS_TO,
-    INHERITS,
-    KIND_CODE,
-    KINDS,
-    SOURCES,
+from treering.code.graph.kind_columns import (
     WEIGHT_OF_CODE,
     Codes,
     Flags,
@@ -25,6 +18,7 @@ from treering.code.graph.kinds import (
     dependents_and_providers,
     kinds_of_steps,
 )
+from treering.code.graph.kinds import EXACT_CALLS, EXPORTS, FLOWS_TO, INHERITS, KIND_CODE, KINDS, SOURCES
 
 if TYPE_CHECKING:
     from treering.core.graph import EdgeKind, GraphSource

@@ -13,7 +13,7 @@ from treering.code.graph.steps import Direction, ServedGraph
 from treering.code.graph.traversal import walk
 
 if TYPE_CHECKING:
-    from treering.code.graph.kinds import Ints
+    from treering.code.graph.kind_columns import Ints
 
 _AUXILIARY = re.compile(r"(^|/)(examples?|samples?|demos?|docs?|bench(es|marks?)?)/")
 """Folders with code that demonstrates or measures a project."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from treering.code.graph.adjacency import Adjacency, Slots, sorted_order
 
 if TYPE_CHECKING:
-    from treering.code.graph.kinds import Ints
+    from treering.code.graph.kind_columns import Ints
     from treering.code.graph.steps import ServedGraph
 
 Weights = NDArray[np.float64]

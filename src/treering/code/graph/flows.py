@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from treering.code.facts import CallFlow
-from treering.code.graph.kinds import CALLS, FLOWS_TO, Ints
+from treering.code.graph.kind_columns import Ints
+from treering.code.graph.kinds import CALLS, FLOWS_TO
 from treering.code.graph.last_edges import EdgeEvidence, edge_evidence
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treering.code.graph.kinds import CATCHES, IMPORTS, INHERITS, RAISES, Ints
+from treering.code.graph.kind_columns import Ints
+from treering.code.graph.kinds import CATCHES, IMPORTS, INHERITS, RAISES
 from treering.code.graph.ranked_tests import namesake_test_files
 from treering.code.graph.steps import Direction, ServedGraph
 from treering.code.graph.traversal import WalkResult, packed, reached, walk

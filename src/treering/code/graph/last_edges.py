@@ -12,7 +12,8 @@ from weakref import WeakSet
 
 import numpy as np
 
-from treering.code.graph.kinds import EXPORTS, SOURCES, Codes, Flags, Floats, Indices, Ints
+from treering.code.graph.kind_columns import Codes, Flags, Floats, Indices, Ints
+from treering.code.graph.kinds import EXPORTS, SOURCES
 from treering.code.graph.steps import Direction
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from treering.code.graph.definitions import Definitions
 
 if TYPE_CHECKING:
     from treering.code.facts import Definition
-    from treering.code.graph.kinds import Flags, Ints
+    from treering.code.graph.kind_columns import Flags, Ints
 
 SEPARATOR = "::"
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from treering.code.graph.answers import PathStep
-from treering.code.graph.kinds import KINDS, Ints
+from treering.code.graph.kind_columns import Ints
+from treering.code.graph.kinds import KINDS
 from treering.code.graph.last_edges import edge_evidence, last_rows
 from treering.code.graph.steps import Direction, ServedGraph
 from treering.code.graph.traversal import WalkResult, walk

@@ -17,7 +17,7 @@ import numpy as np
 
 from treering.code.graph.adjacency import sorted_order
 from treering.code.graph.components import Components, NeighbourLists, components
-from treering.code.graph.kinds import DISPATCHED, Ints
+from treering.code.graph.kind_columns import DISPATCHED, Ints
 from treering.code.graph.nodes import SEPARATOR
 
 if TYPE_CHECKING:

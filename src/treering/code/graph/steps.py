@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treering.code.graph.kinds import (
+from treering.code.graph.kind_columns import (
     DISPATCHED,
-    EXPORTS,
     Codes,
     Flags,
     Floats,
@@ -28,6 +27,7 @@ from treering.code.graph.kinds import (
     dependents_and_providers,
     kinds_of_steps,
 )
+from treering.code.graph.kinds import EXPORTS
 
 if TYPE_CHECKING:
     from treering.code.graph.adjacency import Adjacency

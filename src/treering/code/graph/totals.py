@@ -12,7 +12,7 @@ from treering.code.graph.steps import Direction, ServedGraph
 from treering.code.graph.traversal import reached
 
 if TYPE_CHECKING:
-    from treering.code.graph.kinds import Ints
+    from treering.code.graph.kind_columns import Ints
 
 _SEARCHES = 100
 """Counting for all nodes takes about as long as this many searches. Fewer queries between two edits are searched one by

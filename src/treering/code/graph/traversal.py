@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treering.code.graph.kinds import CALLS, EXACT_CALLS, Codes, Flags, Floats, Indices, Ints
+from treering.code.graph.kind_columns import Codes, Flags, Floats, Indices, Ints
+from treering.code.graph.kinds import CALLS, EXACT_CALLS
 from treering.code.graph.steps import Direction, ServedGraph, WalkSteps
 
 if TYPE_CHECKING:

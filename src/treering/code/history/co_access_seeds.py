@@ -9,8 +9,8 @@ from hashlib import sha256
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
+from treering.core.co_access import CoAccessEdge
 from treering.core.errors import InvalidInput
-from treering.core.graph import CoAccessEdge
 from treering.core.queries import CoAccessFilter
 from treering.core.values import LABELS
 

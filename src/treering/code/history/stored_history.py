@@ -16,6 +16,7 @@ from treering.code.history.co_access_seeds import co_access_edges, replace_seeds
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import FORMAT, pack, unpack
 from treering.code.history.update import CountedHistory, Report, count_new_commits, ignore_report
+from treering.code.limits import limits_text
 from treering.core.errors import StoreError
 from treering.ports.code_history import HistoryState
 
@@ -169,7 +170,7 @@ def is_counted(path: str) -> bool:
 
 def version_of(settings: HistoryLimits) -> str:
     """Version of the counting rules: counts from another version are discarded."""
-    rules = f"{FORMAT} {settings.model_dump_json(exclude={'look_seconds'})} {GENERATED_NAMES.pattern}"
+    rules = f"{FORMAT} {limits_text(settings)} {GENERATED_NAMES.pattern}"
     return blake2b(rules.encode(), digest_size=12).hexdigest()
 
 

@@ -18,7 +18,7 @@ from treering.code.index.worker_pool import ENDED_ITS_RESOLVER, FileBatches, Wor
 from treering.code.limits import CHUNK_LIMITS
 
 if TYPE_CHECKING:
-    from treering.code.files.discovery import DiscoveredFile
+    from treering.code.files.folder_listings import DiscoveredFile
     from treering.core.settings import CodeSettings
     from treering.ports.code import ListedFile
 

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treering.code.encoding import unpack_facts, unpack_surface
-from treering.code.files.discovery import ENVIRONMENT, REPOSITORY, DiscoveredFile, Discovery
+from treering.code.files.discovery import ENVIRONMENT, REPOSITORY, Discovery
+from treering.code.files.folder_listings import DiscoveredFile
 from treering.code.files.ignore_rules import IGNORE_FILE
+from treering.code.files.stamps import is_doubtful
 from treering.code.index.stored_symbols import StoredSymbols
 from treering.code.language_choice import PROJECT_MARKS, language_named
 from treering.core.errors import Conflict
@@ -25,12 +27,10 @@ if TYPE_CHECKING:
 
 OpenIndex = Callable[[], AbstractContextManager[CodeIndex]]
 
-_TICK = 2_000_000_000
-"""Nanoseconds within which a file may change without a new timestamp: the coarsest file systems count seconds."""
-
-
-_AT_ONCE = 500
+_AT_ONCE = 100
 """Files whose facts are fetched in one query."""
+_MAX_HINTS = 500
+"""Reported paths above which every folder is scanned."""
 
 _MAX_GONE_FATAL = 100
 """How many deleted files that ended a process stay marked: they may return with a branch or a stash."""
@@ -43,11 +43,6 @@ _CLONE_RULES = f"{REPOSITORY}/info/exclude"
 def decides_for_others(path: str) -> bool:
     """Whether a file decides, by its name, which other files are read."""
     return path[path.rfind("/") + 1 :] in _DECIDING or path.endswith(_CLONE_RULES)
-
-
-def is_doubtful(stamp: str, read_at: int) -> bool:
-    """Whether a file may have changed after it was read without getting another stamp."""
-    return int(stamp.split(":")[1]) > read_at - _TICK
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +159,7 @@ class FileCache:
 
     def folders_of(self, paths: Collection[str], root: Path) -> frozenset[str] | None:
         """Folders to scan for these changed files; None if changes may affect files elsewhere."""
-        if len(paths) > _AT_ONCE or any(self._decides(path, root) for path in paths):
+        if len(paths) > _MAX_HINTS or any(self._decides(path, root) for path in paths):
             return None
         if not self._folders().isdisjoint(paths):
             return None
@@ -232,14 +227,14 @@ class FileCache:
             language = self.files[path].language
             yield language, unpack_facts(language, held.facts)
 
-    def loaded_files(self) -> Iterator[LoadedFile]:
-        """Every file of the project that has facts."""
+    def loaded_files(self) -> Iterator[Sequence[LoadedFile]]:
+        """Every file of the project that has facts, a few at a time."""
         from treering.code.index.worker_process import LoadedFile
 
         readable = sorted(path for path, file in self.files.items() if not file.skipped)
         for start in range(0, len(readable), _AT_ONCE):
-            for path, held in self._packed(readable[start : start + _AT_ONCE]).items():
-                yield LoadedFile(path, self.files[path].language, held.given, held.facts)
+            packed = self._packed(readable[start : start + _AT_ONCE])
+            yield [LoadedFile(path, self.files[path].language, held.given, held.facts) for path, held in packed.items()]
 
     def _packed(self, paths: Sequence[str]) -> Mapping[str, FileFacts]:
         unsaved = {path: self._unsaved[path] for path in paths if path in self._unsaved}

@@ -10,7 +10,8 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from treering.code.files.discovery import DiscoveredFile, Discovery, discover
+from treering.code.files.discovery import Discovery, discover
+from treering.code.files.folder_listings import DiscoveredFile, FolderListings
 from treering.code.files.outer_ignore_rules import load_outer_rules
 from treering.code.files.roots import check_readable, check_replacement, check_still_indexed
 from treering.code.index.file_cache import Changes, FileCache
@@ -59,6 +60,7 @@ class Indexer:
         self.project = project
         self._cache: FileCache | None = None
         self._seen: Discovery | None = None
+        self._listings = FolderListings()
 
     def pending(self) -> PendingChanges:
         """What changed on disk since it was stored."""
@@ -199,7 +201,7 @@ class Indexer:
         )
 
     def _discover(self, folders: frozenset[str] | None) -> Discovery:
-        return discover(self.project.root, self.project.settings, folders, self.project.git)
+        return discover(self.project.root, self.project.settings, folders, self.project.git, self._listings)
 
     def _loaded(self) -> tuple[FileCache, CodeState | None]:
         """The cache and state as stored now; another process may have changed them."""

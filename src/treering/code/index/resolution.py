@@ -2,7 +2,7 @@
 
 import msgspec
 
-from treering.code.encoding import file_weights, hash_of, pack_edges, pack_hashes, pack_unresolved
+from treering.code.encoding import file_weights, pack_edges, pack_hashes, pack_unresolved
 from treering.code.facts import Facts, format_failure
 from treering.code.index.stored_symbols import StoredSymbols, SymbolQueries
 from treering.code.language_choice import load_language
@@ -50,4 +50,4 @@ def _resolved(language: str, facts: Facts, queries: SymbolQueries) -> Resolution
 
 
 def _asked(queries: SymbolQueries) -> bytes:
-    return pack_hashes(sorted(map(hash_of, queries.answers)))
+    return pack_hashes(sorted(queries.hashes))

@@ -9,11 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-import numpy as np
-
-from treering.code.encoding import HASHES, hash_of
+from treering.code.encoding import HASH_BYTES, hash_of
 from treering.code.facts import Key, LookupResult
 
 if TYPE_CHECKING:
@@ -21,21 +19,24 @@ if TYPE_CHECKING:
 
 SurfaceOf = Callable[[str], Mapping[Key, Any]]
 
-_HALF = np.dtype("<u4")
 _PLACE = (1 << 32) - 1
-_MAX_ENTRIES = 16_000
+_MAX_ENTRIES = 8_000
 """Surface entries to cache, up to twice as many: those of a large project would fill hundreds of megabytes, and few of
 them are ever queried."""
-_MAX_ANSWERS = 16_000
+_MAX_ANSWERS = 8_000
 """Answers to cache, up to twice as many: one in four of the symbols that a large project queries is queried by more
 than one file."""
 
 
-class KeyIndex:
-    """Paths by the hashes of their keys: those of many files as one sorted column, those of later changes in a dict.
+class KeyColumn(NamedTuple):
+    """Paths by the hashes of their keys, sorted. Each number is half a hash followed by the index of a path."""
 
-    Each number in the column is half a hash followed by the index of a file.
-    """
+    paths: Sequence[str]
+    numbers: bytes | bytearray
+
+
+class KeyIndex:
+    """Paths by the hashes of their keys: those of many files as one column, those of later changes in a dict."""
 
     def __init__(self) -> None:
         self._packed = bytearray()
@@ -51,15 +52,29 @@ class KeyIndex:
         self._places[path] = len(self._paths)
         self._paths.append(path)
         self._packed += packed
-        self._counts.append(len(packed) // HASHES.itemsize)
+        self._counts.append(len(packed) // HASH_BYTES)
 
-    def sort(self) -> None:
-        column = np.frombuffer(self._packed, HASHES)
-        column.view(_HALF)[::2] = np.arange(len(self._counts), dtype=_HALF).repeat(self._counts)
-        column.sort()
+    def sort(self) -> Self:
+        if self._packed:
+            # Not at the top: a process that gets a column from another one needs no numpy.
+            from treering.code.index.key_sorting import sort_keys
+
+            sort_keys(self._packed, self._counts)
         self._counts.clear()
         # Single lookups in a memoryview take a fraction of the time that they take in an array of numpy.
         self._column = memoryview(self._packed).cast("Q")
+        return self
+
+    def column(self) -> KeyColumn:
+        """The files that were appended, after `sort`."""
+        return KeyColumn([path or "" for path in self._paths], self._packed)
+
+    @classmethod
+    def of_column(cls, column: KeyColumn) -> Self:
+        index = cls()
+        index._paths, index._places = list(column.paths), {path: at for at, path in enumerate(column.paths)}
+        index._column = memoryview(column.numbers).cast("Q")
+        return index
 
     def put(self, path: str, hashes: Iterable[int]) -> None:
         self.remove(path)
@@ -76,7 +91,8 @@ class KeyIndex:
             if not self._added[each]:
                 del self._added[each]
 
-    def paths(self, hash: int) -> set[str]:
+    def paths(self, hash: int) -> list[str]:
+        """Sorted; without duplicates."""
         found = set(self._added.get(hash, ()))
         column, at = self._column, bisect_left(self._column, hash & ~_PLACE)
         while at < len(column) and (number := column[at]) <= hash | _PLACE:
@@ -84,7 +100,7 @@ class KeyIndex:
             if path is not None:
                 found.add(path)
             at += 1
-        return found
+        return sorted(found) if len(found) > 1 else list(found)
 
 
 class _Surfaces:
@@ -172,6 +188,13 @@ class StoredSymbols:
         self._surfaces = _Surfaces(surface_of, max_entries)
         self._answers = _Answers(max_answers)
 
+    @classmethod
+    def of_column(cls, given: KeyColumn, surface_of: SurfaceOf) -> Self:
+        """Symbols for resolving only, of files whose keys are sorted already."""
+        symbols = cls((), surface_of)
+        symbols._given, symbols._known = KeyIndex.of_column(given), set(given.paths)
+        return symbols
+
     def put(self, path: str, surface: Mapping[Key, Any]) -> set[Key]:
         """Set the surface of a file; returns the keys whose answers changed."""
         before = self._surfaces.get(path) if path in self._known else {}
@@ -195,11 +218,15 @@ class StoredSymbols:
         self._answers.remove(gone)
         return gone
 
-    def ask(self, key: Key, asker: str = "") -> LookupResult:
-        """Answer a query of the file `asker`, whose own symbols need not be cached for other files."""
+    def ask(self, key: Key, asker: str = "", hash: int | None = None) -> LookupResult:
+        """Answer a query of the file `asker`, whose own symbols need not be cached for other files.
+
+        `hash` is that of the key, if the caller knows it.
+        """
         answer = self._answers.get(key)
         if answer is None:
-            surfaces = [(path, self._surfaces.get(path)) for path in sorted(self._given.paths(hash_of(key)))]
+            paths = self._given.paths(hash_of(key) if hash is None else hash)
+            surfaces = [(path, self._surfaces.get(path)) for path in paths]
             answer = tuple([(path, surface[key]) for path, surface in surfaces if key in surface])
             if any(path != asker for path, _ in answer):
                 self._answers.put(key, answer)
@@ -215,17 +242,21 @@ class StoredSymbols:
 
 
 class SymbolQueries:
-    """Queries of one resolution, with the answers recorded by key; see `facts.SymbolLookup`."""
+    """Queries of one resolution, each answered once; see `facts.SymbolLookup`."""
 
-    __slots__ = ("_path", "_symbols", "answers")
+    __slots__ = ("_answers", "_path", "_symbols", "hashes")
 
     def __init__(self, symbols: StoredSymbols, path: str) -> None:
         """`path` is the file that is resolved."""
         self._symbols, self._path = symbols, path
-        self.answers: dict[Key, LookupResult] = {}
+        self._answers: dict[Key, LookupResult] = {}
+        self.hashes: list[int] = []
+        """Hashes of the keys that were queried."""
 
     def __call__(self, *key: str) -> LookupResult:
-        answer = self.answers.get(key)
+        answer = self._answers.get(key)
         if answer is None:
-            answer = self.answers[key] = self._symbols.ask(key, self._path)
+            hash = hash_of(key)
+            self.hashes.append(hash)
+            answer = self._answers[key] = self._symbols.ask(key, self._path, hash)
         return answer

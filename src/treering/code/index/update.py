@@ -19,8 +19,10 @@ from treering.code.chunks.encoding import unpack_chunks
 from treering.code.encoding import unpack_facts, unpack_hashes
 from treering.code.facts import Key, SyntaxProblem
 from treering.code.files.source_file import TRANSIENT, SourceFile
+from treering.code.files.stamps import is_doubtful
+from treering.code.graph.memory_release import release_memory
 from treering.code.index.executor import FileExecutor
-from treering.code.index.file_cache import Changes, FileCache, is_doubtful
+from treering.code.index.file_cache import Changes, FileCache
 from treering.code.index.project import LEASE_SECONDS
 from treering.code.index.report import FileProblem, IndexPhase, IndexProgress
 from treering.code.index.resolution import Resolution, resolve_file
@@ -30,12 +32,12 @@ from treering.code.language_choice import load_language
 from treering.ports.code import FileFacts, ListedFile, ReadFile, ResolvedFile
 
 if TYPE_CHECKING:
-    from treering.code.files.discovery import DiscoveredFile
+    from treering.code.files.folder_listings import DiscoveredFile
     from treering.code.index.project import IndexedProject
     from treering.code.index.worker_process import LoadedFile
 
 MIN_PARALLEL_FILES = 150  # starting a process takes as long as reading a hundred files
-BATCH_FILES = 400  # files stored in one transaction: the most that a crash costs
+BATCH_FILES = 200  # files stored in one transaction: the most that a crash costs, and that is in memory at once
 
 OnProgress = Callable[[IndexProgress], None]
 T = TypeVar("T")
@@ -250,6 +252,8 @@ class Update:
         shared = executor.shared and (self._is_first_run or self.isolate or len(waiting) >= MIN_PARALLEL_FILES)
         # Keys queried in workers are not recorded in this process, so that its symbols are discarded.
         self.was_large |= shared
+        if shared:
+            release_memory()
         for batch in _batches(
             executor.resolve(waiting, None if shared else self._resolve_here, self._file_batches), size
         ):
@@ -265,14 +269,14 @@ class Update:
                 yield resolve_file(language, facts, self.cache.symbols)
 
     def _file_batches(self) -> Iterator[Sequence[LoadedFile]]:
-        for some in _batches(self.cache.loaded_files(), BATCH_FILES):
+        for some in self.cache.loaded_files():
             self._renew_lease()
             yield some
 
     def _store_resolution(self, found: Resolution, *, known: bool) -> None:
         path, cache = found.path, self.cache
         if known:
-            cache.symbols.asked(path, unpack_hashes(found.asked).tolist())
+            cache.symbols.asked(path, unpack_hashes(found.asked))
         if found.problem:
             self.counts.add_problems(path, [SyntaxProblem(1, found.problem)])
         self._mark_fatal(path, found.problem)

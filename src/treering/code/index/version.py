@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from treering.code.language_table import LANGUAGES
-from treering.code.limits import CHUNK_LIMITS, TEXT_CHUNK_LIMITS
+from treering.code.limits import CHUNK_LIMITS, TEXT_CHUNK_LIMITS, limits_text
 
 _CODE = Path(__file__).parents[1]
 _WHEELS = (
@@ -26,16 +26,14 @@ _PARTS = (
         "language_table.py",
         "tsconfig_names.py",
     ),
-    *("files/source_file.py", "files/secrets.py", "index/resolution.py"),
+    *("files/source_file.py", "files/secrets.py", "files/stamps.py", "index/resolution.py"),
     *(f"chunks/{name}.py" for name in ("split", "outline", "pieces", "sizes", "words")),
 )
 
 
 def reading_version() -> str:
     """Changes with every line of the readers and with the chunk settings, so that stale facts are never used."""
-    cut = blake2b(
-        (CHUNK_LIMITS.model_dump_json() + TEXT_CHUNK_LIMITS.model_dump_json()).encode(), digest_size=4
-    ).hexdigest()
+    cut = blake2b((limits_text(CHUNK_LIMITS) + limits_text(TEXT_CHUNK_LIMITS)).encode(), digest_size=4).hexdigest()
     return f"{_readers()}-{cut}"
 
 

@@ -9,22 +9,33 @@ import json
 import os
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock, Timer
 from types import TracebackType
-from typing import NamedTuple, Self, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 
 import msgspec
 
-from treering.code.files.discovery import DiscoveredFile
+from treering.code.files.folder_listings import DiscoveredFile
 from treering.code.files.source_file import SourceFile, read_skipped_file
 from treering.code.index.resolution import Resolution, unresolved_file
-from treering.code.index.worker_process import LoadedFile, LoadFiles, ReadFiles, ResolveFiles, receive, send
+from treering.code.index.stored_symbols import KeyIndex
+from treering.code.index.worker_process import (
+    LoadedFile,
+    LoadFiles,
+    LoadKeys,
+    ReadFiles,
+    ResolveFiles,
+    receive,
+    send,
+)
 from treering.code.limits import CHUNK_LIMITS
 from treering.core.errors import TreeringError
 from treering.core.settings import CodeSettings
@@ -63,6 +74,21 @@ class _Retry(NamedTuple):
     """Chunks to resolve again: their process ended, or had not loaded the project."""
 
     chunks: Sequence[Sequence[str]]
+
+
+class _Shares(Generic[T]):
+    """Chunks divided among processes. Neighbours go to the same one, because they use the same symbols."""
+
+    def __init__(self, chunks: Sequence[T], processes: int) -> None:
+        size = -(-len(chunks) // processes)
+        self._shares = [deque(chunks[start : start + size]) for start in range(0, size * processes, size or 1)]
+        self._taking = Lock()
+
+    def take(self, process: int) -> T:
+        """The next chunk of a process, or after its last one, the last chunk of another."""
+        with self._taking:
+            own = self._shares[process]
+            return own.popleft() if own else max(self._shares, key=len).pop()
 
 
 class _PoolClosed(Exception):
@@ -135,7 +161,7 @@ class WorkerPool:
 
         for worker in self._workers:
             worker.loaded = False
-        chunks: Sequence[Sequence[str]] = list(_chunks(paths))
+        chunks: Sequence[Sequence[str]] = _chunks(paths)
         while chunks:
             self._load(batches)
             again: list[Sequence[str]] = []
@@ -148,38 +174,45 @@ class WorkerPool:
 
     def _load(self, batches: FileBatches) -> None:
         """Send the project's files to every process that does not have them."""
-        unloaded = [worker for worker in self._workers if not worker.loaded]
+        unloaded, keys = [worker for worker in self._workers if not worker.loaded], KeyIndex()
         for some in batches():
+            loaded = LoadFiles([(file.path, file.language, file.facts) for file in some])
+            for file in some:
+                keys.append(file.path, file.given)
             for worker in unloaded:
-                worker.send_files(LoadFiles(list(some)))
+                worker.send_files(loaded)
+        column = keys.sort().column()
         for worker in unloaded:
+            worker.send_files(LoadKeys(list(column.paths), bytes(column.numbers)))
             worker.loaded = True
 
     def _read_request(self, files: Sequence[DiscoveredFile]) -> ReadFiles:
         listed = [(file.path, file.language) for file in files]
-        return ReadFiles(str(self._root), self._settings.largest_file, listed, CHUNK_LIMITS.model_dump())
+        return ReadFiles(str(self._root), self._settings.largest_file, listed, asdict(CHUNK_LIMITS))
 
     def _fatal_reading(self, file: DiscoveredFile) -> SourceFile:
         return read_skipped_file(self._root, file.path, file.language, self._settings.largest_file, ENDED_ITS_READER)
 
     def _distribute(
-        self, ask: "Callable[[_WorkerHandle, Sequence[T]], A]", chunks: Iterable[Sequence[T]]
+        self, ask: "Callable[[_WorkerHandle, Sequence[T]], A]", chunks: Sequence[Sequence[T]]
     ) -> Iterator[A]:
-        def run_on_free_worker(chunk: Sequence[T]) -> A:
+        shares = _Shares(chunks, len(self._workers))
+
+        def run_on_free_worker() -> A:
             worker = self._free.get()
             try:
-                return ask(worker, chunk)
+                return ask(worker, shares.take(self._workers.index(worker)))
             finally:
                 self._free.put(worker)
 
         waiting = iter(chunks)
         first = islice(waiting, _QUEUED_CHUNKS * self._settings.processes)
-        asked: set[Future[A]] = {self._threads.submit(run_on_free_worker, chunk) for chunk in first}
+        asked: set[Future[A]] = {self._threads.submit(run_on_free_worker) for _ in first}
         try:
             while asked:
                 done, asked = wait(asked, _POLL_SECONDS, FIRST_COMPLETED)
                 self._meanwhile()
-                asked |= {self._threads.submit(run_on_free_worker, chunk) for chunk in islice(waiting, len(done))}
+                asked |= {self._threads.submit(run_on_free_worker) for _ in islice(waiting, len(done))}
                 for each in done:
                     yield each.result()
         finally:
@@ -187,8 +220,8 @@ class WorkerPool:
                 each.cancel()
 
 
-def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (items[start : start + _CHUNK_FILES] for start in range(0, len(items), _CHUNK_FILES))
+def _chunks(items: Sequence[T]) -> list[Sequence[T]]:
+    return [items[start : start + _CHUNK_FILES] for start in range(0, len(items), _CHUNK_FILES)]
 
 
 class _WorkerHandle:
@@ -213,7 +246,7 @@ class _WorkerHandle:
             self._closed = True
             self._process.kill()
 
-    def send_files(self, request: LoadFiles) -> None:
+    def send_files(self, request: LoadFiles | LoadKeys) -> None:
         assert self._process.stdin is not None
         # If the process has ended, the next request notices.
         with suppress(OSError):

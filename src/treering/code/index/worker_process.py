@@ -6,18 +6,19 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import msgspec
 
 from treering.code.encoding import unpack_facts, unpack_surface
 from treering.code.facts import Facts, Key
 from treering.code.files.source_file import SourceFile, read_file
+from treering.code.graph.memory_release import release_memory
 from treering.code.index.resolution import Resolution, resolve_file
-from treering.code.index.stored_symbols import StoredSymbols
+from treering.code.index.stored_symbols import KeyColumn, StoredSymbols
 from treering.code.language_choice import load_language
 from treering.code.limits import ChunkLimits
-from treering.ports.code import FileKeys
+from treering.core.language.terms import forget_pieces
 
 _LENGTH = 4
 _YOUNG_OBJECTS = 50_000
@@ -35,8 +36,8 @@ class ReadFiles(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """Chunk settings, as `ChunkLimits` defines them."""
 
 
-class LoadedFile(msgspec.Struct, frozen=True, array_like=True):
-    """Facts of one file of the project."""
+class LoadedFile(NamedTuple):
+    """Facts of one file of the project, and the keys that it defines."""
 
     path: str
     language: str
@@ -47,7 +48,15 @@ class LoadedFile(msgspec.Struct, frozen=True, array_like=True):
 class LoadFiles(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """Request to load more files of the project; has no answer."""
 
-    files: list[LoadedFile]
+    files: list[tuple[str, str, bytes]]
+    """Path, language and facts of each."""
+
+
+class LoadKeys(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """Request to load the keys that all files define, which ends loading; has no answer."""
+
+    paths: list[str]
+    numbers: bytes
 
 
 class ResolveFiles(msgspec.Struct, frozen=True, array_like=True, tag=True):
@@ -56,7 +65,7 @@ class ResolveFiles(msgspec.Struct, frozen=True, array_like=True, tag=True):
     paths: list[str]
 
 
-Order = ReadFiles | LoadFiles | ResolveFiles
+Order = ReadFiles | LoadFiles | LoadKeys | ResolveFiles
 
 _encode = msgspec.msgpack.Encoder().encode
 _order = msgspec.msgpack.Decoder(Order).decode
@@ -92,7 +101,12 @@ def serve() -> None:
         if isinstance(order, ReadFiles):
             send(answers, _read_files(order))
         elif isinstance(order, LoadFiles):
+            if not project.loaded:
+                forget_pieces()
+                release_memory()
             project.load(order.files)
+        elif isinstance(order, LoadKeys):
+            project.finish_loading(KeyColumn(order.paths, order.numbers))
         else:
             send(answers, project.resolve(order.paths))
 
@@ -114,32 +128,33 @@ def _read_files(order: ReadFiles) -> list[SourceFile]:
 
 
 class _LoadedProject:
-    """The loaded files; their symbols are indexed on the first request to resolve."""
+    """The loaded files and their symbols."""
 
     def __init__(self) -> None:
-        self._files: dict[str, LoadedFile] = {}
-        self._symbols: StoredSymbols | None = None
+        self._files: dict[str, tuple[str, bytes]] = {}
+        """Language and facts by path."""
+        self.loaded = False
+        self._symbols = StoredSymbols((), self._surface)
         self._facts_in_use: Facts | None = None
         """Facts of the file being resolved, whose own surface is queried first."""
 
-    def load(self, files: Sequence[LoadedFile]) -> None:
-        self._files.update({file.path: file for file in files})
-        self._symbols = self._facts_in_use = None
+    def load(self, files: Sequence[tuple[str, str, bytes]]) -> None:
+        self._files.update({path: (language, facts) for path, language, facts in files})
+        self.loaded, self._facts_in_use = True, None
+
+    def finish_loading(self, keys: KeyColumn) -> None:
+        self._symbols = StoredSymbols.of_column(keys, self._surface)
 
     def resolve(self, paths: Sequence[str]) -> list[Resolution]:
-        if self._symbols is None:
-            keys = [FileKeys(file.path, file.given, b"") for file in self._files.values()]
-            self._symbols = StoredSymbols(keys, self._surface)
-        return [resolve_file(self._files[path].language, self._facts(path), self._symbols) for path in paths]
+        return [resolve_file(self._files[path][0], self._facts(path), self._symbols) for path in paths]
 
     def _facts(self, path: str) -> Facts:
         if self._facts_in_use is None or self._facts_in_use.path != path:
-            file = self._files[path]
-            self._facts_in_use = unpack_facts(file.language, file.facts)
+            self._facts_in_use = unpack_facts(*self._files[path])
         return self._facts_in_use
 
     def _surface(self, path: str) -> Mapping[Key, Any]:
-        file = self._files[path]
+        language, facts = self._files[path]
         if self._facts_in_use is not None and self._facts_in_use.path == path:
-            return load_language(file.language).surface(self._facts_in_use)
-        return unpack_surface(file.language, file.facts)
+            return load_language(language).surface(self._facts_in_use)
+        return unpack_surface(language, facts)

@@ -1,5 +1,8 @@
 """Helpers for syntax nodes, shared by all languages."""
 
+from collections.abc import Iterable
+from operator import attrgetter
+
 from tree_sitter import Node
 
 from treering.code.facts import SyntaxProblem
@@ -12,6 +15,11 @@ MAX_PROBLEMS = 20
 def text_of(node: Node | None) -> str:
     text = None if node is None else node.text
     return text.decode("utf-8", "replace") if text else ""
+
+
+def in_order(captured: Iterable[Node]) -> list[Node]:
+    """Sort the captures of a query by their place; tree-sitter returns them in another order in each run."""
+    return sorted(captured, key=attrgetter("start_byte"))
 
 
 def first_of(node: Node) -> Node | None:

@@ -129,6 +129,11 @@ class _TermLexicon:
 _lexicon = cache(_TermLexicon)
 
 
+def forget_pieces() -> None:
+    """Release the memory of the cached terms and codes, in a process that needs no more of them."""
+    _lexicon.cache_clear()
+
+
 def _effective_language(text: str, language: str) -> str:
     """The language whose rules apply: English if it is unknown and nearly all letters are ASCII."""
     if language:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from treering.observe.scratchpad.path_kinds import module_of
 
 if TYPE_CHECKING:
-    from treering.core.graph import CoAccessEdge
+    from treering.core.co_access import CoAccessEdge
 
 MIN_WEIGHT = 0.7  # of every link, exclusively
 MAX_FILES = 5  # of one chain

@@ -15,7 +15,7 @@ from treering.observe.synthesis.records import SynthesisDraft
 from treering.observe.synthesis.statistics import clean_weight
 
 if TYPE_CHECKING:
-    from treering.core.graph import CoAccessEdge
+    from treering.core.co_access import CoAccessEdge
     from treering.core.observations import SignalEvidence
     from treering.core.taint import Taint
     from treering.observe.synthesis.statistics import ModuleStatistics

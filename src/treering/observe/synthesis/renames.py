@@ -13,7 +13,7 @@ from treering.observe.co_access import ID_PREFIX, edge_id, pair_of, renamed_edge
 from treering.observe.synthesis.statistics import FILE_SESSIONS, SESSION_COUNTS, sessions_by_file, with_renamed
 
 if TYPE_CHECKING:
-    from treering.core.graph import CoAccessEdge
+    from treering.core.co_access import CoAccessEdge
     from treering.core.past_sessions import PastSession
     from treering.jobs.stage import StageRun
     from treering.ports.repository import Repository

@@ -19,7 +19,7 @@ from treering.observe.scratchpad.path_kinds import module_of
 from treering.observe.synthesis.session_facts import CountedPair, SessionFacts
 
 if TYPE_CHECKING:
-    from treering.core.graph import CoAccessEdge
+    from treering.core.co_access import CoAccessEdge
     from treering.core.observations import ObservedSession
     from treering.ports.store import Transaction
 

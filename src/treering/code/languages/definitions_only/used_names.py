@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Language, Node, Query, QueryCursor
 
 from treering.code.facts import Definition, Facts, Key, SymbolLookup, Unresolved
-from treering.code.languages.syntax_nodes import text_of
+from treering.code.languages.syntax_nodes import in_order, text_of
 
 if TYPE_CHECKING:
     from treering.code.languages.line_index import LineIndex
@@ -48,7 +48,7 @@ def used_names(
     if query is None:
         return ()
     found = defaultdict[str, dict[int, None]](dict)
-    for node in QueryCursor(query).captures(root).get(_NAME, ()):
+    for node in in_order(QueryCursor(query).captures(root).get(_NAME, ())):
         if node.end_byte in named_until or node.named_child_count:
             continue
         name = text_of(node).lstrip(_MARKS)

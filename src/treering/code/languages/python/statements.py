@@ -13,7 +13,7 @@ from treering.code.languages.python.scopes import PythonScope, ScopeKind
 from treering.code.languages.python.string_literals import string_content
 from treering.code.languages.python.syntax_walk import CallSyntax, DefinitionSyntax, ParsedFile
 from treering.code.languages.queries import query_of
-from treering.code.languages.syntax_nodes import first_of, problems_of, text_of
+from treering.code.languages.syntax_nodes import first_of, in_order, problems_of, text_of
 
 GRAMMAR = Language(tree_sitter_python.language())
 _QUERY = query_of(GRAMMAR, "python")
@@ -41,9 +41,9 @@ def read(path: str, text: RecoveredTree) -> ParsedFile:
     reading.found.problems = problems_of(root, lines, text.lines)
     reading.found.root = root
     reading.found.attributes = captured.get("attribute", [])
-    reading.found.contexts = captured.get("context", [])
-    reading.found.raised = captured.get("raise", [])
-    reading.found.caught = captured.get("except", [])
+    reading.found.contexts = in_order(captured.get("context", ()))
+    reading.found.raised = in_order(captured.get("raise", ()))
+    reading.found.caught = in_order(captured.get("except", ()))
     return reading.found
 
 

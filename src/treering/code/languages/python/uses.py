@@ -173,7 +173,7 @@ class _ReadCollector:
 
     def contexts(self) -> None:
         """Collect the context expressions of `with`."""
-        for node in sorted(self._found.contexts, key=lambda each: each.start_byte):
+        for node in self._found.contexts:
             value = first_of(node) if node.type == "as_pattern" else node
             if value is None:
                 continue

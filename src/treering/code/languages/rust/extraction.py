@@ -16,7 +16,7 @@ from treering.code.languages.rust.body import RustBody
 from treering.code.languages.rust.cargo import read_manifest
 from treering.code.languages.rust.items import ItemReader
 from treering.code.languages.rust.syntax_conversion import path_text
-from treering.code.languages.syntax_nodes import first_of, problems_of, text_of
+from treering.code.languages.syntax_nodes import first_of, in_order, problems_of, text_of
 
 MANIFEST = "Cargo.toml"
 
@@ -39,7 +39,7 @@ def extract(path: str, source: bytes) -> Facts:
     items = ItemReader(parser, _attribute_classifier(), lines)
     items.read(root.named_children, None, 0)
     captured = QueryCursor(_QUERY).captures(root) if _ROUTE in source else {}
-    routes = _routes(sorted(captured.get("handler", ()), key=lambda handler: handler.start_byte))
+    routes = _routes(in_order(captured.get("handler", ())))
     definitions = tuple(_routed(definition, routes) for definition in items.definitions)
     if _TESTS.search(path) and any(_makes_test(child) for child in root.named_children):
         definitions = (Definition(MODULE, DefinitionKind.MODULE, 1, lines.of(root.end_byte), False, True), *definitions)
