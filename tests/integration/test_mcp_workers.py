@@ -49,7 +49,11 @@ def service(tmp_path_factory: pytest.TempPathFactory, postgres_url: str) -> Iter
 
 
 def workers_of(service: HttpService) -> list[psutil.Process]:
-    return psutil.Process(service.process.pid).children()
+    """Its processes; none if it has ended."""
+    try:
+        return psutil.Process(service.process.pid).children()
+    except psutil.NoSuchProcess:
+        return []
 
 
 def connections_of(worker: psutil.Process) -> int:

@@ -69,18 +69,22 @@ def do_jobs(folder: str, **place: Any) -> None:
 
 
 def live_through_nights(folder: str, **place: Any) -> None:
-    """A worker that looks at the schedule night after night, at its own pace: its leases outlast them all."""
-    moment, pace = [BEGIN], random.Random(os.getpid())
+    """A worker that looks at the schedule night after night, at its own pace: its leases outlast them all.
+
+    One that a busy machine kept from every night goes on until it has one.
+    """
+    moment, pace, taken = [BEGIN], random.Random(os.getpid()), list[datetime]()
     with opened(**place, clock=lambda: moment[0], lease=NIGHTS * 100_000) as memory:
         meet(folder)
 
         def stage(run: StageRun) -> None:
             tell(night=f"{run.now:%Y-%m-%d}", process=os.getpid())
+            taken.append(run.now)
             time.sleep(0.02)
             run.progress.advance(None)
 
         upkeep = keeping(memory, stage)
-        for _ in range(NIGHTS):
+        while moment[0] < BEGIN + timedelta(days=NIGHTS) or not taken:
             # At no even pace: else the one that is ahead stays so, and the other waits through all nights.
             time.sleep(pace.uniform(0, 0.06))
             moment[0] += timedelta(days=1)
@@ -134,7 +138,7 @@ def test_no_slot_is_run_twice_by_two_processes(place: dict[str, Any], tmp_path: 
         assert len(crew.told("night")) == len(runs)
         assert len(set(crew.told("process"))) == 2
         # The process that is days behind may have begun it by its own clock.
-        assert max(slots) == (BEGIN + timedelta(days=NIGHTS)).replace(hour=3)
+        assert max(slots) >= (BEGIN + timedelta(days=NIGHTS)).replace(hour=3)
 
 
 def test_a_stage_whose_workers_are_killed_loses_no_step(place: dict[str, Any], crew: Crew) -> None:

@@ -44,7 +44,7 @@ def test_a_rule_file_is_previewed_then_imported(open_panel: OpenPanel, panel_ser
 def test_a_rule_file_outside_the_project_is_refused(open_panel: OpenPanel) -> None:
     page = open_panel("teach?tab=rules")
     page.get_by_label("Path in the repository").fill("../CLAUDE.md")
-    page.get_by_label("Text").fill("- Anything.")
+    page.get_by_label("Text", exact=True).fill("- Anything.")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("alert")).to_contain_text("outside the project")
     expect(page.get_by_role("button", name="Import", exact=True)).to_be_disabled()
@@ -108,7 +108,7 @@ def test_what_is_taught_is_shown_as_text(open_panel: OpenPanel) -> None:
     known = page.get_by_role("region", name="Known about these files")
     expect(known).to_contain_text("<script>window.hacked=1</script>")
     page.goto(page.url + "?tab=rules")
-    page.get_by_label("Text").fill(f"- Never write {HOSTILE} into a page.")
+    page.get_by_label("Text", exact=True).fill(f"- Never write {HOSTILE} into a page.")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("region", name="What the import changes")).to_contain_text("<img src=x")
     assert page.evaluate("window.hacked") is None

@@ -110,7 +110,9 @@ def _answer(response: httpx.Response) -> Any:
         problem = response.json()
         detail, name = str(problem["detail"]), str(problem["error"])
     except (ValueError, KeyError, TypeError):
-        raise errors.StoreError(f"the server answered with status {response.status_code}; see its log") from None
+        # Proxies answer so while the server is away, and the server itself to calls that its end cut off.
+        kind = errors.StoreUnavailable if response.is_server_error else errors.StoreError
+        raise kind(f"the server answered with status {response.status_code}; see its log") from None
     raise _error(response.status_code, name, detail, problem)
 
 
