@@ -29,6 +29,7 @@ from treering.code.locations.chunk_search import ChunkSearch
 from treering.code.locations.question import read_question
 from treering.code.locations.search import MIN_DEVIATIONS
 from treering.ports.code_chunks import StoredChunk
+from treering.ports.models import Embedder
 
 HEADERS = (
     "cases",
@@ -109,7 +110,7 @@ def blobs_at(git: Sequence[str], commit: str) -> list[Blob]:
     return sorted(found)
 
 
-def read_blobs(git: Sequence[str], wanted: set[Blob], embedder: BundledEmbedder) -> Iterator[tuple[Blob, ReadBlob]]:
+def read_blobs(git: Sequence[str], wanted: set[Blob], embedder: Embedder) -> Iterator[tuple[Blob, ReadBlob]]:
     python = load_language("python")
     for path, blob in sorted(wanted):
         source = subprocess.run([*git, "cat-file", "blob", blob], capture_output=True, check=True).stdout
