@@ -29,6 +29,8 @@ from treering.ports.models import Embedder
 
 HEADERS = ("cases", "n", "found by", "first", "among 3", "among 5", "among 10", "mean 1/rank")
 
+SOURCE_ONLY = " Chunks of tests, examples, documentation and set-up files have no vector of it."
+
 Ranks = dict[str, int | None]
 """Rank of the first right file for each way."""
 
@@ -109,7 +111,10 @@ def main() -> None:
             print(repository, len(chosen), flush=True)
         for kind, ranked in sorted(measured.items()):
             rows += [row(f"{file.name.partition('.')[0]}, {kind}", way, ranked) for way in ranked[0]]
-    said = "The cases and ways of the section above, with the embedder that the environment names."
+    said = (
+        "Cases in the format of `code-issues`. Each embedder gets the same questions; a configured one is asked over "
+        "HTTP, through the settings that `treering embed` uses." + (SOURCE_ONLY if given.source else "")
+    )
     write_section(
         "code-embedder", "The file for an issue, with a configured embedder", f"{said}\n\n{table(HEADERS, rows)}"
     )
