@@ -229,13 +229,15 @@ class OnlyElsewhere:
         return self.chosen
 
 
-def test_a_query_vector_of_another_dimension_is_reported_and_words_decide(memory: Memory, root: Path) -> None:
+def test_a_query_vector_of_another_dimension_is_reported_and_words_decide(
+    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     models = OnlyElsewhere()
     memory.code.index(root)
     ChunkEmbedding(memory.scope, memory.store, memory._parts.clock, memory.settings).embed_all(models.chosen)
-    memory._parts.models.embedder = models.embedder  # type: ignore[method-assign]
+    monkeypatch.setattr(memory._parts.models, "embedder", models.embedder)
     assert memory.code.where(QUESTION).missing == {}
-    models.chosen.query = lambda text: np.full((1, 3), len(text), np.float32)  # type: ignore[method-assign]
+    monkeypatch.setattr(models.chosen, "query", lambda _text: np.ones((1, 3), np.float32))
     found = memory.code.where(QUESTION)
     assert found[0].path == "web/redirects.py"
     assert found.missing["meaning"].startswith(
