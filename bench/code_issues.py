@@ -30,6 +30,7 @@ from treering.code.locations.chunk_search import ChunkSearch
 from treering.code.locations.question import read_question
 from treering.code.locations.search import MIN_DEVIATIONS
 from treering.ports.code_chunks import StoredChunk
+from treering.ports.models import Embedder
 
 HEADERS = (
     "cases",
@@ -132,7 +133,7 @@ def sources(git: Sequence[str], blobs: Sequence[str]) -> Iterator[bytes]:
         reader.stdin.close()
 
 
-def read_blobs(git: Sequence[str], wanted: set[Blob], embedder: BundledEmbedder) -> Iterator[tuple[Blob, ReadBlob]]:
+def read_blobs(git: Sequence[str], wanted: set[Blob], embedder: Embedder) -> Iterator[tuple[Blob, ReadBlob]]:
     python = load_language("python")
     for (path, blob), source in zip(sorted(wanted), sources(git, [blob for _, blob in sorted(wanted)]), strict=True):
         cut = chunks_of(path, source.decode("utf-8", "replace"), python.extract(path, source).definitions, CHUNK_LIMITS)

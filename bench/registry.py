@@ -88,6 +88,10 @@ _BENCHES = (
     Bench("code-where", "questions for places in code (--cache FOLDER)", "code", ("bench.code_where",)),
     Bench("code-issues", "the file for an issue (--mirror FOLDER)", "code", ("bench.code_issues",)),
     Bench(
+        *("code-embedder", "the same with a configured embedder (--mirror FOLDER --cases FILE)", "code"),
+        ("bench.code_embedder",),
+    ),
+    Bench(
         *("cochange", "files that change together (--mirror FOLDER)", "code"),
         ("bench.cochange --timed --write",),
     ),

@@ -229,6 +229,22 @@ class OnlyElsewhere:
         return self.chosen
 
 
+def test_a_query_vector_of_another_dimension_is_reported_and_words_decide(
+    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = OnlyElsewhere()
+    memory.code.index(root)
+    ChunkEmbedding(memory.scope, memory.store, memory._parts.clock, memory.settings).embed_all(models.chosen)
+    monkeypatch.setattr(memory._parts.models, "embedder", models.embedder)
+    assert memory.code.where(QUESTION).missing == {}
+    monkeypatch.setattr(models.chosen, "query", lambda _text: np.ones((1, 3), np.float32))
+    found = memory.code.where(QUESTION)
+    assert found[0].path == "web/redirects.py"
+    assert found.missing["meaning"].startswith(
+        "found by words only: far/away returned a vector of 3 numbers, but those of the chunks have 2; give the model"
+    )
+
+
 def test_remote_models_get_code_only_on_request_and_without_secrets(memory: Memory, root: Path) -> None:
     secret = "ghp_" + "x7Kq2mVt9LpZ4cRb8WnD3sYh6JfA1gUe5TiO"
     written(root, {"web/tokens.py": f'def token():\n    return "{secret}"\n'})

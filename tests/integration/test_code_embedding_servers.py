@@ -24,8 +24,8 @@ FILES = {
     "shop/requests.py": "def requests(person):\n    # People sign requests on entries of a log.\n    return log\n",
 }
 QUESTIONS = {
-    "where do people sign on?": "shop/gate.py",
-    "which code answers too many requests?": "shop/limits.py",
+    "where do people sign on with their key?": "shop/gate.py",
+    "which code answers too many requests of a caller?": "shop/limits.py",
     "The store forgets entries\n" + "It happens on one machine after an hour, since the upgrade. " * 4: "shop/memo.py",
 }
 

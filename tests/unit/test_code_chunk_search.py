@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treering.code.chunks.chunk import CodeChunk
 from treering.code.chunks.split import chunks_of
 from treering.code.chunks.words import stored_chunks
 from treering.code.facts import Definition, DefinitionKind
@@ -96,3 +97,21 @@ def test_vectors_that_are_all_alike_find_nothing(apart: float) -> None:
     chunks, _ = vectored(3)
     alike = {chunk.digest: np.ones(64, "<f2").tobytes() for chunk in chunks}
     assert ChunkSearch(chunks, alike).find("xyzzy", np.ones(64, np.float32), apart=apart) == ()
+
+
+@pytest.mark.parametrize("others", [0, 30], ids=["question", "report"])
+def test_similarity_counts_for_a_file_by_its_three_best_chunks(others: int) -> None:
+    """All chunks have the same words; the file with more similar chunks comes first, though the other has the best."""
+    query = " ".join(["parse", *(f"unrelated{number}" for number in range(others))])
+    files = {"one.py": (0.9, 0.1, 0.1), "several.py": (0.8, 0.8, 0.8), "none.py": (-0.9, -0.9, -0.9)}
+    cut = [
+        CodeChunk(path, f"part_{place}", place + 1, place + 1, "parse", "", f"{path} {place}")
+        for path, similarities in files.items()
+        for place in range(len(similarities))
+    ]
+    chunks = [stored for path in files for stored in stored_chunks([each for each in cut if each.path == path])]
+    similar = [value for values in files.values() for value in values]
+    rows = [np.array([value, (1 - value**2) ** 0.5 * (-1) ** place]) for place, value in enumerate(similar)]
+    vectors = {chunk.digest: row.astype("<f2").tobytes() for chunk, row in zip(chunks, rows, strict=True)}
+    found = ChunkSearch(chunks, vectors).find(query, np.array([1, 0], np.float32), limit=9)
+    assert list(dict.fromkeys(place.path for place in found)) == ["several.py", "one.py", "none.py"]

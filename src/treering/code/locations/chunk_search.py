@@ -15,7 +15,7 @@ from treering.code.locations.defined_names import DefinedNames
 from treering.code.locations.file_roles import role_of, role_weights
 from treering.code.locations.named_files import NamedFiles
 from treering.code.locations.question import CodeQuestion, read_question
-from treering.code.locations.word_scores import WordIndex
+from treering.code.locations.word_scores import WordIndex, sum_of_best
 from treering.core.queries import ALL_CODE, CodeFilter
 from treering.ports.code_chunks import StoredChunk
 
@@ -28,10 +28,6 @@ class RankingWeights:
 
     chunks: Mapping[str, float]
     files: Mapping[str, float]
-    meaning: float
-    """Share of the similarity of the bundled model's vectors."""
-    contextual_meaning: float
-    """Share of the similarity of a larger model's vectors: as much as the words of chunks. Not fitted."""
     further_in_file: float
     """Factor for each further definition of a file."""
 
@@ -39,14 +35,12 @@ class RankingWeights:
 # A question asks for a definition; a report describes a problem, and the file matters first. Both were fitted, and not
 # on the same texts: see docs/decisions/0035-where.md.
 QUESTION_WEIGHTS = RankingWeights(
-    chunks={"chunks": 0.8},
-    files={"frames": 0.5, "path": 0.5, "link": 0.5, "module": 0.2},
-    meaning=0.2,
-    contextual_meaning=0.8,
+    chunks={"chunks": 0.8, "meaning": 0.2},
+    files={"frames": 0.5, "path": 0.5, "link": 0.5, "module": 0.2, "meaning": 0.4},
     further_in_file=1.0,
 )
 REPORT_WEIGHTS = RankingWeights(
-    chunks={"repeated": 1.0, "chunks": 0.3, "title": 1.0, "linked": 0.5},
+    chunks={"repeated": 1.0, "chunks": 0.3, "title": 1.0, "linked": 0.5, "meaning": 0.1},
     files={
         "files": 0.3,
         "best": 0.8,
@@ -56,9 +50,8 @@ REPORT_WEIGHTS = RankingWeights(
         "frames": 2.0,
         "path": 1.2,
         "link": 2.0,
+        "meaning": 0.4,
     },
-    meaning=0.0,
-    contextual_meaning=3.0,
     further_in_file=0.8,  # five locations name about four files
 )
 
@@ -82,7 +75,6 @@ class _Signals:
 
     chunks: Mapping[str, NDArray[np.float64]]
     files: Mapping[str, NDArray[np.float64]]
-    meaning: NDArray[np.float64]
     relevance: NDArray[np.float64]
     possible: NDArray[np.bool_]
     """Chunks that share a word with the question, are similar enough, or are in a file that it names."""
@@ -100,6 +92,7 @@ class ChunkSearch:
         self._places = [
             ChunkMatch(each.path, each.symbol, each.start_line, each.end_line, each.digest) for each in chunks
         ]
+        self._vectors = ChunkVectors([chunk.digest for chunk in chunks], vectors or {})
         if not chunks:
             return
         paths = list(dict.fromkeys(chunk.path for chunk in chunks))
@@ -109,8 +102,12 @@ class ChunkSearch:
         self._words = WordIndex(chunks, paths, self._file_of)
         self._named = NamedFiles(paths)
         self._defined = DefinedNames(chunks, self._file_of, len(paths))
-        self._vectors = ChunkVectors([chunk.digest for chunk in chunks], vectors or {})
         self._heads = _heads(chunks)
+
+    @property
+    def dimension(self) -> int:
+        """Dimension of the vectors; 0 if there are none."""
+        return self._vectors.dimension
 
     def find(
         self,
@@ -121,19 +118,18 @@ class ChunkSearch:
         excluded: Collection[str] = frozenset(),
         where: CodeFilter = ALL_CODE,
         apart: float = 0.0,
-        contextual: bool = False,
     ) -> tuple[ChunkMatch, ...]:
         """The best locations, one per definition, without files in `excluded`.
 
-        A `contextual` model's vectors count more than those of the bundled model. A chunk that shares no word with the
-        query must be at least `apart` standard deviations more similar than the mean; the result may be empty.
+        A chunk that shares no word with the query must be at least `apart` standard deviations more similar than the
+        mean; the result may be empty.
         """
         if not self._places:
             return ()
         question = read_question(query)
         signals = self._signals(question, vector, apart)
         weights = REPORT_WEIGHTS if question.is_report else QUESTION_WEIGHTS
-        total = np.where(signals.possible, self._total(signals, weights, contextual) * self._by_role(question), 0.0)
+        total = np.where(signals.possible, self._total(signals, weights) * self._by_role(question), 0.0)
         best = list(islice(self._locations(total, weights.further_in_file, excluded, where), limit))
         return tuple(
             replace(
@@ -154,14 +150,20 @@ class ChunkSearch:
         relevance = np.minimum(words.chunks / (words.max_weight or 1.0), 1.0)
         possible = (words.chunks > 0) | ((frames + path + link) > 0)[self._file_of]
         near = np.zeros(len(relevance))
-        if vector is not None and self._vectors.can_compare(vector):
+        if vector is not None and 0 < vector.size == self._vectors.dimension:
             similarity = self._vectors.similarity(vector)
             relevant = (words.chunks > 0) | outliers(similarity, apart)
             near = np.where(relevant, np.maximum(similarity, 0.0), 0.0)
             possible |= near > 0
             relevance = np.minimum(relevance + MEANING_RELEVANCE * near, 1.0)
         return _Signals(
-            {"chunks": words.chunks, "repeated": words.repeated, "title": words.title, "linked": self._linked(question)},
+            {
+                "chunks": words.chunks,
+                "repeated": words.repeated,
+                "title": words.title,
+                "linked": self._linked(question),
+                "meaning": near,
+            },
             {
                 "files": words.files,
                 "best": words.best,
@@ -172,8 +174,8 @@ class ChunkSearch:
                 "path": path,
                 "module": module,
                 "link": link,
+                "meaning": sum_of_best(near, self._file_of, len(self._roles)),
             },
-            near,
             relevance,
             possible,
         )
@@ -188,9 +190,8 @@ class ChunkSearch:
                 scores[[row for row in rows if self._places[row].start_line <= line <= self._places[row].end_line]] = 1
         return scores
 
-    def _total(self, signals: _Signals, weights: RankingWeights, contextual: bool) -> NDArray[np.float64]:
-        files = np.zeros(len(self._roles))
-        chunks = (weights.contextual_meaning if contextual else weights.meaning) * _scaled(signals.meaning)
+    def _total(self, signals: _Signals, weights: RankingWeights) -> NDArray[np.float64]:
+        files, chunks = np.zeros(len(self._roles)), np.zeros(len(self._file_of))
         for name, weight in weights.files.items():
             files += weight * _scaled(signals.files[name])
         for name, weight in weights.chunks.items():

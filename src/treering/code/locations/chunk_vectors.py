@@ -25,9 +25,10 @@ class ChunkVectors:
         self._common = np.zeros(self._rows.shape[1], np.float32)
         self._fill([each if each and len(each) == size else None for each in known])
 
-    def can_compare(self, vector: NDArray[np.float32] | None) -> bool:
-        """Whether there are vectors, and as long as this one."""
-        return vector is not None and 0 < vector.size == len(self._common)
+    @property
+    def dimension(self) -> int:
+        """0 if there are no vectors."""
+        return len(self._common)
 
     def similarity(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
         """Cosine similarity after subtracting the mean vector, from -1 to 1; 0 for chunks without a vector."""

@@ -95,8 +95,6 @@ class _QueryEmbedding(NamedTuple):
     """Number of vectors made for this query."""
     apart: float = 0.0
     """Minimum distance above the mean, in standard deviations, for chunks without a matching word."""
-    contextual: bool = False
-    """Whether the model is larger than the bundled one."""
 
 
 class LocationSearch:
@@ -148,15 +146,8 @@ class LocationSearch:
             )
         search = self._search(snapshot.state, meaning)
         changed = frozenset(snapshot.changed)
-        found = search.find(
-            query,
-            meaning.vector,
-            limit=limit,
-            excluded=changed,
-            where=where,
-            apart=meaning.apart,
-            contextual=meaning.contextual,
-        )
+        missing |= _other_dimension(search, meaning)
+        found = search.find(query, meaning.vector, limit=limit, excluded=changed, where=where, apart=meaning.apart)
         shown = tuple(self._with_text(found, snapshot.root))
         status = replace(status, definitions_only=partly_read(each.path for each in shown))
         return CodeLocations(query, shown, missing, status, meaning.made)
@@ -203,7 +194,6 @@ class LocationSearch:
                 _missing_vectors(covered, embedder.model),
                 max(0, covered.vectors - before.vectors),
                 0.0 if embedder.contextual else MIN_DEVIATIONS,
-                embedder.contextual,
             )
         except ModelUnavailable as exc:
             self._models.failed("embedder", exc)
@@ -276,6 +266,16 @@ class LocationSearch:
                     search = ChunkSearch(tx.chunks.every(), vectors)
                 self._loaded = current, search
             return self._loaded[1]
+
+
+def _other_dimension(search: ChunkSearch, meaning: _QueryEmbedding) -> Mapping[str, str]:
+    """The reason if the query's vector cannot be compared with those of the chunks: the server has another model."""
+    if meaning.vector is None or search.dimension in (0, meaning.vector.size):
+        return {}
+    return {
+        "meaning": f"found by words only: {meaning.model} returned a vector of {meaning.vector.size} numbers, but "
+        f"those of the chunks have {search.dimension}; give the model another name and run `treering embed`"
+    }
 
 
 def _missing_vectors(covered: ChunkCoverage, model: str) -> Mapping[str, str]:

@@ -96,7 +96,7 @@ class WordIndex:
             share = 1.0 if stem in question.prose_words or not question.is_report else CODE_SHARE
             weight = self._add(found, term, share, in_title=stem in question.title_words)
             total += 0.0 if term.word in _QUESTION_WORDS else weight
-        return found._replace(best=self._best_chunks(found.chunks), max_weight=total)
+        return found._replace(best=sum_of_best(found.chunks, self._file_of, self._file_count), max_weight=total)
 
     def _add(self, scores: ChunkWordScores, term: QueryTerm, share: float, *, in_title: bool) -> float:
         """Add this share of a term's contribution to each score; returns its weight among chunks."""
@@ -123,18 +123,19 @@ class WordIndex:
     def _per_file(self, rows: NDArray[np.integer], counts: NDArray[Any] | None = None) -> Scores:
         return np.bincount(self._file_of[rows], counts, self._file_count).astype(np.float64)
 
-    def _best_chunks(self, scores: Scores) -> Scores:
-        """Per file, the sum of the scores of its best chunks."""
-        rows = np.flatnonzero(scores)
-        rows = rows[np.lexsort((-scores[rows], self._file_of[rows]))]
-        files = self._file_of[rows]
-        rank = np.arange(len(files)) - np.searchsorted(files, files)
-        best = rows[rank < BEST_CHUNKS]
-        return self._per_file(best, scores[best])
-
 
 def _add_bm25(scores: Scores, ranking: BM25, counts: Scores, lengths: NDArray[Any], factor: float) -> None:
     holding = np.flatnonzero(counts)
     if len(holding):
         weight = factor * ranking.weight(len(holding))
         scores[holding] += weight * ranking.saturation(counts[holding], lengths[holding])
+
+
+def sum_of_best(scores: Scores, file_of: NDArray[np.int32], file_count: int) -> Scores:
+    """Per file, the sum of the scores of its best chunks; the chunks of a file are adjacent."""
+    rows = np.flatnonzero(scores)
+    rows = rows[np.lexsort((-scores[rows], file_of[rows]))]
+    files = file_of[rows]
+    rank = np.arange(len(files)) - np.searchsorted(files, files)
+    best = rows[rank < BEST_CHUNKS]
+    return np.bincount(file_of[best], scores[best], file_count).astype(np.float64)
