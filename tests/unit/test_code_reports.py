@@ -41,7 +41,9 @@ SENDING = stored("web/sending.py", ("send", "def send(request): return connectio
 RETRIES = stored("web/retries.py", ("retry", "def retry(send): return again(send)"))
 
 
-@pytest.mark.parametrize("run", ["_", "```", "https://a/", "# ", "**", " ", "\n", "-\n", "- ", "a ", "1.1", "a 1.", "a/", "a."])
+@pytest.mark.parametrize(
+    "run", ["_", "```", "https://a/", "# ", "**", " ", "\n", "-\n", "- ", "a ", "1.1", "a 1.", "a/", "a."]
+)
 def test_a_long_run_of_the_same_characters_is_read_in_little_time(run: str) -> None:
     begin = process_time()
     question = read_question(run * (20_000 // len(run)) + "x")

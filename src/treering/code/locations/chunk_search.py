@@ -161,7 +161,12 @@ class ChunkSearch:
             possible |= near > 0
             relevance = np.minimum(relevance + MEANING_RELEVANCE * near, 1.0)
         return _Signals(
-            {"chunks": words.chunks, "repeated": words.repeated, "title": words.title, "linked": self._linked(question)},
+            {
+                "chunks": words.chunks,
+                "repeated": words.repeated,
+                "title": words.title,
+                "linked": self._linked(question),
+            },
             {
                 "files": words.files,
                 "best": words.best,
