@@ -190,6 +190,14 @@ def test_files_have_a_role_by_their_path(path: str, role: str | None) -> None:
     assert (ROLES[role_of(path)].name if role_of(path) >= 0 else None) == role
 
 
+def test_the_tests_at_the_end_of_a_file_of_rust_are_tests() -> None:
+    rust = stored("src/routing.rs", ("Router.merge", "fn merge routes"), ("tests.works", "fn works merge routes merge"))
+    report = f"Merge of routes fails\nThe routes are lost in a merge.{PADDING}"
+    search = ChunkSearch([chunk for file in (rust, *OTHERS) for chunk in file])
+    assert search.find(report)[0].symbol == "Router.merge"
+    assert search.find("which tests are there of merge routes?")[0].symbol == "tests.works"
+
+
 def test_each_role_counts_in_full_if_it_is_asked_for() -> None:
     questions = {
         "form": "where is the issue template?",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from treering.code.chunks.split import SEPARATOR
 from treering.code.locations.chunk_vectors import ChunkVectors, outliers
 from treering.code.locations.defined_names import DefinedNames
-from treering.code.locations.file_roles import role_of, role_weights
+from treering.code.locations.file_roles import role_in, role_of, role_weights
 from treering.code.locations.named_files import NamedFiles
 from treering.code.locations.question import CodeQuestion, read_question
 from treering.code.locations.word_scores import WordIndex
@@ -105,7 +105,9 @@ class ChunkSearch:
         paths = list(dict.fromkeys(chunk.path for chunk in chunks))
         numbers = {path: number for number, path in enumerate(paths)}
         self._file_of = np.array([numbers[chunk.path] for chunk in chunks], np.int32)
-        self._roles = np.array([role_of(path) for path in paths], np.int8)
+        of_files = [role_of(path) for path in paths]
+        roles = [role_in(each.path, each.symbol, of_files[numbers[each.path]]) for each in chunks]
+        self._roles = np.array(roles, np.int8)
         self._words = WordIndex(chunks, paths, self._file_of)
         self._named = NamedFiles(paths)
         self._defined = DefinedNames(chunks, self._file_of, len(paths))
@@ -194,7 +196,7 @@ class ChunkSearch:
         return scores
 
     def _total(self, signals: _Signals, weights: RankingWeights, contextual: bool) -> NDArray[np.float64]:
-        files = np.zeros(len(self._roles))
+        files = np.zeros(len(signals.files["files"]))
         chunks = (weights.contextual_meaning if contextual else weights.meaning) * _scaled(signals.meaning)
         for name, weight in weights.files.items():
             files += weight * _scaled(signals.files[name])
@@ -203,8 +205,8 @@ class ChunkSearch:
         return chunks + files[self._file_of]
 
     def _by_role(self, question: CodeQuestion) -> NDArray[np.float64]:
-        """The weight of each chunk by the role of its file."""
-        return np.array(role_weights(question))[self._roles][self._file_of]
+        """The weight of each chunk by its role."""
+        return np.array(role_weights(question))[self._roles]
 
     def _locations(
         self, total: NDArray[np.float64], further: float, excluded: Collection[str], where: CodeFilter
