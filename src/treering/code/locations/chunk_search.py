@@ -189,10 +189,12 @@ class ChunkSearch:
         """1 for the chunk that contains a linked line, in each file that the link fits."""
         scores = np.zeros(len(self._places))
         for path, line in question.links:
-            for file in () if line is None else self._named.with_path(path):
+            if line is None:
+                continue
+            for file in self._named.with_path(path):
                 begin, end = np.searchsorted(self._file_of, (file, file + 1)).tolist()
-                rows = range(begin, end)
-                scores[[row for row in rows if self._places[row].start_line <= line <= self._places[row].end_line]] = 1
+                places = enumerate(self._places[begin:end], begin)
+                scores[[row for row, place in places if place.start_line <= line <= place.end_line]] = 1
         return scores
 
     def _total(self, signals: _Signals, weights: RankingWeights, contextual: bool) -> NDArray[np.float64]:
