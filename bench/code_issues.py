@@ -1,8 +1,8 @@
 """The file to change, given the text of an issue: the share of cases with the right file among the first ones.
 
 A case is a JSON line with `repo` (owner/name), `base_commit`, `gold_files`, and `problem_statement` or `issue`, whose
-text is then in a file of `--texts`. The files at the commit are read from a bare repository below `--mirror`, in a folder
-`owner+name/repo`; what was read is cached.
+text is then in a file of `--texts`. The files at the commit are read from a bare repository below `--mirror`, in a
+folder `owner+name/repo`; what was read is cached.
 """
 
 import argparse

@@ -41,7 +41,9 @@ SENDING = stored("web/sending.py", ("send", "def send(request): return connectio
 RETRIES = stored("web/retries.py", ("retry", "def retry(send): return again(send)"))
 
 
-@pytest.mark.parametrize("run", ["_", "```", "https://a/", "# ", "**", " ", "\n", "-\n", "- ", "a ", "1.1", "a 1.", "a/", "a."])
+@pytest.mark.parametrize(
+    "run", ["_", "```", "https://a/", "# ", "**", " ", "\n", "-\n", "- ", "a ", "1.1", "a 1.", "a/", "a."]
+)
 def test_a_long_run_of_the_same_characters_is_read_in_little_time(run: str) -> None:
     begin = process_time()
     question = read_question(run * (20_000 // len(run)) + "x")
@@ -186,6 +188,14 @@ def test_a_report_that_mentions_tests_does_not_ask_for_them() -> None:
 )
 def test_files_have_a_role_by_their_path(path: str, role: str | None) -> None:
     assert (ROLES[role_of(path)].name if role_of(path) >= 0 else None) == role
+
+
+def test_the_tests_at_the_end_of_a_file_of_rust_are_tests() -> None:
+    rust = stored("src/routing.rs", ("Router.merge", "fn merge routes"), ("tests.works", "fn works merge routes merge"))
+    report = f"Merge of routes fails\nThe routes are lost in a merge.{PADDING}"
+    search = ChunkSearch([chunk for file in (rust, *OTHERS) for chunk in file])
+    assert search.find(report)[0].symbol == "Router.merge"
+    assert search.find("which tests are there of merge routes?")[0].symbol == "tests.works"
 
 
 def test_each_role_counts_in_full_if_it_is_asked_for() -> None:

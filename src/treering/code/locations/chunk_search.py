@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from treering.code.chunks.split import SEPARATOR
 from treering.code.locations.chunk_vectors import ChunkVectors, outliers
 from treering.code.locations.defined_names import DefinedNames
-from treering.code.locations.file_roles import role_of, role_weights
+from treering.code.locations.file_roles import role_in, role_of, role_weights
 from treering.code.locations.named_files import NamedFiles
 from treering.code.locations.question import CodeQuestion, read_question
 from treering.code.locations.word_scores import WordIndex, sum_of_best
@@ -98,7 +98,9 @@ class ChunkSearch:
         paths = list(dict.fromkeys(chunk.path for chunk in chunks))
         numbers = {path: number for number, path in enumerate(paths)}
         self._file_of = np.array([numbers[chunk.path] for chunk in chunks], np.int32)
-        self._roles = np.array([role_of(path) for path in paths], np.int8)
+        of_files = [role_of(path) for path in paths]
+        roles = [role_in(each.path, each.symbol, of_files[numbers[each.path]]) for each in chunks]
+        self._roles = np.array(roles, np.int8)
         self._words = WordIndex(chunks, paths, self._file_of)
         self._named = NamedFiles(paths)
         self._defined = DefinedNames(chunks, self._file_of, len(paths))
@@ -174,7 +176,7 @@ class ChunkSearch:
                 "path": path,
                 "module": module,
                 "link": link,
-                "meaning": sum_of_best(near, self._file_of, len(self._roles)),
+                "meaning": sum_of_best(near, self._file_of, len(words.files)),
             },
             relevance,
             possible,
@@ -184,14 +186,16 @@ class ChunkSearch:
         """1 for the chunk that contains a linked line, in each file that the link fits."""
         scores = np.zeros(len(self._places))
         for path, line in question.links:
-            for file in () if line is None else self._named.with_path(path):
+            if line is None:
+                continue
+            for file in self._named.with_path(path):
                 begin, end = np.searchsorted(self._file_of, (file, file + 1)).tolist()
-                rows = range(begin, end)
-                scores[[row for row in rows if self._places[row].start_line <= line <= self._places[row].end_line]] = 1
+                places = enumerate(self._places[begin:end], begin)
+                scores[[row for row, place in places if place.start_line <= line <= place.end_line]] = 1
         return scores
 
     def _total(self, signals: _Signals, weights: RankingWeights) -> NDArray[np.float64]:
-        files, chunks = np.zeros(len(self._roles)), np.zeros(len(self._file_of))
+        files, chunks = np.zeros(len(signals.files["files"])), np.zeros(len(self._file_of))
         for name, weight in weights.files.items():
             files += weight * _scaled(signals.files[name])
         for name, weight in weights.chunks.items():
@@ -199,8 +203,8 @@ class ChunkSearch:
         return chunks + files[self._file_of]
 
     def _by_role(self, question: CodeQuestion) -> NDArray[np.float64]:
-        """The weight of each chunk by the role of its file."""
-        return np.array(role_weights(question))[self._roles][self._file_of]
+        """The weight of each chunk by its role."""
+        return np.array(role_weights(question))[self._roles]
 
     def _locations(
         self, total: NDArray[np.float64], further: float, excluded: Collection[str], where: CodeFilter

@@ -71,6 +71,14 @@ def role_of(path: str) -> int:
     return next((place for place, role in enumerate(ROLES) if role.path.search(path)), -1)
 
 
+_TEST = next(place for place, role in enumerate(ROLES) if role.name == "test")
+
+
+def role_in(path: str, symbol: str, of_file: int) -> int:
+    """The role of a definition: that of its file, but test for the module of tests that a file of Rust ends with."""
+    return _TEST if path.endswith(".rs") and symbol.startswith(("tests.", "test.")) else of_file
+
+
 def role_weights(question: CodeQuestion) -> tuple[float, ...]:
     """Weight of the files of each role for a question; the last is that of code."""
     weights = [1.0 if not question.is_report and role.asked.search(question.text) else role.weight for role in ROLES]

@@ -101,7 +101,8 @@ class CodeQuestion:
     @cached_property
     def links(self) -> tuple[LinkedFile, ...]:
         """Files of hosted repositories, such as `https://github.com/owner/name/blob/main/src/web.py#L12`."""
-        return tuple(LinkedFile(path.rstrip(".,;:"), int(line) if line else None) for path, line in _LINK.findall(self.text))
+        found = _LINK.findall(self.text)
+        return tuple(LinkedFile(path.rstrip(".,;:"), int(line) if line else None) for path, line in found)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
