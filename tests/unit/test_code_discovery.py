@@ -3,6 +3,7 @@
 import errno
 import os
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -434,3 +435,14 @@ def test_a_failing_language_affects_only_this_file(tree: Tree, monkeypatch: pyte
     read = reading(tree({"x.py": ""}), "x.py")
     assert read.skipped
     assert "too much" in read.problems[0].message
+
+
+def test_a_change_with_the_same_size_and_restored_times_is_seen(tree: Tree) -> None:
+    root = tree({"x.py": "x = 1\n"})
+    before = (root / "x.py").stat()
+    first = discover(root, CodeSettings()).found
+    time.sleep(0.05)  # several ticks of the clock of the file system
+    (root / "x.py").write_text("x = 2\n")
+    os.utime(root / "x.py", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (root / "x.py").stat().st_mtime_ns == before.st_mtime_ns
+    assert discover(root, CodeSettings()).found != first

@@ -49,7 +49,7 @@ class ListedFile:
     language: str
     digest: str
     stamp: str
-    """Size, modification time and inode; another stamp may mean other content."""
+    """Size, times of modification and change, and inode; another stamp may mean other content."""
     read_at: int
     """When it was read, in nanoseconds: a stamp from the same moment is not conclusive."""
     resolved: bool

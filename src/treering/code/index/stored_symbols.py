@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 SurfaceOf = Callable[[str], Mapping[Key, Any]]
 
 _PLACE = (1 << 32) - 1
-_MAX_ENTRIES = 8_000
+_MAX_ENTRIES = 5_000
 """Surface entries to cache, up to twice as many: those of a large project would fill hundreds of megabytes, and few of
 them are ever queried."""
-_MAX_ANSWERS = 8_000
+_MAX_ANSWERS = 5_000
 """Answers to cache, up to twice as many: one in four of the symbols that a large project queries is queried by more
 than one file."""
 
