@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from platformdirs import user_cache_path
 
-from bench.code_issues import FILES, LOOKED_AT, Blob, ReadBlob, blobs_at, cases_of, read_blobs
+from bench.code_issues import FILES, LOOKED_AT, Blob, ReadBlob, blobs_at, cases_of, read_blobs, texts_of
 from bench.results import table, write_section
 from treering.adapters.models.bundled import BundledEmbedder
 from treering.adapters.models.selection import ConfiguredModels
@@ -93,6 +93,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--mirror", type=Path, required=True, help="folder of bare repositories: owner+name/repo")
     options.add_argument("--cases", type=Path, action="append", required=True, help="JSON lines; may be repeated")
+    options.add_argument("--texts", type=Path, action="append", default=[], help="JSON lines: repo, issue, text")
     options.add_argument("--limit", type=int, help="maximum number of cases of each repository; default: all")
     options.add_argument("--source", action="store_true", help="send no files of tests, examples and documentation")
     options.add_argument("--cache", type=Path, default=user_cache_path("treering") / "bench-code-embedder")
@@ -100,10 +101,10 @@ def main() -> None:
     given.cache.mkdir(parents=True, exist_ok=True)
     configured = ConfiguredModels(load_settings(None).settings, os.environ).embedder((), hurried=False)
     embedders: list[Embedder] = [BundledEmbedder(), *([] if configured.local else [configured])]
-    rows = list[tuple[object, ...]]()
+    rows, texts = list[tuple[object, ...]](), texts_of(given.texts)
     for file in given.cases:
         measured = defaultdict[str, list[Ranks]](list)
-        for repository, cases in sorted(cases_of(file).items()):
+        for repository, cases in sorted(cases_of(file, texts).items()):
             chosen = cases[: given.limit]
             for case, ranks in zip(chosen, ranks_in(repository, chosen, embedders, given), strict=True):
                 kind = "reports" if read_question(case["problem_statement"]).is_report else "questions"

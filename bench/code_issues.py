@@ -11,7 +11,7 @@ import json
 import pickle
 import subprocess
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
@@ -94,6 +94,11 @@ def _paths(search: ChunkSearch, query: str, vector: np.ndarray | None) -> list[s
 def rows_of(file: Path) -> list[dict[str, Any]]:
     with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as lines:
         return list(map(json.loads, lines))
+
+
+def texts_of(files: Iterable[Path]) -> dict[tuple[str, str], str]:
+    """Texts of issues by repository and issue."""
+    return {(each["repo"], each["issue"]): each["text"] for file in files for each in rows_of(file)}
 
 
 def cases_of(file: Path, texts: Mapping[tuple[str, str], str]) -> dict[str, list[dict[str, Any]]]:
@@ -192,7 +197,7 @@ def main() -> None:
     options.add_argument("--cache", type=Path, default=user_cache_path("treering") / "bench-code-issues")
     given = options.parse_args()
     given.cache.mkdir(parents=True, exist_ok=True)
-    texts = {(each["repo"], each["issue"]): each["text"] for file in given.texts for each in rows_of(file)}
+    texts = texts_of(given.texts)
     rows = list[tuple[object, ...]]()
     for file in given.cases or [DATA / "swebench_lite" / "instances.jsonl.gz"]:
         measured = list[dict[str, tuple[int | None, float]]]()

@@ -77,7 +77,7 @@ def test_no_session_state_is_left_on_a_server_connection(pooled_url: str, tmp_pa
             assert connection.execute("SELECT name FROM pg_prepared_statements").fetchall() == []
             # Other tests hold locks of other databases.
             own = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-            held = connection.execute(f"SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND {own}")  # type: ignore[arg-type]
+            held = connection.execute(f"SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND {own}")
             assert held.fetchall() == []
             assert connection.execute("SELECT pg_listening_channels()").fetchall() == []
             temporary = connection.execute("SELECT relname FROM pg_class WHERE relpersistence = 't'")

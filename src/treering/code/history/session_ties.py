@@ -13,7 +13,7 @@ from treering.core.errors import InvalidInput
 from treering.core.queries import CoAccessFilter, Order, ShareRange
 
 if TYPE_CHECKING:
-    from treering.core.graph import CoAccessEdge
+    from treering.core.co_access import CoAccessEdge
     from treering.ports.store import Transaction
 
 MIN_WEIGHT = 0.1  # weaker ties are those of files that are used all the time
