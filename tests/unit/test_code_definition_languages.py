@@ -267,6 +267,25 @@ CREATE TYPE mood AS ENUM ('sad');
     ]
 
 
+def test_a_delimiter_of_mysql_is_no_dollar_quote() -> None:
+    source = """# don't stop here
+DELIMITER $$
+CREATE PROCEDURE a() BEGIN SELECT '$$'; END $$
+CREATE PROCEDURE b() BEGIN SELECT 1; END $$
+DELIMITER ;
+CREATE TABLE c (x int);
+"""
+    assert definitions("sql", source) == ["function a", "function b", "class c"]
+
+
+def test_an_unclosed_part_of_sql_hides_no_definition() -> None:
+    for opened in ("/* ", "'", "$body$ "):
+        assert definitions("sql", f"CREATE TABLE a (x int); {opened}\nCREATE TABLE b (x int);\n") == [
+            "class a",
+            "class b",
+        ]
+
+
 def test_operators_keep_their_names() -> None:
     assert definitions("ruby", "class A\n  def <<(x); end\n  def <=>(x); end\nend\n") == [
         "class A",

@@ -17,6 +17,11 @@ def text_of(node: Node | None) -> str:
     return text.decode("utf-8", "replace") if text else ""
 
 
+def is_written(node: Node | None, text: str) -> bool:
+    """Whether a node has this text; the text of a longer one, such as a chain of calls, is not read."""
+    return node is not None and node.end_byte - node.start_byte == len(text.encode()) and text_of(node) == text
+
+
 def in_order(captured: Iterable[Node]) -> list[Node]:
     """Sort the captures of a query by their place; tree-sitter returns them in another order in each run."""
     return sorted(captured, key=attrgetter("start_byte"))

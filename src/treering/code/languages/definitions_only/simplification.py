@@ -1,7 +1,7 @@
 """Texts of a file without what its grammar does not know and its definitions do not need."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from treering.code.facts import Span
@@ -23,9 +23,10 @@ _MACROS = (
     ),
 )
 _TYPE_PARAMETERS = rb"<(?:[^<>{}()]|\([^<>{}()]*\)|<(?:[^<>{}]|<[^<>{}]*>)*>)*>"
+_ZIG_TYPE = rb"(?:\s*:[^,=;\n]{1,200})?"
 _HARD_SYNTAX = {
     **dict.fromkeys(("c", "cpp", "objc"), _MACROS),
-    "dart": (re.compile(rb"\b((?:base|interface|mixin|sealed)\s+)+(?=class\b)"),),
+    "dart": (re.compile(rb"\b(base|interface|mixin|sealed)(?=(?:\s+(?:base|interface|mixin|sealed)){0,2}\s+class\b)"),),
     "kotlin": (re.compile(rb"\b(actual|expect)\s"), re.compile(rb"(,)(?=\s*[;)}])")),
     "swift": (
         re.compile(
@@ -36,7 +37,11 @@ _HARD_SYNTAX = {
     ),
     "zig": (
         re.compile(
-            rb"\b(?:const|var)\s+\w+(?:\s*:[^,=;\n]+)?((?:,\s*(?:(?:const|var)\s+)?\w+(?:\s*:[^,=;\n]+)?)+)(?=\s*=)"
+            rb"\b(?:const|var)\s+\w+"
+            + _ZIG_TYPE
+            + rb"((?:,\s*(?:(?:const|var)\s+)?\w+"
+            + _ZIG_TYPE
+            + rb"){1,20})(?=\s*=)"
         ),
         re.compile(rb"(\b\w+:)\s*switch\b"),
     ),
@@ -59,12 +64,21 @@ def variants_of(language: str, source: bytes) -> Iterator[Variant]:
     whole = ConditionBranch((), ((0, len(source)),))
     for removed, kept in branches_of(source) if language in _PREPROCESSED else (whole,):
         text = bytearray(source)
-        for span in removed:
+        for span in _outermost(removed):
             _blank(text, span)
         for pattern in _HARD_SYNTAX.get(language, ()):
             for found in pattern.finditer(bytes(text)):
                 _blank(text, found.span(1))
         yield Variant(bytes(text), kept)
+
+
+def _outermost(spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield the parts of a text that any of the spans covers, each once."""
+    covered = 0
+    for start, end in sorted(spans):
+        if end > covered:
+            yield max(start, covered), end
+            covered = end
 
 
 def _blank(text: bytearray, span: Span) -> None:

@@ -10,11 +10,19 @@ from collections.abc import Iterator
 from treering.code.facts import DefinitionKind
 from treering.code.languages.definitions_only.found_definitions import FoundDefinition
 
-_OPAQUE = re.compile(
-    rb"--[^\n]*|(?<![^\n])\\[^\n]*|/\*.*?\*/|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$|'(?:[^'\\]|\\.|'')*'",
-    re.DOTALL,
+_OPAQUE = (
+    rb"--[^\n]*|(?<![^\n])(?:\\|[ \t]*#(?!\w))[^\n]*|/\*.*?(?:\*/|(?P<open_comment>\Z))"
+    rb"|'(?:[^'\\]++|\\.|'')*+(?:'|(?P<open_string>\Z))"
 )
-"""Comments, commands of psql, bodies and strings: nothing in them is defined when the file is run."""
+_DOLLAR_QUOTED = rb"|(?<![\w$])\$(?P<tag>\w*)\$.*?(?:\$(?P=tag)\$|(?P<open_body>\Z))"
+_OPAQUE_PARTS, _OPAQUE_PARTS_OF_MYSQL = (re.compile(_OPAQUE + more, re.DOTALL) for more in (_DOLLAR_QUOTED, b""))
+"""Comments, commands of psql, bodies and strings: nothing in them is defined when the file is run.
+
+What is never closed matches up to the end, so that no text is read twice, and is left as it is.
+"""
+_OPEN = frozenset(("open_comment", "open_string", "open_body"))
+_DELIMITER = re.compile(rb"^[ \t]*DELIMITER[ \t]", re.IGNORECASE | re.MULTILINE)
+"""Only MySQL sets a delimiter, often `$$`, and it has no dollar quotes."""
 _PART = rb'(?:"[^"\n]+"|`[^`\n]+`|\[[^\]\n]+\]|[\w$#@\x80-\xff]+)'
 _CREATE = re.compile(
     rb"\bCREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:DEFINER\s*=\s*\S+\s+)?"
@@ -40,7 +48,8 @@ _QUOTES = '"`[]'
 
 def sql_definitions(source: bytes) -> Iterator[FoundDefinition]:
     """Yield what the statements of a file create, but not what the bodies of functions create when they run."""
-    text = _OPAQUE.sub(lambda found: re.sub(rb"[^\n]", b" ", found[0]), source)
+    opaque = _OPAQUE_PARTS_OF_MYSQL if _DELIMITER.search(source) else _OPAQUE_PARTS
+    text = opaque.sub(_blank, source)
     at = 0
     while found := _CREATE.search(text, at):
         kind, name = _KINDS[found["what"].upper()], found["name"]
@@ -50,11 +59,17 @@ def sql_definitions(source: bytes) -> Iterator[FoundDefinition]:
         yield FoundDefinition(found.start(), at, found.start("name"), found.end("name"), kind, ".".join(parts))
 
 
+def _blank(found: re.Match[bytes]) -> bytes:
+    return found[0] if found.lastgroup in _OPEN else re.sub(rb"[^\n]", b" ", found[0])
+
+
 def _end_of(text: bytes, start: int, *, has_body: bool) -> int:
     """Return the end of a statement: behind its semicolon, or behind the block of a body."""
     end = _END.search(text, start)
     stop = len(text) if end is None else end.end() if end[0] == b";" else end.start()
     if has_body and _BLOCK.search(text, start, stop):
         following = _NEXT_STATEMENT.search(text, stop)
-        stop = len(text[: following.start()].rstrip()) if following else len(text.rstrip())
-    return max(start, len(text[:stop].rstrip()))
+        stop = following.start() if following else len(text)
+    while stop > start and text[stop - 1 : stop].isspace():
+        stop -= 1
+    return stop

@@ -22,6 +22,7 @@ _CALLED = {
     **dict.fromkeys(("fmt.Errorf", "errors.Join", "errors.Wrap", "errors.Wrapf", "errors.WithStack", "new"), None),
 }
 """What a call does with an error that it is given; None if its result is the error."""
+_MAX_CALLED = max(map(len, _CALLED))
 _COMPARED = frozenset({"==", "!="})
 
 
@@ -42,7 +43,9 @@ def _use(inner: Node, around: Node) -> str | None:
     if kind == "binary_expression":
         return CAUGHT if text_of(around.child_by_field_name("operator")) in _COMPARED else ""
     if kind == "argument_list":
-        return _CALLED.get(text_of(around.parent.child_by_field_name("function")), "") if around.parent else ""
+        function = around.parent.child_by_field_name("function") if around.parent else None
+        is_short = function is not None and function.end_byte - function.start_byte <= _MAX_CALLED
+        return _CALLED.get(text_of(function), "") if is_short else ""
     if kind in _TYPED:
         named = around.child_by_field_name("type") == inner
         return (CAUGHT if kind == "type_assertion_expression" else None) if named else ""

@@ -1,5 +1,6 @@
 """Extraction of a Go file: definitions, package-level names, and calls with their names bound."""
 
+from itertools import islice
 from operator import itemgetter
 
 import tree_sitter_go
@@ -16,7 +17,7 @@ from treering.code.languages.go.syntax_conversion import SyntaxConverter, fields
 from treering.code.languages.go.uses import UseCollector, read_names
 from treering.code.languages.line_index import LineIndex
 from treering.code.languages.queries import query_of
-from treering.code.languages.syntax_nodes import problems_of, text_of
+from treering.code.languages.syntax_nodes import is_written, problems_of, text_of
 
 GRAMMAR = Language(tree_sitter_go.language())
 QUERY = query_of(GRAMMAR, "go")
@@ -31,6 +32,8 @@ _CAPTURES = (
 
 _ARGUMENTS, _RESULT = CallFlow.ARGUMENTS.value, CallFlow.RESULT.value
 
+_MAX_GIVEN = 30
+"""Names of an assigned value that are looked at; only a value that holds whole functions has more."""
 _FUNCTIONS = frozenset(("function_declaration", "method_declaration"))
 
 
@@ -190,7 +193,10 @@ class _GoWalk:
     def _kept(self, node: Node) -> None:
         function = self.declarations.definitions[self._caller].qualname if self._caller >= 0 else ""
         right = node.child_by_field_name("right")
-        if not function or right is None or not any(map(self.names.is_bound, map(text_of, identifiers(right)))):
+        if not function or right is None:
+            return
+        given = islice(identifiers(right), _MAX_GIVEN)
+        if not any(self.names.is_bound(text_of(each)) for each in given):
             return
         for target in items(node.child_by_field_name("left")):
             variable = next(identifiers(target), None)
@@ -212,7 +218,7 @@ class _GoWalk:
             self.handed += [GoHandover(len(self.calls), self.converter.value(each)) for each in values]
             self.names.mark_needed()
         self.calls.append(GoCall(self._caller, function, line, flow, len(self.names.bindings)))
-        if text_of(named) == "errors.As" and len(items(given)) > 1:
+        if is_written(named, "errors.As") and len(items(given)) > 1:
             target = self.converter.value(items(given)[1])
             self.names.mark_needed()
             self.members.append(GoMemberUse(self._caller, target, line, len(self.names.bindings), caught=True))

@@ -56,9 +56,14 @@ _DEFINED = {
     "const": DefinitionKind.CONSTANT,
     "macro": DefinitionKind.FUNCTION,
 }
-_CALL_IN_MACRO = re.compile(r"\$?(crate(?:::\w+)+)\s*\(")
+_CALL_IN_MACRO = re.compile(r"(?<![\w:])(crate(?:::\w++)++)\s*+\(")
 """A call in the rules of a macro by a path from the root: other names mean what they mean where it is used."""
 _ENTRIES = {"main": EntryPoint.MAIN, "route": EntryPoint.ROUTE, "command": EntryPoint.COMMAND}
+
+
+def calls_in_macro(text: str) -> tuple[str, ...]:
+    """Return the distinct paths that the rules of a macro call."""
+    return tuple(dict.fromkeys(_CALL_IN_MACRO.findall(text)))
 
 
 class ItemReader:
@@ -277,7 +282,7 @@ class ItemReader:
     def _macro(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         exported = has_word(attributes, b"macro_export")
         line = self._expressions.line_of(tree)
-        calls = dict.fromkeys(_CALL_IN_MACRO.findall(text_of(tree)))
+        calls = calls_in_macro(text_of(tree))
         body = RustNode("block", "", tuple([RustNode("call", "", (RustNode("path", path),), line) for path in calls]))
         self._declare(tree, attributes, "macro", flag="export" if exported else "", body=body, public=exported)
 
