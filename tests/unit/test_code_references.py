@@ -156,3 +156,11 @@ def test_a_constant_depends_on_what_initializes_it(name: str) -> None:
     assert (path, "calls", f"{path}::make") in found
     assert (constant, "depends_logically", f"{path}::make") in found
     assert not any(origin == constant and target == constant for origin, _, target in found)
+
+
+def test_constants_of_one_long_line_do_not_depend_on_everything_in_it() -> None:
+    functions = "".join(f"def g{number}(): ...\n" for number in range(6))
+    line = "".join(f"A{number} = g{number}(); " for number in range(6))
+    found = edges_of({"a.py": f"{functions}{line}\n"}, import_module("treering.code.languages.python").LANGUAGE)
+    assert ("a.py", "calls", "a.py::g5") in found
+    assert not any(kind == "depends_logically" for _, kind, _ in found)

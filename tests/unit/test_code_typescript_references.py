@@ -183,6 +183,18 @@ def test_a_property_with_a_function_names_its_type() -> None:
     assert ("a.ts::Holder", "annotates", "a.ts::Handler") not in found
 
 
+def test_a_comment_behind_a_decorator_hides_no_use() -> None:
+    text = """import { traced } from './traced'
+@traced() // of the class
+class Cats {
+  @traced() // eslint-disable-line
+  two() {}
+}
+"""
+    found = edges_of({"app.ts": text, "traced.ts": "export function traced() {}"}, LANGUAGE)
+    assert found >= {(f"app.ts::{name}", "calls", "traced.ts::traced") for name in ("Cats", "Cats.two")}
+
+
 def test_decorators_of_packages_make_a_class_register_its_methods() -> None:
     text = """import { Controller, Get, Module } from '@nestjs/common'
 import { traced } from './traced'

@@ -23,6 +23,8 @@ _FILE_EDGES = frozenset({EdgeKind.IMPORTS, EdgeKind.EXPORTS})
 
 
 _INITIALIZES = {EdgeKind.CALLS: EdgeKind.DEPENDS_LOGICALLY, EdgeKind.REFERENCES: EdgeKind.REFERENCES}
+_MAX_ON_LINE = 4
+"""Constants of one line above which it is unknown what initializes each: minified files have thousands."""
 
 
 class EdgeSet:
@@ -45,7 +47,8 @@ class EdgeSet:
         self._put(edge)
         kind = _INITIALIZES.get(edge.kind)
         if kind is not None:
-            for constant in self._initialized.get((edge.origin, edge.line), ()):
+            constants = self._initialized.get((edge.origin, edge.line), ())
+            for constant in constants if len(constants) <= _MAX_ON_LINE else ():
                 if edge.target != constant:
                     self._put(Edge(constant, edge.target, kind, edge.confidence, edge.line))
 

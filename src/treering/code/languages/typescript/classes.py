@@ -77,8 +77,9 @@ def decorations(r: TermReader, node: Node) -> bool:
     """Read the decorators of a definition, also those before it; return whether one comes from a package."""
     around, before = node.parent, node.prev_named_sibling
     found = node.children_by_field_name("decorator")
-    while before is not None and before.type == "decorator":
-        found.append(before)
+    while before is not None and before.type in ("decorator", "comment"):
+        if before.type == "decorator":
+            found.append(before)
         before = before.prev_named_sibling
     if around is not None and around.type == "export_statement":
         found += around.children_by_field_name("decorator")
