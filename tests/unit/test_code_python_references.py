@@ -386,3 +386,11 @@ def test_names_that_are_bound_and_names_that_are_used() -> None:
         (f"{here}View.as_view.view", "references", f"{here}View.go"),
         (f"{here}command", "references", f"{here}command.app"),
     }
+
+
+def test_names_in_the_body_of_a_class_are_its_methods_only_where_python_sees_them() -> None:
+    text = "def load(): ...\nclass A:\n    def load(self): ...\n    def save(self): ...\n    options = dict(save=1)\n"
+    lambdas = "    late = property(lambda self: load)\n    all = [load for _ in range(2)]\n"
+    found = edges_of({"a.py": text + lambdas}, LANGUAGE)
+    assert ("a.py::A", "references", "a.py::load") in found
+    assert not any(target in ("a.py::A.load", "a.py::A.save") for _, _, target in found)

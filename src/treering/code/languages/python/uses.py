@@ -26,6 +26,11 @@ _LONGER = re.compile(rb"[\w.(]")
 _WORD = re.compile(rb"(?<![\w.])[A-Za-z_]\w*")
 _ASSIGNED = re.compile(rb"\s*:?=(?!=)")
 _MAX_TEXT = 200
+_MAX_LEVELS = 12
+_STATEMENTS = frozenset({"block", "module", "expression_statement"})
+_OWN_SCOPES = frozenset(
+    {"lambda", "list_comprehension", "set_comprehension", "dictionary_comprehension", "generator_expression"}
+)
 _NAMES = frozenset({ExpressionKind.NAME, ExpressionKind.FROM, ExpressionKind.DEFINITION})
 
 
@@ -97,7 +102,20 @@ class _ReadCollector:
                 for word in _WORD.finditer(self._source, start, end):
                     name = word.group().decode()
                     if name in methods:
-                        self._name_at(name, word.span(), met[name], assigned=False, constant=False)
+                        assigned = _ASSIGNED.match(self._source, word.end()) is not None
+                        self._name_at(name, word.span(), met[name], assigned=assigned, constant=False)
+
+    def _has_own_scope(self, at: int) -> bool:
+        """Whether a name of a class body is in a lambda or comprehension, which do not see the names of the class."""
+        root = self._found.root
+        node = None if root is None else root.descendant_for_byte_range(at, at + 1)
+        for _ in range(_MAX_LEVELS):
+            if node is None or node.type in _STATEMENTS:
+                break
+            if node.type in _OWN_SCOPES:
+                return True
+            node = node.parent
+        return False
 
     def _name(self, name: str, constant: bool) -> None:
         source, written = self._source, name.encode()
@@ -126,6 +144,8 @@ class _ReadCollector:
         origin, kind = _placed(origin, site, defined)
         if (origin, kind) in met or (constant and (not origin or origin == name)):
             return
+        if scope.kind is ScopeKind.CLASS and scope.outer is not None and self._has_own_scope(at):
+            scope = scope.outer
         read = self._expressions.name(name, ExpressionSite(scope), at)
         named = [read] if read.kind in _NAMES else _local_definitions(name, scope)
         for each in named:
