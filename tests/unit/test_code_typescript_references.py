@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.growth import LINEAR, growth
 from tests.resolver_projects import edges_of
 from treering.code.languages.references import REFERENCE_KINDS
 from treering.code.languages.typescript import LANGUAGE
@@ -253,3 +254,14 @@ export class Own { method() { handle() } }
         ("main.tsx::table", "registers", "main.tsx::go"),
         ("main.tsx", "registers", "main.tsx::listener"),
     }
+
+
+def test_holders_of_functions_in_objects_are_found_in_linear_time() -> None:
+    def resolve(count: int) -> object:
+        return edges_of(
+            {"a.ts": "".join(f"export const a{n}: H = {{ b{n}() {{}} }};\n" for n in range(count))}, LANGUAGE
+        )
+
+    assert growth(resolve, 2_000, 8_000) < LINEAR
+    nested = "interface H { b(): void }\nexport const table: H = {\n  b() {},\n}\n"
+    assert ("a.ts::table", "registers", "a.ts::b") in edges_of({"a.ts": nested}, LANGUAGE)

@@ -1,8 +1,8 @@
 """Reference edges of a file: types, values, tables of functions, errors that are thrown and caught."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from treering.code.facts import DefinitionKind, Facts
+from treering.code.facts import Definition, DefinitionKind, Facts
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.references import CodeReference, add_references
 from treering.code.languages.typescript.evaluator import TsEvaluator
@@ -87,15 +87,34 @@ def add_created(edges: EdgeSet, facts: Facts) -> None:
     """Add an edge to each function that an expression creates, an object's method or a nested function: the definition
     around it (the variable that holds the object, else the file) hands it to code that may call it."""
     by_name = {each.qualname: each for each in facts.definitions}
-    tables = [each for each in facts.definitions if each.kind is DefinitionKind.CONSTANT]
+    holders = _holders(facts.definitions)
     for made in facts.definitions:
         around = by_name.get(made.qualname.rpartition(".")[0])
         if around is None and made.kind is DefinitionKind.METHOD:
-            holders = [each for each in tables if each.line <= made.line and made.end_line <= each.end_line]
-            around = min(holders, key=lambda each: each.end_line - each.line, default=None)
+            around = holders.get(made)
         elif around is None or around.kind not in _FUNCTIONS or made.kind not in _FUNCTIONS:
             continue
         origin = facts.path if around is None else f"{facts.path}::{around.qualname}"
         target = f"{facts.path}::{made.qualname}"
         kind = EdgeKind.REGISTERS if made.kind is DefinitionKind.METHOD else EdgeKind.REFERENCES
         add_references(edges, [CodeReference(origin, target, kind, made.line, EVIDENT)])
+
+
+def _holders(definitions: Sequence[Definition]) -> Mapping[Definition, Definition]:
+    """The innermost variable around the lines of each other definition; the first of those with the same lines."""
+    found: dict[Definition, Definition] = {}
+    around: list[Definition] = []
+    for each in sorted(definitions, key=_outer_first):
+        while around and around[-1].end_line < each.line:
+            around.pop()
+        if each.kind is not DefinitionKind.CONSTANT:
+            holder = next((one for one in reversed(around) if each.end_line <= one.end_line), None)
+            if holder is not None:
+                found[each] = holder
+        elif not around or (around[-1].line, around[-1].end_line) != (each.line, each.end_line):
+            around.append(each)
+    return found
+
+
+def _outer_first(definition: Definition) -> tuple[int, int, bool]:
+    return definition.line, -definition.end_line, definition.kind is not DefinitionKind.CONSTANT
