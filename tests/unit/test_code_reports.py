@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.growth import LINEAR, growth
 from treering.code.chunks import CodeChunk
 from treering.code.chunks.words import stored_chunks
 from treering.code.locations.chunk_search import ChunkSearch
@@ -39,6 +40,11 @@ def first_file(query: str, *files: tuple[StoredChunk, ...]) -> str:
 
 SENDING = stored("web/sending.py", ("send", "def send(request): return connection.write(request)"))
 RETRIES = stored("web/retries.py", ("retry", "def retry(send): return again(send)"))
+
+
+def test_only_closed_comments_are_left_out_in_linear_time() -> None:
+    assert read_question("one <!-- two --> three <!-- four").text == "one  three <!-- four"
+    assert growth(read_question, "<!-- " * 1_000, "<!-- " * 4_000) < LINEAR
 
 
 @pytest.mark.parametrize(

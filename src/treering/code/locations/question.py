@@ -13,7 +13,8 @@ _LANGUAGES = ("en",)
 _MAX_QUESTION = 200
 """Characters of a question. A longer text reports a problem, and mentions tests or documentation in passing."""
 # Parts of an issue that describe neither the code nor the problem: hints of the form, and lists of versions.
-_COMMENT = re.compile(r"<!--.*?-->", re.S)
+# One that is never closed is left in the text; it matches up to the end, so that no text is read twice.
+_COMMENT = re.compile(r"<!--.*?(?:-->|(?P<open>\Z))", re.S)
 # Quantifiers are possessive where they can be: the time for a long run of spaces would be cubic otherwise.
 _VERSION = re.compile(
     r"^[^\w\n]*+(?:\w[\w.\- ]{0,39}?(?:\s*+(?:==|[:=|])\s*+|\s++)|(?<=[.\- ]\s))v?\d++(?:\.\w++)++\S*+\W*$", re.M
@@ -117,5 +118,5 @@ class CodeQuestion:
 
 def read_question(query: str) -> CodeQuestion:
     """The question, or all of the query if nothing else is in it."""
-    cleaned = _VERSION.sub("", _COMMENT.sub("", query)).strip()
+    cleaned = _VERSION.sub("", _COMMENT.sub(lambda found: found[0] if found.lastgroup else "", query)).strip()
     return CodeQuestion(cleaned or query.strip())
