@@ -74,6 +74,12 @@ def test_what_an_agent_attaches_to_code_is_returned_with_its_impact(memory: Memo
         assert gotcha["type"] == "gotcha"
         found = agent.call("analyze_impact", node="save")["memories"]
         assert [each["id"] for each in found] == [stored["id"], gotcha["id"]]
+        changed = agent.call("correct_fact", id=stored["id"], text="save is idempotent for equal rows")
+        found = agent.call("analyze_impact", node="save")["memories"]
+        assert [each["id"] for each in found] == [changed["id"], gotcha["id"]]
+        agent.call("forget", id=gotcha["id"])
+        found = agent.call("analyze_impact", node="save")["memories"]
+        assert [each["id"] for each in found] == [changed["id"]]
         assert "no indexed file or definition" in agent.refused("record_memory", text="It is slow", node="unknown_name")
 
 

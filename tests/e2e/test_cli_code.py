@@ -43,6 +43,14 @@ def test_an_annotation_is_shown_with_the_impact_of_its_node(terminal: Terminal) 
     shown = terminal.ok("impact", "decode")
     assert "invariants and decisions" in shown
     assert "Tokens are opaque" in shown
+    terminal.json("correct", attached["id"], "--text", "Tokens are opaque bytes")
+    (now,) = terminal.json("impact", "decode")["annotations"]
+    assert now["content"] == "Tokens are opaque bytes"
+    terminal.ok("undo", now["id"])
+    (now,) = terminal.json("impact", "decode")["annotations"]
+    assert now["content"] == "Tokens are opaque"
+    terminal.ok("forget", attached["id"])
+    assert terminal.json("impact", "decode")["annotations"] == []
     assert "use one of invariant" in terminal.refused("annotate", "decode", "x", "--kind", "rule")
 
 
