@@ -131,6 +131,29 @@ def test_a_file_of_text_is_refused_with_what_to_do_instead(code: Code, root: Pat
         code.annotate("config.yaml", "At most three retries")
 
 
+def test_a_record_of_any_type_about_a_node_is_among_its_memories(memory: Memory, code: Code) -> None:
+    record = code.remember("decode", "The first call takes a second", type="gotcha")
+    assert (record.type, record.node, record.files) == ("gotcha", "app/tokens.py::decode", ("app/tokens.py",))
+    found = code.impact("decode")
+    assert ([each.id for each in found.memories], found.annotations) == ([record.id], ())
+    memory.forget(record.id)
+    assert code.impact("decode").memories == ()
+    with pytest.raises(InvalidInput, match="say in a sentence"):
+        code.remember("decode", " ", type="gotcha")
+
+
+def test_what_was_done_to_an_annotation_can_be_undone(memory: Memory, code: Code) -> None:
+    first = code.annotate("decode", "decode accepts text")
+    corrected = memory.correct(first.id, text="decode accepts bytes")
+    assert shown(code, "decode") == ["decode accepts bytes"]
+    memory.undo(corrected.id)
+    assert shown(code, "decode") == ["decode accepts text"]
+    memory.forget(first.id)
+    assert shown(code, "decode") == []
+    memory.undo(first.id)
+    assert shown(code, "decode") == ["decode accepts text"]
+
+
 def test_secrets_control_characters_and_long_texts_are_kept_safe(code: Code) -> None:
     record = code.annotate("decode", "the key is AKIAIOSFODNN7EXAMPLE \x1b[31m\x07 " + "long " * 10_000)
     assert "AKIAIOSFODNN7EXAMPLE" not in record.content
@@ -168,9 +191,19 @@ def test_an_annotation_follows_a_file_that_git_knows_to_be_renamed(memory: Memor
     git("mv", "app/tokens.py", "app/opaque.py")
     git("commit", "-qm", "two")
     memory.code.index(root)
+    note = memory.code.related("app/tokens.py").status.notes[0]
+    assert "does not exist now" in note
     found = memory.code.impact("app/opaque.py:decode")
     assert {record.content for record in found.annotations} == {"Tokens are opaque", "Nothing here reads the clock"}
     assert not memory.code.impact("app/login.py").annotations
+    (decode,) = (record for record in found.annotations if record.content == "Tokens are opaque")
+    memory.correct(decode.id, text="Tokens are opaque bytes")
+    assert "Tokens are opaque bytes" in shown(memory.code, "app/opaque.py:decode")
+    (corrected,) = (each for each in memory.code.impact("decode").annotations if each.content.endswith("bytes"))
+    memory.undo(corrected.id)
+    assert "Tokens are opaque" in shown(memory.code, "decode")
+    memory.forget(decode.id)
+    assert shown(memory.code, "decode") == ["Nothing here reads the clock"]
 
 
 def test_callers_that_catch_what_a_node_raises_handle_its_errors(code: Code) -> None:

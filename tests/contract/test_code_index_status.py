@@ -238,3 +238,14 @@ def test_a_quick_look_is_soon_taken_again(memory: Memory, root: Path, monkeypatc
     for _ in range(20):
         code.find("nothing")
     assert code.find("brand_new_name").only == "brand_new.py::brand_new_name"
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_answers_say_that_the_folder_is_gone(code: Code, root: Path, question: str) -> None:
+    code.index(root)
+    assert QUESTIONS[question](code).notes == ()
+    move(root, root.parent / "elsewhere")
+    assert any("does not exist on this machine" in note for note in QUESTIONS[question](code).notes)
+    assert "the folder does not exist on this machine" in code.status().notes
+    move(root.parent / "elsewhere", root)
+    assert QUESTIONS[question](code).notes == ()

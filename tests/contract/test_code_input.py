@@ -15,7 +15,6 @@ from treering.code import language_choice as which_language
 from treering.code.files.skip_reasons import BINARY, NO_PERMISSION, NOT_A_FILE, ODD_NAME, TOO_LARGE, UNLISTED
 from treering.code.files.source_file import SourceFile, read_file
 from treering.code.index.report import IndexReport
-from treering.code.language_choice import NO_GRAMMAR
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.memory import Memory
 
@@ -119,7 +118,7 @@ def test_a_grammar_that_is_missing_costs_its_files_only(
     request.getfixturevalue("without_rust")
     code = code_of(memory, inline_files=1)
     done = code.index(root)
-    assert done.skipped == {NO_GRAMMAR: 2}
+    assert (done.unread, done.skipped) == ({"rust": 2}, {})
     assert any("pip install -U tree-sitter-rust" in warning for warning in done.warnings)
     assert stored(memory) == fresh(FILES)
     # It is remembered: such files do not keep others from being read.
@@ -133,11 +132,11 @@ def test_a_grammar_that_is_missing_costs_its_files_only(
 def test_a_grammar_that_comes_back_is_used(memory: Memory, root: Path, without_rust: None) -> None:
     written(root, {"x.rs": "fn x() {}\n"})
     code = code_of(memory)
-    assert code.index(root).skipped == {NO_GRAMMAR: 1}
+    assert code.index(root).unread == {"rust": 1}
     sys.modules.pop("tree_sitter_rust")
     which_language._load_or_error.cache_clear()
     assert code.find("x.rs::x").only == "x.rs::x"
-    assert code.index(root).skipped == {}
+    assert code.index(root).unread == {}
 
 
 def test_bad_files_cost_themselves_only(memory: Memory, root: Path) -> None:

@@ -93,7 +93,16 @@ def test_without_the_extra_the_files_are_counted_and_the_command_is_named(
         without.setitem(sys.modules, "tree_sitter_language_pack", None)
         language_choice._load_or_error.cache_clear()
         done = code.index(root)
+        status, found = code.status(), code.where("total of the cart")
+        with pytest.raises(NotFound) as refused:
+            code.impact("Cart.total")
     language_choice._load_or_error.cache_clear()
+    assert (done.read, done.totals.files) == (3, 3)
+    assert done.totals.files + sum(done.unread.values()) + sum(done.skipped.values()) == len(FILES)
+    for said in (status.advice, *found.status.notes, str(refused.value)):
+        assert "2 files are not read" in said
+        assert "pip install 'treering[languages]'" in said
+    assert "grammars are not installed" in status.notes
     assert done.unread == {"fortran": 2, "java": 2, "other": 1}
     assert code.status().unread == done.unread
     (warning,) = done.warnings
@@ -111,3 +120,22 @@ def test_files_of_any_kind_are_related_by_their_changes(memory: Memory, tmp_path
     related = {each.path for each in memory.code.related("solve.f90").related}
     assert {"a.py", "logo.bin"} <= related
     assert "package-lock.json" not in {each.path for each in memory.code.related("other.py").related}
+
+
+def test_a_missing_file_is_said_to_be_missing(memory: Memory, tmp_path: Path) -> None:
+    work = Work(tmp_path / "place")
+    for _ in range(3):
+        work.commit("cart.py", "cart_page.py")
+        work.commit("gone.py", "cart.py")
+    work.git("rm", "-q", "gone.py")
+    work.git("commit", "-q", "-m", "remove")
+    memory.code.index(work.root)
+    assert memory.code.related("cart.py").status.notes == ()
+    unknown = memory.code.related("carts.py")
+    assert (unknown.missing, unknown.known_before) == (True, False)
+    (note,) = unknown.status.notes
+    assert note.startswith("no file carts.py exists")
+    assert "did you mean cart.py" in note
+    gone = memory.code.related("gone.py")
+    assert (gone.missing, gone.known_before) == (True, True)
+    assert "gone.py does not exist now" in gone.status.notes[0]

@@ -70,8 +70,17 @@ def test_what_an_agent_attaches_to_code_is_returned_with_its_impact(memory: Memo
     with agent_of(memory, repository=repository(tmp_path / "shop")) as agent:
         stored = agent.call("record_memory", text="save is idempotent", type="requirement", node="save")
         assert [each["id"] for each in agent.call("analyze_impact", node="save")["memories"]] == [stored["id"]]
-        refused = agent.refused("record_memory", text="save is slow", type="gotcha", node="save")
-        assert "use one of decision, requirement, pattern" in refused
+        gotcha = agent.call("record_memory", text="The first call of save takes a second", node="save")
+        assert gotcha["type"] == "gotcha"
+        found = agent.call("analyze_impact", node="save")["memories"]
+        assert [each["id"] for each in found] == [stored["id"], gotcha["id"]]
+        changed = agent.call("correct_fact", id=stored["id"], text="save is idempotent for equal rows")
+        found = agent.call("analyze_impact", node="save")["memories"]
+        assert [each["id"] for each in found] == [changed["id"], gotcha["id"]]
+        agent.call("forget", id=gotcha["id"])
+        found = agent.call("analyze_impact", node="save")["memories"]
+        assert [each["id"] for each in found] == [changed["id"]]
+        assert "no indexed file or definition" in agent.refused("record_memory", text="It is slow", node="unknown_name")
 
 
 def test_places_in_the_code_given_back_store_nothing(memory: Memory, tmp_path: Path) -> None:

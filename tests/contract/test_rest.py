@@ -299,5 +299,26 @@ def test_an_annotation_of_code_is_a_record_that_impact_returns(
     found = client.get(f"{P}/code/impact", params={"node": "decode"}).json()
     assert [each["id"] for each in found["annotations"]] == [answer.json()["id"]]
     assert client.post(f"{P}/code/annotations", json={**asked, "kind": "rule"}).status_code == 422
-    assert client.delete(f"{P}/records/{answer.json()['id']}").status_code == 200
-    assert client.get(f"{P}/code/impact", params={"node": "decode"}).json()["annotations"] == []
+
+
+def test_an_annotation_is_corrected_undone_and_forgotten_as_a_record(
+    client: TestClient, open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "tokens.py").write_text("def decode(token):\n    return token\n")
+    open_memory(project="p").code.index(tmp_path / "code", history=False)
+
+    def shown() -> list[str]:
+        found = client.get(f"{P}/code/impact", params={"node": "decode"}).json()
+        return [each["content"] for each in found["annotations"]]
+
+    asked = {"node": "decode", "text": "decode accepts text"}
+    first = client.post(f"{P}/code/annotations", json=asked).json()["id"]
+    second = client.post(f"{P}/records/{first}/correct", json={"text": "decode accepts bytes"}).json()["id"]
+    assert shown() == ["decode accepts bytes"]
+    assert client.post(f"{P}/records/{second}/undo").status_code == 200
+    assert shown() == ["decode accepts text"]
+    assert client.delete(f"{P}/records/{first}").status_code == 200
+    assert shown() == []
+    assert client.post(f"{P}/records/{first}/undo").status_code == 200
+    assert shown() == ["decode accepts text"]

@@ -43,6 +43,14 @@ def test_an_annotation_is_shown_with_the_impact_of_its_node(terminal: Terminal) 
     shown = terminal.ok("impact", "decode")
     assert "invariants and decisions" in shown
     assert "Tokens are opaque" in shown
+    terminal.json("correct", attached["id"], "--text", "Tokens are opaque bytes")
+    (now,) = terminal.json("impact", "decode")["annotations"]
+    assert now["content"] == "Tokens are opaque bytes"
+    terminal.ok("undo", now["id"])
+    (now,) = terminal.json("impact", "decode")["annotations"]
+    assert now["content"] == "Tokens are opaque"
+    terminal.ok("forget", attached["id"])
+    assert terminal.json("impact", "decode")["annotations"] == []
     assert "use one of invariant" in terminal.refused("annotate", "decode", "x", "--kind", "rule")
 
 
@@ -56,7 +64,7 @@ def test_a_project_is_indexed_and_asked(terminal: Terminal) -> None:
     assert found["node"] == "app/tokens.py::decode"
     assert [each["id"] for each in found["dependents"]][:2] == ["app/tokens.py::verify", "app/login.py::login"]
     assert found["tests"] == ["tests/test_login.py::test_login"]
-    assert found["standing"]["whole"] is True
+    assert found["status"]["up_to_date"] is True
     assert "tests/test_login.py::test_login" in terminal.ok("impact", "decode")
     assert terminal.json("deps", "login")["dependencies"][0]["id"] == "app/tokens.py::verify"
     assert "calls app/tokens.py::verify" in terminal.ok("deps", "login", "--to", "decode")
@@ -64,8 +72,8 @@ def test_a_project_is_indexed_and_asked(terminal: Terminal) -> None:
     assert "app/tokens.py::decode" in terminal.ok("deps", "verify", "--flow")
     assert "app/tokens.py" in [each["path"] for each in terminal.json("related", "app/login.py")["related"]]
     assert terminal.json("map")["modules"]
-    standing = {"stale": [], "incomplete": False, "guessed": [], "definitions_only": [], "whole": True}
-    whole = {"left_out": 0, "standing": standing}
+    status = {"stale": [], "incomplete": False, "guessed": [], "definitions_only": [], "notes": [], "up_to_date": True}
+    whole = {"left_out": 0, "status": status}
     assert terminal.json("map", "--cycles") == {"cycles": [], **whole}
     assert terminal.json("map", "--entries") == {"entries": [], "tests_left_out": 0, **whole}
 
@@ -74,7 +82,7 @@ def test_uses_that_are_not_resolved_are_counted_and_listed(terminal: Terminal) -
     written(terminal.folder, {"app/odd.py": "from app.login import login\n\n\ndef odd(it):\n    it.decode()\n"})
     terminal.ok("index")
     found = terminal.json("impact", "decode")
-    assert (found["unresolved"], found["unresolved_total"]) == ({"decode": 1}, 1)
+    assert (found["unresolved"], found["unresolved_total"]) == ([{"name": "decode", "uses": 1}], 1)
     assert "1 use of decode could not be resolved and may be of it: --unresolved lists them" in terminal.ok(
         "impact", "decode"
     )
@@ -140,7 +148,7 @@ def test_paths_are_relative_to_the_current_folder(terminal: Terminal) -> None:
     assert inside.json("related", "login.py")["path"] == "app/login.py"
     assert inside.json("impact", ".")["node"] == "app/"
     assert "outside" in inside.run("impact", "../../x.py").stderr
-    guessed = terminal.json("impact", "decod")["standing"]["guessed"]
+    guessed = terminal.json("impact", "decod")["status"]["guessed"]
     assert guessed == [{"asked": "decod", "taken_for": "app/tokens.py::decode"}]
     assert "no `decod`; used app/tokens.py::decode instead" in terminal.ok("impact", "decod")
 

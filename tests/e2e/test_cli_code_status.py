@@ -68,10 +68,10 @@ def indexed_by_somebody(place: Path) -> Iterator[None]:
 
 def test_every_answer_reports_an_incomplete_index(terminal: Terminal, place: Path) -> None:
     terminal.ok("index", *here(place))
-    assert terminal.json(*ASKED[0], *here(place))["standing"]["whole"] is True
+    assert terminal.json(*ASKED[0], *here(place))["status"]["up_to_date"] is True
     with indexed_by_somebody(place):
         for command in ASKED:
-            assert terminal.json(*command, *here(place))["standing"]["incomplete"] is True
+            assert terminal.json(*command, *here(place))["status"]["incomplete"] is True
         for command in ASKED[-2:]:
             assert "not complete" in terminal.ok(*command, *here(place))
         assert "is indexing this project" in terminal.refused("index", *here(place))

@@ -28,7 +28,7 @@ def test_a_place_is_found_and_shown(terminal: Terminal) -> None:
     assert "def follow_redirect(request):" in shown
     found = terminal.json("where", "where are redirects followed?")
     assert found["places"][0]["symbol"] == "follow_redirect"
-    assert found["standing"]["whole"]
+    assert found["status"]["up_to_date"]
     assert found["embedded"] == 0
 
 

@@ -4,7 +4,7 @@ import re
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.panel.conftest import OpenPanel, accessibility_findings
 from tests.panel.panel_server import PanelServer
@@ -42,6 +42,25 @@ def test_the_list_leads_to_files_impact_paths_memories_and_back(open_panel: Open
     expect(details.get_by_role("region", name="Changes together with")).to_be_visible()
     page.go_back()
     expect(details.get_by_role("heading", name="The whole project")).to_be_visible()
+
+
+def test_an_impact_without_certain_dependents_says_what_it_may_lack(open_panel: OpenPanel) -> None:
+    def limited(route: Route) -> None:
+        answer = route.fetch()
+        found = answer.json()
+        limits = {"definitions_only": ["java"], "notes": ["the indexed folder /gone does not exist on this machine"]}
+        found |= {"dependents": [], "total": 0, "unresolved_total": 22, "status": {**found["status"], **limits}}
+        route.fulfill(response=answer, json=found)
+
+    page = open_panel("map?view=list&group=files")
+    page.route("**/code/impact?**", limited)
+    page.get_by_role("button", name="geo/projection.py").click()
+    impact = page.get_by_role("complementary", name="Details").get_by_role("region", name="Reached by a change")
+    expect(impact.get_by_text("No certain dependent.")).to_be_visible()
+    expect(impact.get_by_text("22 uses of its names could not be resolved")).to_be_visible()
+    expect(impact.get_by_text("Definitions only in java")).to_be_visible()
+    expect(impact.get_by_text("/gone does not exist on this machine")).to_be_visible()
+    expect(impact.get_by_text("Nothing known depends on it.")).not_to_be_visible()
 
 
 def test_a_module_lists_its_files(open_panel: OpenPanel) -> None:

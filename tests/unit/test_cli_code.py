@@ -88,9 +88,10 @@ def test_every_document_contains_the_index_status() -> None:
         documents.cycles(graph.cycles("file"), None),
         documents.entries(graph.entry_points(), None),
     ]
-    stale = {"stale": (drawing.TESTS,), "incomplete": False, "guessed": (), "definitions_only": (), "whole": False}
-    assert [each["standing"] for each in told] == [stale] * len(told)
-    assert documents.relations(drawing.RELATED)["standing"] == stale
+    limits = {"incomplete": False, "guessed": (), "definitions_only": (), "notes": ()}
+    stale = {"stale": (drawing.TESTS,), **limits, "up_to_date": False}
+    assert [each["status"] for each in told] == [stale] * len(told)
+    assert documents.relations(drawing.RELATED)["status"] == stale
     assert IndexStatus().up_to_date
     for each in told:
         json.dumps(each, default=_plain)

@@ -303,22 +303,30 @@ class Code:
         stays when the code is indexed again, and follows the file through renames that git's history knows. A name
         that would have to be guessed raises `NotFound`.
         """
-        from treering.code.graph.folders import is_folder
-        from treering.code.graph.nodes import file_of
         from treering.code.linked_memories import RECORD_TYPES, AnnotationKind
 
-        if not text.strip():
-            raise InvalidInput("the text of an annotation is empty; say in a sentence what holds for the code")
         if kind not in tuple(AnnotationKind):
             raise InvalidInput(f"{kind!r} is not a kind of annotation; use one of {', '.join(AnnotationKind)}")
+        fields["tags"] = (*fields.get("tags", ()), str(kind))
+        return self.remember(node, text, type=RECORD_TYPES[AnnotationKind(kind)], **fields)
+
+    def remember(self, node: str, text: str, /, *, type: str, **fields: Unpack[KnowledgeFields]) -> Knowledge:
+        """Store a record of any type about a file, folder or definition; `impact` shows it among the memories.
+
+        A name that would have to be guessed raises `NotFound`.
+        """
+        from treering.code.graph.folders import is_folder
+        from treering.code.graph.nodes import file_of
+
+        if not text.strip():
+            raise InvalidInput("the text is empty; say in a sentence what holds for the code")
         _, target = self._resolve(node)
         if target.guess is not None:
             raise NotFound(f"no file or definition {node!r} is indexed; did you mean {target.id}?")
         fields["node"], fields["impacted_nodes"] = target.id, (target.id,)
         if not is_folder(target.id):
             fields["files"] = (*fields.get("files", ()), file_of(target.id))
-        fields["tags"] = (*fields.get("tags", ()), str(kind))
-        return self._remember(text, type=RECORD_TYPES[AnnotationKind(kind)], **fields)
+        return self._remember(text, type=type, **fields)
 
     def _current_path(self, path: str) -> str | None:
         """The present path of a file that git's history knows under a former one."""
@@ -356,10 +364,8 @@ class Code:
 
     def path(self, origin: str, target: str) -> DependencyPath:
         """A shortest dependency path from `origin` to `target`; without steps, and false, if there is none."""
-        from treering.code.live.targets import resolve_name
-
         graph, first = self._resolve(origin)
-        last = resolve_name(graph, self._parse_name(target))
+        _, last = self._resolve(target)
         return last.annotate(first.annotate(graph.path(first.id, last.id)))
 
     def entry_points(self, node: str | None = None, *, kind: EntryPoint | str | None = None) -> CodeEntries:
@@ -420,8 +426,8 @@ class Code:
         With a git history the file need not exist yet; without one, an unknown file raises `NotFound`. If the code is
         not indexed, only sessions count.
         """
-        from treering.code.history.relatives import relations, relations_by_sessions
-        from treering.code.live.targets import resolve_file_name
+        from treering.code.history.relatives import missing_note, relations, relations_by_sessions
+        from treering.code.live.targets import nearest_files, resolve_file_name
 
         _check_limits(cap=limit)
         try:
@@ -434,7 +440,15 @@ class Code:
         target = resolve_file_name(graph, self._parse_name(path))
         root, ties = self._current.root(), self._session_ties(target.id)
         related = relations(self._history, root, target.id, limit, graph.file_graph(), ties=ties)
-        return target.annotate(dataclasses.replace(related, status=graph.status))
+        status = graph.status
+        if related.missing:
+            alike = (
+                ()
+                if related.known_before
+                else nearest_files([each.path for each in related.related] + list(graph.paths), target.id)
+            )
+            status = dataclasses.replace(status, notes=(*status.notes, missing_note(related, alike)))
+        return target.annotate(dataclasses.replace(related, status=status))
 
     def unresolved(self, node: str, *, inside: bool = False) -> CodeAnswers[Unresolved]:
         """Uses without a known target: those that may be of a definition, anywhere, or those in a file or folder.
@@ -461,7 +475,10 @@ class Code:
         from treering.code.live.targets import resolve_name
 
         graph = self._current.graph()
-        return graph, resolve_name(graph, self._parse_name(name))
+        try:
+            return graph, resolve_name(graph, self._parse_name(name))
+        except NotFound as exc:
+            raise NotFound("; ".join((str(exc), *self._current.missing_grammars()))) from None
 
     def _parse_name(self, name: str) -> NodeName:
         if not isinstance(name, str):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -119,6 +119,22 @@ def missing_grammar(name: str) -> str | None:
     """Return why files of a language cannot be parsed and how to fix it, or None if they can."""
     loaded = _load_or_error(name)
     return str(loaded) if isinstance(loaded, MissingDependency) else None
+
+
+def missing_grammars(files: Mapping[str, int]) -> Iterator[str]:
+    """Say which files are not read and what to install: one message for all languages that the same command adds."""
+    extra = {language: count for language, count in sorted(files.items()) if has_definitions_only(language)}
+    if any(missing_grammar(language) is not None for language in extra):
+        listed = ", ".join(f"{count:,} {language}" for language, count in extra.items())
+        count = sum(extra.values())
+        unread = "1 file is not read, because its grammar is"
+        if count > 1:
+            unread = f"{count:,} files are not read, because their grammars are"
+        yield f"{unread} not installed ({listed}); run `pip install 'treering[languages]'`, then `treering index`"
+    for language in sorted(files.keys() - extra.keys()):
+        why = missing_grammar(language)
+        if why is not None:
+            yield f"{language} files are skipped: {why}, then run `treering index`"
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from treering.code.index.report import ScipIndex
 from treering.code.index.version import reading_version
-from treering.code.language_choice import by_level, without_grammar
+from treering.code.language_choice import NO_GRAMMAR, by_level, missing_grammars
 from treering.core.errors import Unreadable
 from treering.core.graph import GraphSource
 from treering.ports.processes import ProcessEnded, WriterProcess
@@ -40,6 +40,8 @@ class CodeStatus:
     """Whether another version of Treering or of a grammar read the files; the next run then reads all of them."""
     writer: str = ""
     """Description of the process that is indexing now, or empty."""
+    missing_grammars: Sequence[str] = ()
+    """Which files are not read because their grammars are not installed, and what to install."""
     scip: Sequence[ScipIndex] = ()
     """SCIP indexes that were added last, as reported then."""
     scip_edges: int = 0
@@ -64,6 +66,8 @@ class CodeStatus:
             f"{waiting:,} file{'' if waiting == 1 else 's'} not resolved yet": bool(waiting),
             "read by another version": self.outdated,
             f"{self.writer} is indexing": bool(self.writer),
+            "grammars are not installed": bool(self.missing_grammars),
+            "the folder does not exist on this machine": not self._has_folder,
         }
         return tuple(note for note, applies in notes.items() if applies)
 
@@ -72,11 +76,15 @@ class CodeStatus:
         """What to do next; empty if there is nothing to do."""
         if self.writer:
             return ""
-        if not Path(self.root).is_dir():
-            return "the folder does not exist now; run `treering index --forget` to remove the index"
+        if not self._has_folder:
+            return "the folder does not exist on this machine; run `treering index --forget` to remove the index"
         if self.outdated:
             return "run `treering index` to read all files again"
-        return "" if self.current else _CONTINUE_HINT
+        return "; ".join(self.missing_grammars) if self.current else _CONTINUE_HINT
+
+    @property
+    def _has_folder(self) -> bool:
+        return Path(self.root).is_dir()
 
     def to_document(self) -> Mapping[str, Any]:
         """All fields as plain values, for JSON output."""
@@ -101,14 +109,16 @@ def status_of(index: CodeIndex, ended: ProcessEnded) -> CodeStatus | None:
     report = json.loads(state.report)
     added = [ScipIndex(**each) for each in report.get("scip", ())]
     scip_edges = _scip_edges(index) if added else 0
+    unread = index.skipped_languages(NO_GRAMMAR)
     return CodeStatus(
         state.root,
         state.complete,
         index.totals(),
         report.get("skipped", {}),
-        dict(sorted((Counter(report.get("unread", {})) + without_grammar(index.listed())).items())),
+        dict(sorted((Counter(report.get("unread", {})) + Counter(unread)).items())),
         state.version != reading_version(),
         writer_name,
+        tuple(missing_grammars(unread)),
         tuple(each for each in added if scip_edges or not each.edges),
         scip_edges,
     )

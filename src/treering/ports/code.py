@@ -207,6 +207,10 @@ class CodeIndex(Protocol):
 
     def listed(self) -> Sequence[ListedFile]: ...
 
+    def skipped_languages(self, reason: str) -> Mapping[str, int]:
+        """Number of files that were skipped for a reason, by language."""
+        ...
+
     def count(self) -> int:
         """Number of files, skipped ones included."""
         ...

@@ -1,7 +1,7 @@
 import { ChevronRight, FileCode2, Folder, Route, Shapes, X } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { Link } from "wouter";
-import { useImpact, useRelatedFiles, type FileMap } from "@/api/code";
+import { useImpact, useRelatedFiles, type FileMap, type Impact } from "@/api/code";
 import { useRecords } from "@/api/records";
 import { pagePath } from "@/app/pages";
 import { useProject } from "@/app/project";
@@ -163,10 +163,14 @@ function FileImpact({ path, onSelect }: { path: string; onSelect: (id: string) =
       ) : !impact.data ? (
         <Skeleton lines={3} />
       ) : impact.data.dependents.length === 0 ? (
-        <p className={styles.none}>{t("map.no_impact")}</p>
+        <>
+          <p className={styles.none}>{impact.data.unresolved_total > 0 || impact.data.importers.length > 0 ? t("map.no_certain_impact") : t("map.no_impact")}</p>
+          <ImpactLimits impact={impact.data} />
+        </>
       ) : (
         <>
           <p className={styles.none}>{tn("map.tests", impact.data.tests_total)}</p>
+          <ImpactLimits impact={impact.data} />
           <Items
             items={impact.data.dependents}
             render={(node) => <Reached key={node.id} id={node.id} path={node.path} onSelect={onSelect} {...(node.test && { aside: t("map.test") })} />}
@@ -174,6 +178,21 @@ function FileImpact({ path, onSelect }: { path: string; onSelect: (id: string) =
         </>
       )}
     </Section>
+  );
+}
+
+/** What the answer may lack: uses without a known target, languages read in part, a folder that is gone. */
+function ImpactLimits({ impact }: { impact: Impact }) {
+  const { t, tn } = useT();
+  const { definitions_only: languages, notes } = impact.status;
+  return (
+    <>
+      {impact.unresolved_total > 0 && <p className={styles.none}>{tn("map.unresolved", impact.unresolved_total)}</p>}
+      {languages.length > 0 && <p className={styles.none}>{t("map.definitions_only", { languages: languages.join(", ") })}</p>}
+      {notes.map((note) => (
+        <p key={note} className={styles.none}>{note}</p>
+      ))}
+    </>
   );
 }
 

@@ -189,6 +189,12 @@ class StoredCode:
         rows = self._rows(select(*(code_files.c[name] for name in _LISTED)).where(self._here(code_files)))
         return [ListedFile(**{**row._mapping, "resolved": bool(row.resolved)}) for row in rows]
 
+    def skipped_languages(self, reason: str) -> Mapping[str, int]:
+        language = code_files.c.language
+        skipped = (self._here(code_files), code_files.c.skipped == reason)
+        statement = select(language, func.count()).where(*skipped).group_by(language).order_by(language)
+        return {name: int(count) for name, count in self._rows(statement)}
+
     def count(self) -> int:
         statement = select(func.count()).select_from(code_files).where(self._here(code_files))
         return int(self._connection.execute(statement).scalar_one())

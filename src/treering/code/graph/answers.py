@@ -147,6 +147,8 @@ class IndexStatus:
     """Names in the query that do not exist, with the similar names that were used instead."""
     definitions_only: tuple[str, ...] = ()
     """Languages of the queried files in which calls are not resolved: users of a definition are known by name only."""
+    notes: tuple[str, ...] = ()
+    """Other limits of the answer, as sentences: the folder or the file does not exist now, files cannot be read."""
 
     @property
     def up_to_date(self) -> bool:

@@ -64,6 +64,7 @@ class CodeGraph:
         self._map: ModuleMap | None = None
         self._status: IndexStatus | None = None
         self._indexing = False
+        self._notes: tuple[str, ...] = ()
         self._lock = RLock()
         self._unread = PendingEdges()
 
@@ -101,6 +102,12 @@ class CodeGraph:
         with self._lock:
             if going_on is not self._indexing:
                 self._indexing, self._status, self._map = going_on, None, None
+
+    def set_notes(self, notes: tuple[str, ...]) -> None:
+        """Set what else limits every answer."""
+        with self._lock:
+            if notes != self._notes:
+                self._notes, self._status, self._map = notes, None, None
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -285,5 +292,5 @@ class CodeGraph:
 
     def _index_status(self) -> IndexStatus:
         if self._status is None:
-            self._status = IndexStatus(tuple(sorted(self._contents.stale)), self._indexing)
+            self._status = IndexStatus(tuple(sorted(self._contents.stale)), self._indexing, notes=self._notes)
         return self._status

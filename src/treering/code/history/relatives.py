@@ -1,6 +1,6 @@
 """Files related to a file by history, imports and names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -26,6 +26,10 @@ class Relations:
     without_history: str = ""
     """Why the history was not used; empty if it was."""
     status: IndexStatus = field(default_factory=IndexStatus)
+    missing: bool = False
+    """Whether the file does not exist now."""
+    known_before: bool = False
+    """Whether git's history knows the missing file: it was deleted, renamed or belongs to another branch."""
 
 
 _MANY = 1_000
@@ -56,8 +60,18 @@ def relations(
         if not here(path) and not ties:
             raise NotFound(f"no file {path!r} in the project, and no history to compare it with: {reason}")
         by_name = related_without_history(files.paths, path, max(_MANY, limit), near)
-        return Relations(path, with_sessions(by_name, ties, limit, here), reason)
-    return Relations(path, with_sessions(_ranked(history, path, max(_MANY, limit), near, here), ties, limit, here))
+        return Relations(path, with_sessions(by_name, ties, limit, here), reason, missing=not here(path))
+    ranked = with_sessions(_ranked(history, path, max(_MANY, limit), near, here), ties, limit, here)
+    known = history.inside + path in history.counts.lineage.numbers
+    return Relations(path, ranked, missing=not here(path), known_before=known and not here(path))
+
+
+def missing_note(found: Relations, alike: Collection[str]) -> str:
+    """Say that a file does not exist, and why there is an answer about it."""
+    if found.known_before:
+        return f"{found.path} does not exist now; the answer is from the history of the deleted or renamed file"
+    suggestion = f"; did you mean {', '.join(alike)}?" if alike else ""
+    return f"no file {found.path} exists; files are related to it by name and folder only{suggestion}"
 
 
 def relations_by_sessions(path: str, limit: int, ties: Mapping[str, float], root: Path | None) -> Relations:

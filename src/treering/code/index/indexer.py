@@ -100,7 +100,7 @@ class Indexer:
         """
         from treering.code.index.update import Update
         from treering.code.index.warnings import skipped_counts, warnings
-        from treering.code.language_choice import without_grammar
+        from treering.code.language_choice import NO_GRAMMAR, without_grammar
 
         check_readable(self.project.root)
         began = monotonic()
@@ -134,7 +134,7 @@ class Indexer:
         unread = discovery.unread if folders is None else Counter(cache.report.get("unread", {}))
         return IndexReport(
             root=str(self.project.root),
-            read=len(counts.read),
+            read=sum(path in cache.files and cache.files[path].skipped != NO_GRAMMAR for path in counts.read),
             unchanged=len(cache.files) - len(counts.read),
             removed=len(counts.removed),
             resolved=len(counts.resolved),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from treering.code.index.worker_pool import ENDED_ITS_RESOLVER
-from treering.code.language_choice import has_definitions_only, is_text_format, missing_grammar, without_grammar
+from treering.code.language_choice import NO_GRAMMAR, is_text_format, missing_grammars, without_grammar
 from treering.code.language_table import LANGUAGES
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ _MAX_LISTED = 5
 
 
 def skipped_counts(cache: FileCache, discovery: Discovery) -> Counter[str]:
-    """Number of files and folders that were skipped or not resolved, by reason."""
+    """Number of files and folders that were skipped or not resolved, by reason; files without a grammar are unread."""
     unresolved = (cache.files[path] for path, what in _fatal_files(cache).items() if what == ENDED_ITS_RESOLVER)
     return (
         discovery.skipped
-        + Counter(file.skipped for file in cache.files.values() if file.skipped)
+        + Counter(file.skipped for file in cache.files.values() if file.skipped not in ("", NO_GRAMMAR))
         + Counter(ENDED_ITS_RESOLVER for file in unresolved if not file.skipped)
     )
 
@@ -44,25 +44,10 @@ def warnings(cache: FileCache, discovery: Discovery) -> Iterator[str]:
             f"could not read {_listed(discovery.unreadable)}: what is stored from there is kept, but left out of "
             "answers until it can be read again"
         )
-    yield from _missing_grammars(without_grammar(cache.files.values()))
+    yield from missing_grammars(without_grammar(cache.files.values()))
     ended = _fatal_files(cache)
     if ended:
         yield f"skipped until changed, because reading it ended a process: {_listed(ended)}"
-
-
-def _missing_grammars(files: Mapping[str, int]) -> Iterator[str]:
-    """One message for all languages that the same command adds."""
-    extra = {language: count for language, count in sorted(files.items()) if has_definitions_only(language)}
-    if any(missing_grammar(language) is not None for language in extra):
-        listed = ", ".join(f"{count:,} {language}" for language, count in extra.items())
-        yield (
-            f"{sum(extra.values()):,} files are not read, because their grammars are not installed ({listed}); run "
-            "`pip install 'treering[languages]'`, then `treering index`"
-        )
-    for language in sorted(files.keys() - extra.keys()):
-        why = missing_grammar(language)
-        if why is not None:
-            yield f"{language} files are skipped: {why}, then run `treering index`"
 
 
 def _listed(paths: Collection[str]) -> str:

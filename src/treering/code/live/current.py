@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from treering.code.files.roots import check_still_indexed
 from treering.code.index.report import ignore_progress
 from treering.code.index.version import reading_version
+from treering.code.language_choice import NO_GRAMMAR, missing_grammars
 from treering.code.live.unread_files import UnreadFiles
 from treering.code.locations.search import IndexSnapshot
 from treering.core.errors import Conflict, FolderUnavailable, InvalidInput, NotFound, StoreError
@@ -149,7 +150,7 @@ class CurrentGraph:
             state = self._state(index)
             self._live.refresh(index, state)
             self._live.mark_stale(self._unread.stale(self._live.stored, complete=state.complete), index)
-            self._live.set_indexing(self._is_incomplete(state))
+            self._live.set_condition(going_on=self._is_incomplete(state), notes=_folder_notes(state))
             return self._live.graph
 
     def snapshot(self) -> IndexSnapshot:
@@ -158,7 +159,14 @@ class CurrentGraph:
         with self._lock, self._project.reading() as index:
             state = self._state(index)
             stale = self._unread.stale(index.generations(), complete=state.complete)
-            return IndexSnapshot(state, self._root(state), stale, self._is_incomplete(state))
+            files = index.skipped_languages(NO_GRAMMAR)
+            notes = (*_folder_notes(state), *missing_grammars(files))
+            return IndexSnapshot(state, self._root(state), stale, self._is_incomplete(state), notes)
+
+    def missing_grammars(self) -> tuple[str, ...]:
+        """Sentences about files that are not read because their grammars are not installed."""
+        with self._project.reading() as index:
+            return tuple(missing_grammars(index.skipped_languages(NO_GRAMMAR)))
 
     def root(self) -> Path | None:
         """The indexed folder, or None if it may not be read here."""
@@ -226,3 +234,10 @@ class CurrentGraph:
             # files are simply not served.
             with suppress(Conflict, StoreError, InvalidInput, NotFound):
                 self._run(root, keeping=True)
+
+
+def _folder_notes(state: CodeState) -> tuple[str, ...]:
+    """A sentence if the indexed folder does not exist on this machine."""
+    if Path(state.root).is_dir():
+        return ()
+    return (f"the indexed folder {state.root} does not exist on this machine; answers are as of its last index",)

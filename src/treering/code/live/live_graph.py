@@ -54,9 +54,10 @@ class LiveGraph:
         left = len(self._seen) + new != index.count()
         return changed, self._seen.keys() - index.generations().keys() if left else ()
 
-    def set_indexing(self, going_on: bool) -> None:
-        """Set whether files are still missing."""
+    def set_condition(self, *, going_on: bool, notes: tuple[str, ...]) -> None:
+        """Set whether files are still missing, and what else limits every answer."""
         self.graph.set_indexing(going_on)
+        self.graph.set_notes(notes)
 
     def mark_stale(self, changed: Collection[str], index: CodeIndex) -> None:
         """Mark exactly these files as stale: their edges are not served."""

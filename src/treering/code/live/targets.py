@@ -1,7 +1,9 @@
 """Resolution of names to nodes of the graph."""
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 _MAX_LISTED = 8
 """Maximum number of candidates listed in a message."""
+_MAX_SUGGESTED = 3
 _MAX_CANDIDATES = 50
 _MAX_MATCHES = 10_000
 _SURE = frozenset({MatchReason.EXACT, MatchReason.LINE, MatchReason.END})
@@ -121,6 +124,13 @@ def resolve_file_name(graph: CodeGraph, name: NodeName) -> ResolvedName:
     if is_folder(target.id):
         raise InvalidInput(f"{target.id} is a folder with {len(graph.below(target.id)):,} files; name one of them")
     return dataclasses.replace(target, id=file_of(target.id))
+
+
+def nearest_files(paths: Sequence[str], path: str) -> tuple[str, ...]:
+    """Files whose names are like that of a file that does not exist; the first of several with the same name."""
+    name = PurePosixPath(path).name
+    files = {PurePosixPath(each).name: each for each in reversed(paths)}
+    return tuple(files[each] for each in get_close_matches(name, files, _MAX_SUGGESTED))
 
 
 def _is_file_name(graph: CodeGraph, name: NodeName) -> bool:

@@ -82,6 +82,8 @@ class IndexSnapshot(NamedTuple):
     changed: Collection[str]
     """Files that changed and were not read again."""
     incomplete: bool
+    notes: tuple[str, ...] = ()
+    """What else limits the answer."""
 
 
 class _QueryEmbedding(NamedTuple):
@@ -134,7 +136,7 @@ class LocationSearch:
             raise InvalidInput(f"query is a {type(query).__name__}; give a string")
         if type(limit) is not int or not 1 <= limit <= MAX_LOCATIONS:
             raise InvalidInput(f"limit is {limit}; give a number from 1 to {MAX_LOCATIONS}")
-        status = IndexStatus(tuple(sorted(snapshot.changed)), snapshot.incomplete)
+        status = IndexStatus(tuple(sorted(snapshot.changed)), snapshot.incomplete, notes=snapshot.notes)
         if not query.strip():
             return CodeLocations(query, (), {}, status)
         enough = self._until_few() if hurried else self._until_deadline(on_progress)

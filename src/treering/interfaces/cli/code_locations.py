@@ -37,6 +37,8 @@ def index_warnings(found: "IndexStatus") -> Iterator[RenderableType]:
     if found.definitions_only:
         languages = ", ".join(found.definitions_only)
         yield Text(f"definitions only in {languages}: users are known by name only", "yellow")
+    for note in found.notes:
+        yield Text(safe(note), "yellow")
     if found.incomplete:
         yield Text("the index is not complete, so results may be missing; run `treering index`", "yellow")
     if found.stale:

@@ -50,7 +50,7 @@ def impact(found: "CodeImpact", limit: int) -> Document:
         "handlers": found.handlers,
         "annotations": [record_document(record) for record in found.annotations],
         "memories": [record_document(record) for record in found.memories],
-        "standing": _index_status(found.status),
+        "status": _index_status(found.status),
     }
 
 
@@ -64,13 +64,13 @@ def dependencies(found: "Dependencies", limit: int) -> Document:
         "capped": found.capped,
         "unresolved": _names(found.unresolved),
         "unresolved_total": found.unresolved_total,
-        "standing": _index_status(found.status),
+        "status": _index_status(found.status),
     }
 
 
 def unresolved(found: "CodeAnswers[Unresolved]", limit: int) -> Document:
     uses = [{"origin": use.origin, "name": use.used_name, "text": use.text, "line": use.line} for use in found[:limit]]
-    return {"uses": uses, "left_out": len(found) - len(uses), "standing": _index_status(found.status)}
+    return {"uses": uses, "left_out": len(found) - len(uses), "status": _index_status(found.status)}
 
 
 def route(origin: str, target: str, found: "DependencyPath") -> Document:
@@ -79,7 +79,7 @@ def route(origin: str, target: str, found: "DependencyPath") -> Document:
         "target": target,
         "route": [asdict(step) for step in found.steps] or None,
         "score": found.score if found.steps else None,
-        "standing": _index_status(found.status),
+        "status": _index_status(found.status),
     }
 
 
@@ -90,14 +90,12 @@ def data_flow(found: "DataFlow", limit: int) -> Document:
         "sinks": [asdict(each) for each in found.sinks[:limit]],
         "left_out": max(0, len(found.sources) - limit) + max(0, len(found.sinks) - limit),
         "capped": found.capped,
-        "standing": _index_status(found.status),
+        "status": _index_status(found.status),
     }
 
 
 def relations(found: "Relations") -> Document:
-    document = asdict(found)
-    del document["status"]
-    return {**document, "standing": _index_status(found.status)}
+    return {**asdict(found), "status": _index_status(found.status)}
 
 
 def module_map(found: "ModuleMap", limit: int | None) -> Document:
@@ -109,7 +107,7 @@ def module_map(found: "ModuleMap", limit: int | None) -> Document:
         "modules": [{**asdict(module), "size": module.size} for module in modules],
         "edges": [asdict(edge) for edge in between],
         "left_out": len(found.modules) - len(modules),
-        "standing": _index_status(found.status),
+        "status": _index_status(found.status),
     }
 
 
@@ -118,7 +116,7 @@ def cycles(found: "Cycles", limit: int | None) -> Document:
     return {
         "cycles": [asdict(cycle) for cycle in listed],
         "left_out": len(found) - len(listed),
-        "standing": _index_status(found.status),
+        "status": _index_status(found.status),
     }
 
 
@@ -131,12 +129,12 @@ def entries(found: "CodeEntries", limit: int | None, *, tests: bool = False) -> 
         ],
         "left_out": len(shown) - len(listed),
         "tests_left_out": len(found) - len(shown),
-        "standing": _index_status(found.status),
+        "status": _index_status(found.status),
     }
 
 
-def _names(found: "Iterable[NameCount]") -> dict[str, int]:
-    return {each.name: each.uses for each in found}
+def _names(found: "Iterable[NameCount]") -> list[Document]:
+    return [asdict(each) for each in found]
 
 
 def _nodes(found: "Iterable[ReachedNode]") -> list[Document]:
@@ -144,4 +142,4 @@ def _nodes(found: "Iterable[ReachedNode]") -> list[Document]:
 
 
 def _index_status(status: "IndexStatus") -> Document:
-    return {**asdict(status), "whole": status.up_to_date}
+    return {**asdict(status), "up_to_date": status.up_to_date}

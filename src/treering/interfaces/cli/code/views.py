@@ -53,7 +53,7 @@ def indexed(done: "IndexReport") -> RenderableType:
         "left out": _by_name(done.skipped),
         "not read": _unread(done.unread),
     }
-    head = unbroken(Text("✓ " if done.complete else "… ", GOOD if done.complete else "yellow"), safe(done.root))
+    head = _mark(done.root, whole=done.complete and not done.warnings)
     warned = (Text(safe(warning), "yellow") for warning in done.warnings)
     noted = (Text(safe(note), FAINT) for note in _notes(done))
     return Group(head, _table(rows), *_problems(done), *warned, *noted)
@@ -72,8 +72,13 @@ def status(found: "CodeStatus") -> RenderableType:
         "scip": _scip(found),
         "status": ", ".join(found.notes) or "complete",
     }
-    head = unbroken(Text("✓ " if found.current else "… ", GOOD if found.current else "yellow"), safe(found.root))
+    head = _mark(found.root, whole=found.current and not found.notes)
     return Group(head, _table(rows), *([Text(f"→ {found.advice}", "yellow")] if found.advice else []))
+
+
+def _mark(root: str, *, whole: bool) -> RenderableType:
+    """The folder with a check mark, if nothing is left out that could be read."""
+    return unbroken(Text("✓ " if whole else "… ", GOOD if whole else "yellow"), safe(root))
 
 
 def _scip(found: "CodeStatus") -> str:

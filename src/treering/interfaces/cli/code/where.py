@@ -41,7 +41,7 @@ def _document(found: "CodeLocations") -> dict[str, Any]:
         "places": [asdict(place) for place in found],
         "missing": found.missing,
         "embedded": found.embedded,
-        "standing": {**asdict(found.status), "whole": found.status.up_to_date},
+        "status": {**asdict(found.status), "up_to_date": found.status.up_to_date},
     }
 
 

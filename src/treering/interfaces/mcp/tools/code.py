@@ -390,7 +390,7 @@ def _doubts(status: "IndexStatus", room: int) -> tuple[str, ...]:
     incomplete = "The index is not complete yet: parts may be missing." if status.incomplete else ""
     languages = ", ".join(status.definitions_only)
     partial = f"Definitions only in {languages}: users are known by name only." if languages else ""
-    return tuple(filter(None, (*map(one_line, guessed), partial, stale, incomplete)))
+    return tuple(filter(None, (*map(one_line, guessed), *map(one_line, status.notes), partial, stale, incomplete)))
 
 
 def _parts(count: int) -> str:

@@ -96,7 +96,7 @@ class RecordMemory(Arguments):
     files: Files = ()
     node: Annotated[
         Name | None,
-        Field(description="Function, class, file or folder that a decision, pattern or requirement holds for."),
+        Field(description="Function, class, file or folder that it is about; analyze_impact then shows it."),
     ] = None
     tags: Annotated[Names, Field(description="Tags to find it by.", examples=[["database"]])] = ()
     from_outside: FromOutside = None
@@ -140,12 +140,12 @@ def record_memory(call: "CallContext", asked: RecordMemory) -> ToolAnswer[Stored
 
 
 def _annotating(call: "CallContext", node: str, type: str) -> StoreText:
-    """Store a text as an annotation of code; only some types of knowledge can be one."""
+    """Store a text about a part of the code: as an annotation if the type is one, else as a memory about it."""
     kind = _ANNOTATIONS.get(type)
-    if kind is None:
-        raise InvalidInput(f"a {type} cannot be attached to code; use one of {', '.join(_ANNOTATIONS)}, or omit node")
 
     def annotate(text: str, *, type: str, **fields: Any) -> "Knowledge":
+        if kind is None:
+            return call.code.remember(node, text, type=type, **fields)
         return call.code.annotate(node, text, kind=kind, **fields)
 
     return annotate

@@ -22,6 +22,7 @@ class IndexCondition(Answered):
     incomplete: bool
     guessed: list[GuessedName]
     definitions_only: list[str]
+    notes: list[str] = Field(description="Other limits of the answer, such as a folder that does not exist now.")
     up_to_date: bool
 
 
@@ -44,6 +45,7 @@ class CodeIndexStatus(Answered):
     totals: CodeTotalsAnswer
     skipped: dict[str, int]
     unread: dict[str, int]
+    missing_grammars: list[str]
     outdated: bool
     writer: str
     scip_edges: int
@@ -324,6 +326,8 @@ class RelatedFiles(Answered):
     path: str
     related: list[RelatedFile]
     without_history: str
+    missing: bool = Field(description="Whether the file does not exist now.")
+    known_before: bool = Field(description="Whether git's history knows it: it was deleted or renamed.")
     status: IndexCondition
 
 
