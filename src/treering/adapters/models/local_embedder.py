@@ -83,7 +83,7 @@ class LocalEmbedder:
 
     @cached_property
     def dimension(self) -> int:
-        return self._vector("a").shape[0]
+        return len(self._vector("a"))
 
     @property
     def location(self) -> ModelLocation:

@@ -54,7 +54,7 @@ class OnnxModel:
     """A folder with `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json`. Loads on first use; thread-safe."""
 
     def __init__(self, directory: Path, part: str, prepare: Callable[[Tokenizer], object], *, threads: int = 0) -> None:
-        """`part` names the setting in errors, `prepare` sets truncation and padding; 0 threads: the runtime's default."""
+        """`part` names the setting in errors; `prepare` sets truncation and padding; 0 threads: the default."""
         self.directory = directory
         self._part = part
         self._prepare = prepare

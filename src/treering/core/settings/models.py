@@ -10,8 +10,8 @@ from treering.core.values import Value
 class EmbedderSettings(Value):
     provider: Literal["auto", "bundled", "local", "ollama", "openai", "none"] = "auto"
     """`bundled`, `local` (a folder with an ONNX model), `ollama`, `openai` (any service with that API), `none` or
-    `auto`. `auto` keeps the model that the project has vectors of; a new project uses Ollama if it runs on this machine, else the bundled model. Text is sent
-    to another machine only if `url` names it."""
+    `auto`. `auto` keeps the model that the project has vectors of; a new project uses Ollama if it runs on this
+    machine, else the bundled model. Text is sent to another machine only if `url` names it."""
     model: str = ""
     """Name of the model at the provider; empty: the provider's default. Required for `openai`."""
     url: str = ""
