@@ -1,6 +1,6 @@
 """The file for an issue with the embedder that the environment names, beside the bundled one and words alone.
 
-Set TREERING_EMBEDDER and TREERING_EMBEDDER_URL as for `treering embed`; chunks and questions are sent to that server.
+Set TREERING_EMBEDDER as for `treering embed`: a server, which gets chunks and questions, or the folder of a model.
 The cases are those of `bench.code_issues`; `bench.bug_fixes` makes some from commits. Questions (up to 200 characters)
 and reports are ranked differently, so they are counted apart.
 """
@@ -113,8 +113,8 @@ def main() -> None:
         for kind, ranked in sorted(measured.items()):
             rows += [row(f"{file.name.partition('.')[0]}, {kind}", way, ranked) for way in ranked[0]]
     said = (
-        "Cases in the format of `code-issues`. Each embedder gets the same questions; a configured one is asked over "
-        "HTTP, through the settings that `treering embed` uses." + (SOURCE_ONLY if given.source else "")
+        "Cases in the format of `code-issues`. Each embedder gets the same questions; a configured one is used through "
+        "the settings that `treering embed` uses." + (SOURCE_ONLY if given.source else "")
     )
     write_section(
         "code-embedder", "The file for an issue, with a configured embedder", f"{said}\n\n{table(HEADERS, rows)}"

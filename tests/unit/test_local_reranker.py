@@ -10,7 +10,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
-from treering.adapters.models import cross_encoder
+from treering.adapters.models import onnx_model
 from treering.adapters.models.cross_encoder import LocalReranker
 from treering.core.errors import ModelUnavailable
 from treering.ports.models import Reranker
@@ -120,8 +120,8 @@ def test_it_loads_again_after_closing(directory: Path) -> None:
 
 
 def test_a_missing_runtime_is_told_with_advice(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cross_encoder, "find_spec", lambda name: None)
-    with pytest.raises(ModelUnavailable, match=r"pip install 'treering\[rerank\]', or choose another reranker"):
+    monkeypatch.setattr(onnx_model, "find_spec", lambda name: None)
+    with pytest.raises(ModelUnavailable, match=r"pip install 'treering\[onnx\]', or choose another reranker"):
         LocalReranker(directory).scores("query", ["good"])
 
 

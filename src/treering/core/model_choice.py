@@ -3,12 +3,7 @@
 from collections.abc import Callable, Mapping
 
 
-def _embedder(named: str) -> dict[str, str]:
-    provider, _, model = named.partition(":")
-    return {"provider": provider, "model": model}
-
-
-def _reranker(named: str) -> dict[str, str]:
+def _provider(named: str) -> dict[str, str]:
     provider, _, model = named.partition(":")
     return {"provider": provider, "directory" if provider == "local" else "model": model}
 
@@ -20,8 +15,8 @@ def _writer(named: str) -> dict[str, str]:
 
 
 _VARIABLES: Mapping[str, tuple[str, Callable[[str], dict[str, str]]]] = {
-    "embedder": ("TREERING_EMBEDDER", _embedder),
-    "reranker": ("TREERING_RERANKER", _reranker),
+    "embedder": ("TREERING_EMBEDDER", _provider),
+    "reranker": ("TREERING_RERANKER", _provider),
     "writer": ("TREERING_WRITER", _writer),
 }
 

@@ -10,10 +10,11 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treering.adapters.models.sampled_digest import sampled_digest
 from treering.adapters.models.subwords import Subwords
 from treering.adapters.models.texts import clipped, in_batches
 from treering.adapters.models.vectors import unit_rows
@@ -34,7 +35,6 @@ _WEIGHTS_SAMPLE_SHA256 = "1667d52d9f8cd96249d09f76ad29888b3b13c4506207f33a27446a
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _TOKENIZER_SHA256 = "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"
 _TOKENS = 32_000
-_PAGE, _SAMPLED_PAGES = 4_096, 64
 _DIMENSION = 256
 
 MAX_TOKENS = 2_048
@@ -164,7 +164,7 @@ def _load(folder: Path) -> _LoadedEmbedder:
     try:
         rules = _rules(folder)
         with (folder / _WEIGHTS).open("rb") as weights:
-            _require_known(_WEIGHTS, _sample_digest(weights), _WEIGHTS_SAMPLE_SHA256)
+            _require_known(_WEIGHTS, sampled_digest(weights), _WEIGHTS_SAMPLE_SHA256)
             weights.seek(0)
             # A safetensors file consists of the header's length, the header, and the numbers; here of one matrix.
             start = 8 + int.from_bytes(weights.read(8), "little")
@@ -180,19 +180,6 @@ def _rules(folder: Path) -> bytes:
     rules = (folder / _TOKENIZER).read_bytes()
     _require_known(_TOKENIZER, sha256(rules).hexdigest(), _TOKENIZER_SHA256)
     return rules
-
-
-def _sample_digest(file: BinaryIO) -> str:
-    """Digest of the size of a file and of pages from its beginning to its end.
-
-    It recognises another version of the file. A digest of all of it would take most of the time of loading.
-    """
-    size = file.seek(0, 2)
-    digest = sha256(size.to_bytes(8))
-    for page in range(_SAMPLED_PAGES):
-        file.seek((size - _PAGE) * page // (_SAMPLED_PAGES - 1))
-        digest.update(file.read(_PAGE))
-    return digest.hexdigest()
 
 
 def _require_known(name: str, found: str, expected: str) -> None:

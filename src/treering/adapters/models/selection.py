@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 OLLAMA = "http://127.0.0.1:11434"
-_EMBEDDERS = ("bundled", "ollama", "openai")
+_EMBEDDERS = ("bundled", "local", "ollama", "openai")
 # The provider of a model's vectors, by the prefix of its name.
 # The bundled model is last: next to a remote model it embeds the texts that must not leave the machine.
 _MODEL_PREFIXES = {"ollama": "ollama/", "bundled": "wordllama-"}
@@ -47,6 +47,8 @@ class ConfiguredModels:
             raise ModelUnavailable("turned off in the settings; choose an embedder to search by meaning")
         if provider == "bundled":
             return self._once("embedder", provider, _bundled)
+        if provider == "local":
+            return self._once("embedder", provider, self._local)
         name = f"{provider} {'hurried' if hurried else 'patient'}"
         make = {"ollama": self._ollama, "openai": self._openai}[provider]
         return self._once("embedder", name, lambda: make(known, hurried=hurried))
@@ -124,6 +126,14 @@ class ConfiguredModels:
         from treering.adapters.models.ollama import choose_model
 
         return choose_model(self._installed, _memory_bytes())
+
+    def _local(self) -> Embedder:
+        from treering.adapters.models.local_embedder import LocalEmbedder
+
+        chosen = self._settings.embedder
+        if not chosen.directory:
+            raise ModelUnavailable("a local embedder needs a folder; set embedder.directory in the settings")
+        return LocalEmbedder(Path(chosen.directory).expanduser(), chosen.dimension)
 
     def _ollama(self, known: Sequence[str], *, hurried: bool) -> Embedder:
         from treering.adapters.models.http import RequestTimeouts

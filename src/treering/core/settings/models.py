@@ -8,14 +8,16 @@ from treering.core.values import Value
 
 
 class EmbedderSettings(Value):
-    provider: Literal["auto", "bundled", "ollama", "openai", "none"] = "auto"
-    """`bundled`, `ollama`, `openai` (any service with that API), `none` or `auto`. `auto` keeps the model that the
-    project has vectors of; a new project uses Ollama if it runs on this machine, else the bundled model. Text is sent
-    to another machine only if `url` names it."""
+    provider: Literal["auto", "bundled", "local", "ollama", "openai", "none"] = "auto"
+    """`bundled`, `local` (a folder with an ONNX model), `ollama`, `openai` (any service with that API), `none` or
+    `auto`. `auto` keeps the model that the project has vectors of; a new project uses Ollama if it runs on this
+    machine, else the bundled model. Text is sent to another machine only if `url` names it."""
     model: str = ""
     """Name of the model at the provider; empty: the provider's default. Required for `openai`."""
     url: str = ""
     """Address of Ollama or of the OpenAI-compatible service; empty: Ollama's port on this machine."""
+    directory: str = ""
+    """Folder with `model.onnx` and `tokenizer.json`, for `local`."""
     key_variable: str = "TREERING_EMBEDDER_KEY"
     """Environment variable that holds the API key. Settings are printed, so the key is not one of them."""
     dimension: int | None = Field(default=None, ge=1)
