@@ -224,7 +224,12 @@ def test_a_type_registers_the_methods_that_the_standard_library_calls() -> None:
     files = {
         "go.mod": MODULE,
         "store/type.go": "package store\n\ntype trip struct{}\n\nfunc New() any { return trip{} }\n",
-        "store/methods.go": "package store\n\nfunc (t *trip) RoundTrip() {}\n\nfunc (t trip) Plain() {}\n",
+        "store/methods.go": """package store
+
+func (t *trip) RoundTrip(r *http.Request) (*http.Response, error) { return nil, nil }
+func (t trip) Plain() {}
+func (t trip) Set(key string, value any) {}
+""",
     }
     assert {edge for edge in edges_of(files, LANGUAGE) if edge[1] == "registers"} == {
         ("store/type.go::trip", "registers", "store/methods.go::trip.RoundTrip")

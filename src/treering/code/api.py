@@ -279,8 +279,8 @@ class Code:
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> CodeImpact:
         """What breaks if this changes, the tests that reach it, and the memories about it."""
+        from treering.code.co_access import co_access_weights
         from treering.code.graph.nodes import file_of
-        from treering.code.history.session_ties import co_access_weights
         from treering.code.linked_memories import with_memories
 
         _check_limits(depth, cap, min_confidence)

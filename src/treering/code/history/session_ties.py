@@ -1,51 +1,28 @@
-"""Files that were used together with a file, in sessions of agents and in commits."""
+"""Files that sessions of agents used together with a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from math import log1p
 from typing import TYPE_CHECKING
 
+from treering.code.co_access import co_access_edges, strongest_weights
 from treering.code.history.co_access_seeds import ID_PREFIX
 from treering.code.history.ranking import DEFAULTS, SESSIONS, RankedFile, RankTerm
-from treering.core.errors import InvalidInput
-from treering.core.queries import CoAccessFilter, Order, ShareRange
+from treering.core.queries import ShareRange
 
 if TYPE_CHECKING:
-    from treering.core.co_access import CoAccessEdge
     from treering.ports.store import Transaction
 
 MIN_WEIGHT = 0.1  # weaker ties are those of files that are used all the time
-_MAX_EDGES = 200
 
 
 def session_ties(tx: Transaction, path: str) -> dict[str, float]:
     """Weights of the files that sessions used together with this one; empty for a path outside the project."""
     strong = ShareRange(at_least=MIN_WEIGHT)
-    return _weights(path, (each for each in _edges(tx, path, strong) if not each.id.startswith(ID_PREFIX)))
-
-
-def co_access_weights(tx: Transaction, path: str) -> dict[str, float]:
-    """Weights of the files that changed, or were used in sessions, together with this one."""
-    return _weights(path, _edges(tx, path))
-
-
-def _edges(tx: Transaction, path: str, weight: ShareRange | None = None) -> Sequence[CoAccessEdge]:
-    try:
-        where = CoAccessFilter.make(files=(path,), weight=weight)
-    except InvalidInput:
-        return ()
-    return tx.co_access.find(where, order=Order(by="weight"), limit=_MAX_EDGES).items
-
-
-def _weights(path: str, edges: Iterable[CoAccessEdge]) -> dict[str, float]:
-    """The weight of the strongest edge to each other file."""
-    found: dict[str, float] = {}
-    for each in edges:
-        other = each.second if each.first == path else each.first
-        found[other] = max(each.weight, found.get(other, 0.0))
-    return found
+    edges = co_access_edges(tx, path, strong)
+    return strongest_weights(path, (each for each in edges if not each.id.startswith(ID_PREFIX)))
 
 
 def with_sessions(

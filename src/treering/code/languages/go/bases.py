@@ -6,7 +6,7 @@ from treering.code.facts import Definition, Edge, SymbolLookup
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.go.body import GoDeclaration, WrittenType
 from treering.code.languages.go.members import GoMembers
-from treering.code.languages.go.standard_library import INTERFACE_METHODS
+from treering.code.languages.go.standard_library import is_called_from_outside
 from treering.code.languages.go.surface import INTERFACES
 from treering.code.languages.go.types import GoTypes, Known, dereferenced
 from treering.core.graph import EdgeKind
@@ -45,7 +45,7 @@ class BaseEdges:
                 for target in self._overridden(each):
                     edges.add(Edge(f"{path}::{name}", target, EdgeKind.IMPLEMENTS, EVIDENT, lines.get(name, 1)))
                 owner = self._types.project.name(self._package, each.owner)
-                if each.name in INTERFACE_METHODS and owner is not None:
+                if owner is not None and is_called_from_outside(each):
                     ends = owner.ids[0], f"{path}::{name}"
                     edges.add(Edge(*ends, EdgeKind.REGISTERS, EVIDENT, lines.get(name, 1)))
 

@@ -11,18 +11,28 @@ PREFIX = "std!"
 """Prefix of an import path in the id of a package outside the project."""
 PATHS = frozenset(("sync", "sync/atomic", "cmp", "slices", "maps", "iter"))
 
-INTERFACE_METHODS = frozenset(
-    (
-        *("Error", "Unwrap", "Is", "As", "String", "GoString", "Format", "Scan", "Value"),
-        *("Read", "Write", "Close", "Seek", "ReadAt", "WriteAt", "ReadFrom", "WriteTo", "ReadByte", "WriteString"),
-        *("ServeHTTP", "RoundTrip", "Flush", "Hijack", "Header", "WriteHeader", "Push"),
-        *("MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText", "MarshalBinary", "UnmarshalBinary"),
-        *("MarshalXML", "UnmarshalXML", "MarshalYAML", "UnmarshalYAML", "GobEncode", "GobDecode"),
-        *("Len", "Less", "Swap", "Pop", "Set", "Open", "Stat", "ReadDir", "ReadFile", "Accept", "Timeout", "Temporary"),
-        *("Deadline", "Done", "Err", "Lock", "Unlock", "Handle", "Enabled", "WithAttrs", "WithGroup", "LogValue"),
-    )
-)
-"""Methods of interfaces of the standard library, and of YAML: it calls them on values that the project hands to it."""
+_INTERFACE_METHODS = {
+    (0, 0): "Flush Lock Unlock",
+    (0, 1): "Error Unwrap String GoString Close Len Pop Done Err Header Timeout Temporary LogValue",
+    (0, 2): "Value Stat ReadByte Accept Deadline MarshalJSON MarshalText MarshalBinary MarshalYAML GobEncode",
+    (0, 3): "Hijack",
+    (1, 0): "Push WriteHeader",
+    (1, 1): "Is As Scan Set UnmarshalJSON UnmarshalText UnmarshalBinary UnmarshalYAML GobDecode WithAttrs WithGroup",
+    (1, 2): "Read Write ReadFrom WriteTo WriteString RoundTrip Open ReadDir ReadFile",
+    (2, 0): "ServeHTTP Format Swap",
+    (2, 1): "Less Handle Enabled Push MarshalXML UnmarshalXML",
+    (2, 2): "Seek ReadAt WriteAt",
+}
+"""By the numbers of parameters and results, methods of interfaces of the standard library, and of YAML."""
+_METHOD_SHAPES = frozenset((name, shape) for shape, names in _INTERFACE_METHODS.items() for name in names.split())
+
+
+def is_called_from_outside(method: GoDeclaration) -> bool:
+    """Whether the standard library may call a method, by its name and the numbers of its parameters and results."""
+    if method.type is None or method.type.op != "func":
+        return False
+    params, results = method.type.parts
+    return (method.name, (len(params.parts), len(results.parts))) in _METHOD_SHAPES
 
 
 def package_of(path: str) -> str | None:
