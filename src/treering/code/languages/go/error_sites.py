@@ -1,4 +1,4 @@
-"""Where a name stands in the syntax: in an error that a function returns, or in a test for an error."""
+"""Where a name occurs in the syntax: in an error that a function returns, or in a test for an error."""
 
 from tree_sitter import Node
 

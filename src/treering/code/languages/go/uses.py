@@ -95,7 +95,7 @@ def _around(declared: Sequence[tuple[int, int, int]], line: int) -> int:
 
 
 def _is_of_package(node: Node, name: str) -> bool:
-    """Whether a type stands in the signature of a function outside others, where parameters do not hide it.
+    """Whether a type is in the signature of a function outside others, where parameters do not hide it.
 
     A type parameter does.
     """

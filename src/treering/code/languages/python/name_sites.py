@@ -1,4 +1,4 @@
-"""Where a name stands in the syntax: in an annotation, in a table, as an argument."""
+"""Where a name occurs in the syntax: in an annotation, in a table, as an argument."""
 
 from bisect import bisect_right
 from collections.abc import Collection
