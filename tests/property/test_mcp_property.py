@@ -178,12 +178,13 @@ def test_no_tool_takes_a_way_to_another_memory(agent: Agent) -> None:
 
 names = st.lists(st.text("abcdefgh_/.äß木", min_size=1, max_size=80), max_size=60, unique=True)
 standings = st.builds(
-    lambda stale, guessed, incomplete: SimpleNamespace(
-        stale=stale, guessed=guessed, incomplete=incomplete, definitions_only=()
+    lambda stale, guessed, incomplete, notes: SimpleNamespace(
+        stale=stale, guessed=guessed, incomplete=incomplete, definitions_only=(), notes=notes
     ),
     names,
     st.lists(st.builds(SimpleNamespace, asked=st.text(max_size=40), taken_for=st.text(max_size=40)), max_size=1),
     st.booleans(),
+    st.sampled_from([(), ("the folder /home/anna/shop is gone: the answer is that of the last index",)]),
 )
 
 

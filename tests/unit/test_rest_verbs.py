@@ -265,6 +265,7 @@ REASONS: Mapping[type, Mapping[str, str]] = {
     Code: {
         "map_html": "the panel draws the map",
         "name_from": "turns a path that was typed in a folder into a name; requests have no folder",
+        "remember": "the fields node and files of remember say what a record is about",
         "store_vectors": "the server writes what is in memory",
         "watch": "calls back in the process that owns the files; the server indexes on request",
     },

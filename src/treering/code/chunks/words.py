@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from treering.core.language.terms import codes_by_piece
 from treering.ports.code_chunks import StoredChunk
 
 if TYPE_CHECKING:
@@ -35,7 +34,14 @@ def embedded_text(chunk: CodeChunk) -> str:
 
 def name_codes(name: str) -> frozenset[int]:
     """Codes of the words in a name, such as a symbol."""
-    return frozenset(chain.from_iterable(map(codes_by_piece(_LANGUAGE).__getitem__, _names(name))))
+    return frozenset(chain.from_iterable(map(_codes().__getitem__, _names(name))))
+
+
+def _codes() -> Mapping[str, Sequence[int]]:
+    # `impact` compares the digest of a file that was just written, and needs no words.
+    from treering.core.language.terms import codes_by_piece
+
+    return codes_by_piece(_LANGUAGE)
 
 
 def _names(text: str) -> list[str]:
@@ -43,7 +49,7 @@ def _names(text: str) -> list[str]:
 
 
 def _stored(chunk: CodeChunk, place: int) -> StoredChunk:
-    codes_of = codes_by_piece(_LANGUAGE).__getitem__
+    codes_of = _codes().__getitem__
     names = _names(f"{chunk.path} {chunk.symbol}") * _NAMED + _names(chunk.text)
     counted = Counter(chain.from_iterable(map(codes_of, names)))
     counts: Collection[int] = counted.values()

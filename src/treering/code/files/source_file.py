@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from treering.code.chunks.encoding import pack_chunks
 from treering.code.chunks.split import chunks_of
+from treering.code.chunks.words import stored_chunks
 from treering.code.encoding import pack_definitions, pack_facts, pack_keys
 from treering.code.facts import SyntaxProblem, format_failure
 from treering.code.files.secrets import redact_secrets
@@ -113,8 +114,6 @@ def _unreadable_file(root: Path, path: str, language: str) -> SourceFile:
 
 def _extract(file: SourceFile, source: bytes, chunk_settings: ChunkLimits | None) -> SourceFile:
     """Extract and encode the facts of a file; secrets are redacted first."""
-    from treering.code.chunks.words import stored_chunks
-
     reader, source = load_language(file.language), redact_secrets(file.path, file.language, source)
     facts, limits = reader.extract(file.path, source), chunk_limits(file.language, chunk_settings)
     return replace(
